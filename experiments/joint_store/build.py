@@ -1,0 +1,37 @@
+"""Build the joint store of the evaluation data: 400 Wikipedia pages, 19 pages about the Earth, QED passages.
+
+    python experiments/joint_store/build.py --data ../shared/data --pages UNPACKED/pages --store joint-store
+
+``--pages`` is the folder that ``wiki/pages.tar.xz`` unpacks to. Interrupt and repeat it as you like.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import trivium
+from trivium.terminal import print_load, progress
+
+
+def main() -> None:
+    """Build, embed, print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--pages", type=Path, required=True)
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--embedder", default="bge-small")
+    given = parser.parse_args()
+    names = (given.data / "wiki" / "subset_400_files.txt").read_text("utf-8").split("\n")
+    sources = [
+        *(str(given.pages / name) for name in names if name),
+        str(given.data / "nq" / "html"),
+        str(given.data / "nq" / "qed_corpus.jsonl"),
+    ]
+    with trivium.Engine.create(given.store, given.embedder) as engine, progress() as bars:
+        report = engine.build(sources, progress=bars)
+        print_load(report, engine.info(), 0.0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""The command line does what its help says, on the sample encyclopaedia, process by process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Run
+from trivium.sample import pages_folder, question_files
+
+HIT_FIELDS = {
+    "uri", "text", "score", "rank", "page", "section", "kind", "start", "end", "contributions", "provenance",
+}  # fmt: skip
+RETRIEVERS = ["vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk"]
+QUESTION = "Who discovered the moons of Mars?"
+
+
+@pytest.fixture
+def own_store(sample_store: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(sample_store, tmp_path / "store"))
+
+
+def test_search_prints_every_field_of_the_contract(trivium: Run, sample_store: Path) -> None:
+    hits = trivium("search", QUESTION, "--store", sample_store, "--k", "5", "--json").json["hits"]
+    assert [hit["rank"] for hit in hits] == [1, 2, 3, 4, 5]
+    assert all(set(hit) == HIT_FIELDS for hit in hits)
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    assert "Asaph Hall" in hits[0]["text"]
+
+
+def test_the_same_question_gives_the_same_answer_process_after_process(trivium: Run, sample_store: Path) -> None:
+    first, second = (trivium("search", QUESTION, "--store", sample_store, "--explain", "--json").out for _ in "ab")
+    assert first == second
+
+
+def test_an_explanation_adds_up_and_names_what_led_there(trivium: Run, sample_store: Path) -> None:
+    hits = trivium("search", QUESTION, "--store", sample_store, "--explain", "--json").json["hits"]
+    for hit in hits:
+        assert set(hit["contributions"]) == set(RETRIEVERS)
+        assert sum(hit["contributions"].values()) == pytest.approx(hit["score"], rel=1e-4, abs=1e-4)
+        assert hit["provenance"]
+    shown = trivium("search", QUESTION, "--store", sample_store, "--explain").out
+    assert "found through" in shown and "lexical" in shown
+
+
+@pytest.mark.parametrize("name", RETRIEVERS)
+def test_each_retriever_can_be_asked_alone(trivium: Run, sample_store: Path, name: str) -> None:
+    hits = trivium("search", QUESTION, "--store", sample_store, "--retriever", name, "--json").json["hits"]
+    assert hits
+    assert all(list(hit["provenance"]) == [name] for hit in hits)
+
+
+def test_several_retrievers_can_be_named_in_every_usual_way(trivium: Run, sample_store: Path) -> None:
+    ways = [
+        ["--retriever", "vector", "--retriever", "walk"],
+        ["--retriever", "vector", "walk"],
+        ["--retriever", "vector,walk"],
+    ]
+    answers = [trivium("search", *way, QUESTION, "--store", sample_store, "--json").out for way in ways]
+    assert answers[0] == answers[1] == answers[2]
+    assert {v for hit in json.loads(answers[0])["hits"] for v in hit["provenance"]} <= {"vector", "walk"}
+
+
+def test_offsets_cite_the_plain_text_of_the_page(trivium: Run, sample_store: Path) -> None:
+    from trivium import Engine
+
+    with Engine.open(sample_store) as engine:
+        for hit in engine.search(QUESTION, k=10):
+            assert engine.store.page_text(hit.page)[hit.start : hit.end] == hit.text
+
+
+def test_evaluate_prints_all_retrievers_and_default(trivium: Run, sample_store: Path, tmp_path: Path) -> None:
+    result = trivium("evaluate", question_files()[0], "--store", sample_store, "--runs", tmp_path / "runs", "--json")
+    report = result.json
+    assert list(report["rows"]) == [*RETRIEVERS, "default"]
+    assert report["questions"] == report["traced"] > 80
+    assert report["rows"]["default"]["hit@5"] > 0.8
+    assert {"hit@1", "recall@5", "all@5"} <= set(report["rows"]["vector"])
+    assert (tmp_path / "runs" / "qrels.txt").exists()
+
+
+def test_evaluate_prints_exactly_what_was_named(trivium: Run, sample_store: Path) -> None:
+    rows = trivium(
+        "evaluate", question_files()[0], "--store", sample_store, "--retriever", "vector", "--fusion", "rrf", "--json"
+    ).json["rows"]  # fmt: skip
+    assert list(rows) == ["vector", "rrf"]
+
+
+def test_the_sample_keeps_its_promises(trivium: Run, sample_store: Path) -> None:
+    """At least 40 pages, 500 links between them, 120 single-hop and 60 two-hop questions, all traceable."""
+    stats = trivium("stats", "--store", sample_store, "--json").json
+    assert stats["nodes"]["Page"] >= 40
+    assert stats["embedder"] == "minilm" and stats["to_embed"] == 0
+    questions = [json.loads(line) for path in question_files() for line in path.read_text("utf-8").splitlines()]
+    assert sum(q["hops"] == 1 for q in questions) >= 120
+    assert sum(q["hops"] == 2 for q in questions) >= 60
+    for path in question_files():
+        report = trivium("evaluate", path, "--store", sample_store, "--retriever", "lexical", "--json").json
+        assert report["traced"] == report["questions"]
+
+
+def test_building_again_changes_nothing(trivium: Run, own_store: Path) -> None:
+    before = trivium("stats", "--store", own_store, "--json").json
+    again = trivium("build", pages_folder(), "--store", own_store, "--json").json
+    assert again["pages"]["added"] == again["pages"]["replaced"] == 0
+    assert again["pages"]["unchanged"] == before["nodes"]["Page"]
+    after = trivium("stats", "--store", own_store, "--json").json
+    assert after == before
+
+
+def test_a_removed_page_is_gone_and_comes_back_with_add(trivium: Run, own_store: Path) -> None:
+    before = trivium("stats", "--store", own_store, "--json").json
+    removed = trivium("remove", "Mars", "--store", own_store, "--json").json
+    assert removed["removed"] == ["Mars"]
+    assert removed["nodes"]["Page"] == before["nodes"]["Page"] - 1
+    hits = trivium("search", QUESTION, "--store", own_store, "--json").json["hits"]
+    assert hits and all(hit["page"] != "Mars" for hit in hits)
+    added = trivium("add", pages_folder() / "Mars.html", "--store", own_store, "--json")
+    assert added.json["pages"]["added"] == 1
+    assert trivium("stats", "--store", own_store, "--json").json == before
+
+
+def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_loaded(trivium: Run, tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    shutil.copy(pages_folder() / "Mars.html", pages)
+    (pages / "empty.html").write_text("")
+    (pages / "noise.html").write_bytes(bytes(range(256)) * 40)
+    result = trivium("build", pages, "--store", tmp_path / "store", "--no-embed", "--json")
+    assert result.code == 3
+    assert sorted(Path(problem["location"]).name for problem in result.json["problems"]) == ["empty.html", "noise.html"]
+    assert all(problem["reason"] for problem in result.json["problems"])
+    assert result.json["nodes"]["Page"] == 1
+
+
+def test_a_store_is_embedded_later_and_says_so_until_then(trivium: Run, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    trivium("build", pages_folder() / "Mars.html", "--store", store, "--no-embed")
+    early = trivium("search", QUESTION, "--store", store)
+    assert early.code == 1 and "trivium embed" in early.err
+    assert trivium("embed", "--store", store, "--embedder", "minilm", "--json").json["texts"] > 0
+    assert trivium("search", QUESTION, "--store", store, "--json").json["hits"]
+    assert trivium("embed", "--store", store, "--json").json["texts"] == 0
+
+
+def test_records_become_pages_that_link_to_each_other(trivium: Run, tmp_path: Path) -> None:
+    records = [
+        {"title": "Phobos", "text": "Phobos is a moon of the planet Mars."},
+        {"title": "Mars", "text": "Mars is red. It was observed by Galileo Galilei."},
+        {"title": "Mars", "text": "Mars has two moons."},
+    ]
+    source = tmp_path / "records.jsonl"
+    source.write_text("".join(json.dumps(record) + "\n" for record in records))
+    built = trivium("build", source, "--store", tmp_path / "store", "--embedder", "minilm", "--json").json
+    assert (built["nodes"]["Page"], built["nodes"]["Chunk"]) == (2, 3)
+    assert built["relationships"]["cites"] == 1
+    more = tmp_path / "more.jsonl"
+    more.write_text(json.dumps({"title": "Galileo Galilei", "text": "An astronomer from Pisa."}) + "\n")
+    added = trivium("add", more, "--store", tmp_path / "store", "--json").json
+    assert added["relationships"]["cites"] == 2, "an old record links to a title that came later"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["search", "q", "--store", "nowhere"], 1, "nowhere"),
+        (["stats", "--store", "nowhere"], 1, "nowhere"),
+        (["build", "nothing-here", "--store", "new"], 1, "nothing-here"),
+        (["build"], 2, "SOURCE"),
+        (["search", "q"], 2, "--store"),
+        (["frobnicate"], 2, "frobnicate"),
+        (["models", "install", "nosuch"], 1, "bge-small"),
+    ],
+)
+def test_wrong_use_ends_with_a_clear_error(
+    trivium: Run, tmp_path: Path, arguments: list[str], code: int, says: str
+) -> None:
+    result = trivium(*arguments, cwd=tmp_path)
+    assert result.code == code
+    assert says in result.err
+    assert "Traceback" not in result.err
+    assert list(tmp_path.iterdir()) in ([], [tmp_path / "new"])
+
+
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        (["--retriever", "telepathy"], "vector, page"),
+        (["--fusion", "cold"], "default"),
+        (["--k", "0"], "k"),
+    ],
+)
+def test_a_search_with_wrong_names_says_what_is_there(
+    trivium: Run, sample_store: Path, extra: list[str], says: str
+) -> None:
+    result = trivium("search", QUESTION, "--store", sample_store, *extra)
+    assert result.code in (1, 2) and says in result.err and "Traceback" not in result.err
+
+
+def test_an_empty_question_is_refused(trivium: Run, sample_store: Path) -> None:
+    result = trivium("search", "  ", "--store", sample_store)
+    assert result.code == 1 and "question" in result.err
+
+
+def test_another_embedder_than_the_stores_is_refused(trivium: Run, own_store: Path) -> None:
+    result = trivium("embed", "--store", own_store, "--embedder", "bge-small")
+    assert result.code == 1
+    assert "minilm" in result.err and "bge-small" in result.err
+
+
+@pytest.mark.parametrize("command", ["build", "add", "remove", "embed", "search", "evaluate", "stats", "demo"])
+def test_every_command_explains_itself_with_an_example(trivium: Run, command: str) -> None:
+    result = trivium(command, "--help")
+    assert result.code == 0
+    assert f"trivium {command}" in result.out.split("Usage", 1)[1]
+
+
+def test_models_lists_what_is_known(trivium: Run) -> None:
+    known = {model["name"]: model for model in trivium("models", "list", "--json").json["models"]}
+    assert known["minilm"]["installed"] is True
+    assert "bge-small" in known

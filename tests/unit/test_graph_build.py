@@ -1,0 +1,114 @@
+"""A page becomes exactly the nodes and relationships of the schema."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.errors import InputError
+from trivium.graph.build import build
+from trivium.graph.schema import headings_of, page_of, section_of
+from trivium.types import Chunk, ChunkKind, Link, Page, Relation, Section
+
+
+def chunk(text: str, start: int = 0, links: tuple[Link, ...] = ()) -> Chunk:
+    return Chunk(ChunkKind.PARAGRAPH, text, start, start + len(text), links)
+
+
+MARS = Page(
+    title="Mars",
+    text="Mars is red.\n\nMoons\n\nPhobos\n\nPhobos is near.\n\nPhobos\n\nAgain.",
+    chunks=(chunk("Mars is red.", links=(Link("Iron", 8, 11), Link("Iron", 8, 11), Link("C# sharp", 0, 4))),),
+    sections=(
+        Section("Moons", 1, None),
+        Section("Phobos", 2, 0, (chunk("Phobos is near.", 29),)),
+        Section("Phobos", 2, 0, (chunk("Again.", 54),)),
+    ),
+    aliases=("Red_Planet", "Mars"),
+    relations=(Relation("discovered by", "Galileo Galilei"), Relation("discovered by", "Galileo Galilei")),
+    revision=7,
+)
+
+
+def test_sections_without_text_exist_and_a_repeated_path_is_numbered() -> None:
+    graph = build(MARS)
+    assert [s.uri for s in graph.sections] == ["Mars#Moons", "Mars#Moons#Phobos", "Mars#Moons#Phobos (2)"]
+    assert [s.parent for s in graph.sections] == ["Mars", "Mars#Moons", "Mars#Moons"]
+
+
+def test_chunks_count_from_one_in_their_section_and_from_zero_on_the_page() -> None:
+    graph = build(MARS)
+    assert [(c.uri, c.position) for c in graph.chunks] == [
+        ("Mars#chunk-1", 0),
+        ("Mars#Moons#Phobos#chunk-1", 1),
+        ("Mars#Moons#Phobos (2)#chunk-1", 2),
+    ]
+
+
+def test_citations_are_distinct_in_order_and_escape_the_separator() -> None:
+    assert build(MARS).chunks[0].cites == ("Iron", "C%23 sharp")
+
+
+def test_aliases_are_normalised_and_never_the_title_itself() -> None:
+    assert build(MARS).aliases == ("Red Planet",)
+
+
+def test_relations_are_distinct() -> None:
+    assert [(r.source, r.type, r.target) for r in build(MARS).relations] == [
+        ("Mars", "discovered by", "Galileo Galilei")
+    ]
+
+
+def test_search_terms_are_stemmed_and_headings_are_kept_apart() -> None:
+    node = build(MARS).chunks[1]
+    assert node.terms == "phobo is near"
+    assert node.heading_terms == "mar moon phobo"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": "Mars is Red.\n\nMoons\n\nPhobos\n\nPhobos is near.\n\nPhobos\n\nAgain."},
+        {"revision": 8},
+        {"relations": ()},
+        {"sections": MARS.sections[:2]},
+        {"chunks": (replace(MARS.chunks[0], links=()),)},
+    ],
+)
+def test_the_content_hash_changes_with_any_part(change: dict[str, object]) -> None:
+    assert build(replace(MARS, **change)).content_hash != build(MARS).content_hash  # type: ignore[arg-type]
+
+
+def test_the_content_hash_depends_neither_on_the_source_nor_on_the_aliases() -> None:
+    other = replace(MARS, source="elsewhere", aliases=("Ares",))
+    assert build(other).content_hash == build(MARS).content_hash
+
+
+def test_a_heading_that_reads_like_a_chunk_name_does_not_collide_with_one() -> None:
+    page = Page("A", "", (chunk("lead"),), (Section("chunk-1", 1, None, (chunk("x"),)),))
+    uris = [c.uri for c in build(page).chunks] + [s.uri for s in build(page).sections]
+    assert len(set(uris)) == len(uris)
+
+
+def test_a_page_without_a_title_is_refused() -> None:
+    with pytest.raises(InputError, match="needs a title"):
+        build(Page(" _ ", "text"))
+
+
+@given(st.text(min_size=1), st.lists(st.text(), max_size=6))
+def test_uris_are_unique_and_lead_back_to_section_and_page(title: str, headings: list[str]) -> None:
+    """Whatever titles and headings contain, uris stay unique and can be taken apart."""
+    sections = tuple(Section(heading, 1, None, (chunk("x"), chunk("y"))) for heading in headings)
+    try:
+        graph = build(Page(title, "", (chunk("lead"),), sections))
+    except InputError:
+        return
+    uris = [graph.uri, *(s.uri for s in graph.sections), *(c.uri for c in graph.chunks)]
+    assert len(set(uris)) == len(uris)
+    for node in graph.chunks:
+        assert section_of(node.uri) == node.parent
+        assert page_of(node.uri) == graph.uri
+        assert len(headings_of(node.parent)) == (1 if node.parent == graph.uri else 2)

@@ -1,0 +1,5 @@
+"""``python -m trivium``."""
+
+from trivium.cli import main
+
+main()

@@ -1,0 +1,81 @@
+"""What a question's answer list is judged against: its gold chunks, in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trivium.errors import InputError
+from trivium.graph.schema import page_of
+from trivium.types import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The gold of one question: disjoint, non-empty groups of chunk uris.
+
+    A group is one thing that has to be found, and each of its chunks is enough to have found it: a chunk that
+    holds the paragraph, any chunk of a gold title, any chunk that contains an answer. ``hit`` asks for one
+    group, ``all`` for every group, and ``recall`` is the share of the groups found.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        chunks = [chunk for group in self.groups for chunk in group]
+        if not self.groups or not all(self.groups) or len(set(chunks)) < len(chunks):
+            raise InputError(f"expected disjoint non-empty groups of gold chunks, got {self.groups!r}")
+
+    @classmethod
+    def of(cls, parts: Iterable[Iterable[str]]) -> Gold:
+        """From the chunks each gold part may be found in. Parts that share a chunk become one group, because
+        finding that chunk finds them all.
+
+        >>> Gold.of([["A#chunk-1"], ["B#chunk-2", "B#chunk-1"], ["A#chunk-1"]]).groups
+        (('A#chunk-1',), ('B#chunk-1', 'B#chunk-2'))
+        """
+        groups: list[set[str]] = []
+        for part in parts:
+            merged = set(part)
+            apart = []
+            for group in groups:
+                if group & merged:
+                    merged |= group
+                else:
+                    apart.append(group)
+            groups = [*apart, merged]
+        return cls(tuple(sorted(tuple(sorted(group)) for group in groups)))
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """The pages the gold stands on, sorted: questions that share one belong in one fold."""
+        return tuple(sorted({page_of(chunk) for group in self.groups for chunk in group}))
+
+
+class Cause(StrEnum):
+    """Why a question could not be traced, in kinds."""
+
+    NO_GOLD = "the question names no usable gold"
+    NO_PAGE = "the page is not in the store"
+    NO_MATCH = "no chunk of the page holds it"
+    TOO_MANY = "too many chunks hold an answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Untraceable:
+    """A question without gold chunks. ``reason`` is a sentence for people, ``cause`` its kind."""
+
+    id: str
+    cause: Cause
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """Every question that was asked for: the traceable ``questions`` in their order, with their ``gold`` by
+    id, and the ``untraceable`` rest."""
+
+    questions: tuple[Question, ...]
+    gold: Mapping[str, Gold]
+    untraceable: tuple[Untraceable, ...] = ()

@@ -1,0 +1,101 @@
+"""Finding a known text among the chunks of its page, whatever happened to its punctuation and markup.
+
+Words are compared as :func:`trivium.text.normalise_name` reads them: lower case, punctuation as spaces. A
+text of at least four words is compared by its distinct word 4-grams, which survive small edits and reject
+chance agreement; a shorter one has to be there word for word.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from trivium.text import normalise_name
+
+GRAM = 4
+MIN_SHARE = 0.6
+"""A chunk holds a text when it shares at least this much of the text's 4-grams."""
+
+_Gram = tuple[str, ...]
+
+
+class PageTexts:
+    """The chunks of one page, prepared for many look-ups. Chunks are named by their place in ``texts``."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._words = [_words(text) for text in texts]
+        self._padded = [f" {' '.join(words)} " for words in self._words]
+        self._sizes: list[int] = []
+        self._holders: defaultdict[_Gram, list[int]] = defaultdict(list)
+        for chunk, words in enumerate(self._words):
+            grams = _grams(words)
+            self._sizes.append(len(grams))
+            for gram in grams:
+                self._holders[gram].append(chunk)
+
+    def best(self, text: str, preferred: Collection[int] = ()) -> tuple[int, ...]:
+        """The chunk that holds ``text``, or none.
+
+        Among equal shares a ``preferred`` chunk wins, then the one with the fewest words beside the text.
+        Several only when they are equal in all of that.
+        """
+        shares = {chunk: share for chunk, share in self._shares(text).items() if share >= MIN_SHARE}
+        return _least(shares, lambda c: (-shares[c], c not in preferred, len(self._words[c])))
+
+    def best_part(self, text: str) -> tuple[int, ...]:
+        """Of a text that was split over several chunks, the part that shares most of it, or none.
+
+        A part is a chunk made of the text (``MIN_SHARE`` of its own 4-grams come from there), and the parts
+        together have to share ``MIN_SHARE`` of the text.
+        """
+        grams = _grams(_words(text))
+        common = self._common(grams)
+        parts = {chunk for chunk, n in common.items() if n >= MIN_SHARE * self._sizes[chunk]}
+        covered = sum(not parts.isdisjoint(self._holders.get(gram, ())) for gram in grams)
+        if not grams or covered < MIN_SHARE * len(grams):
+            return ()
+        return _least(parts, lambda c: (-common[c],))
+
+    def containing(self, answers: Iterable[str]) -> tuple[int, ...]:
+        """The chunks that contain one of the answers as whole words. Answers without words match nothing."""
+        wanted = [f" {' '.join(words)} " for words in map(_words, answers) if words]
+        return tuple(
+            chunk for chunk, padded in enumerate(self._padded) if any(answer in padded for answer in wanted)
+        )
+
+    def _shares(self, text: str) -> dict[int, float]:
+        words = _words(text)
+        if len(words) < GRAM:
+            return dict.fromkeys(self.containing([text]), 1.0)
+        grams = _grams(words)
+        return {chunk: n / len(grams) for chunk, n in self._common(grams).items()}
+
+    def _common(self, grams: Iterable[_Gram]) -> Counter[int]:
+        """How many of the 4-grams each chunk has."""
+        return Counter(chunk for gram in grams for chunk in self._holders.get(gram, ()))
+
+
+def _least(chunks: Iterable[int], key: Callable[[int], tuple[float, ...]]) -> tuple[int, ...]:
+    """The chunks with the smallest key, in the order of the page."""
+    keys = {chunk: key(chunk) for chunk in chunks}
+    least = min(keys.values(), default=None)
+    return tuple(sorted(chunk for chunk, value in keys.items() if value == least))
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything in a text to look for."""
+    return bool(_words(text))
+
+
+def same_words(left: str, right: str) -> bool:
+    """Whether two headings read the same, punctuation and case aside."""
+    return _words(left) == _words(right)
+
+
+def _words(text: str) -> list[str]:
+    return normalise_name(unicodedata.normalize("NFC", text)).split()
+
+
+def _grams(words: Sequence[str]) -> set[_Gram]:
+    return set(zip(*(words[i:] for i in range(GRAM)), strict=False))

@@ -1,0 +1,124 @@
+"""Question files: JSON Lines, one question a line.
+
+``question`` is required. ``id``, ``answers`` and the gold (``page``, ``section``, ``paragraph``,
+``gold_titles``, ``gold_passages``) are optional, null counts as absent, and other keys are ignored. What the
+gold means is said in :mod:`trivium.datasets.trace`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trivium.errors import QuestionFileError
+from trivium.types import Passage, Question
+
+
+def read_questions(path: str | Path) -> list[Question]:
+    """The questions of a file, in its order. Blank lines are skipped.
+
+    A question without ``id`` is called ``line-<n>``, n counted from 1. Raises QuestionFileError, naming the
+    line, for anything malformed, for an id that occurs twice, and for a file without questions.
+    """
+    path = Path(path)
+    try:
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except OSError as error:
+        raise QuestionFileError(f"{path}: expected a readable question file, got {error.strerror}") from error
+    questions: list[Question] = []
+    line_of: dict[str, int] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            question = _question(_decode(line), f"line-{number}")
+        except ValueError as error:
+            raise QuestionFileError(f"{path}, line {number}: {error}") from error
+        if question.id in line_of:
+            raise QuestionFileError(
+                f"{path}, line {number}: expected every id once, got {question.id!r} again "
+                f"(first on line {line_of[question.id]})"
+            )
+        line_of[question.id] = number
+        questions.append(question)
+    if not questions:
+        raise QuestionFileError(f"{path}: expected at least one line with a question, got an empty file")
+    return questions
+
+
+def _decode(line: bytes) -> Mapping[str, Any]:
+    """The JSON object of a line. Raises ValueError."""
+    try:
+        value = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"expected UTF-8, got byte 0x{line[error.start]:02x} at {error.start}") from error
+    except RecursionError as error:
+        raise ValueError("expected a flat JSON object, got one nested too deeply to read") from error
+    except ValueError as error:
+        raise ValueError(f'expected a JSON object such as {{"question": "..."}}, got {error}') from error
+    if not isinstance(value, dict):
+        raise ValueError(f'expected a JSON object such as {{"question": "..."}}, got {_kind(value)}')
+    return value
+
+
+def _question(row: Mapping[str, Any], default_id: str) -> Question:
+    if row.get("question") is None:
+        raise ValueError('expected the key "question", got ' + (", ".join(map(repr, row)) or "no keys"))
+    identifier = row.get("id")
+    if isinstance(identifier, int) and not isinstance(identifier, bool):
+        identifier = str(identifier)
+    return Question(
+        id=default_id if identifier is None else _string(identifier, "id"),
+        text=_string(row["question"], "question"),
+        answers=_strings(row, "answers"),
+        page=_optional(row, "page"),
+        section=_optional(row, "section"),
+        paragraph=_optional(row, "paragraph"),
+        gold_titles=_strings(row, "gold_titles"),
+        gold_passages=tuple(_passage(value) for value in _list(row, "gold_passages")),
+    )
+
+
+def _passage(value: object) -> Passage:
+    if not isinstance(value, dict) or not {"title", "text"} <= value.keys():
+        raise ValueError(f'expected "gold_passages" of {{"title", "text"}} objects, got {_kind(value)}')
+    return Passage(_string(value["title"], "title"), _string(value["text"], "text"))
+
+
+def _optional(row: Mapping[str, Any], key: str) -> str | None:
+    return None if row.get(key) is None else _string(row[key], key)
+
+
+def _strings(row: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    return tuple(_string(value, f"{key}[{i}]") for i, value in enumerate(_list(row, key)))
+
+
+def _list(row: Mapping[str, Any], key: str) -> list[Any]:
+    value = row.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f'expected a list as "{key}", got {_kind(value)}')
+    return value
+
+
+def _string(value: object, key: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f'expected a non-empty string as "{key}", got {_kind(value)}')
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:  # a lone surrogate: JSON can spell it, no store or file can hold it
+        raise ValueError(f'expected Unicode text as "{key}", got half a surrogate pair') from error
+    return value
+
+
+def _kind(value: object) -> str:
+    """A value named for a message, short whatever it is."""
+    if isinstance(value, dict):
+        return "an object with " + (", ".join(repr(key) for key in list(value)[:6]) or "no keys")
+    if isinstance(value, list):
+        return "a list"
+    shown = json.dumps(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

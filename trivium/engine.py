@@ -1,0 +1,348 @@
+"""Where the stages meet: build a graph, search it, explain the answer, measure it.
+
+>>> import trivium
+>>> with trivium.Engine.open("demo-store") as engine:            # doctest: +SKIP
+...     for hit in engine.search("Who found the moons of Mars?", k=3):
+...         print(hit.rank, hit.uri, hit.score)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from trivium.datasets.questions import read_questions
+from trivium.datasets.trace import Traced, trace
+from trivium.embedding.base import Embedder
+from trivium.embedding.fill import fill
+from trivium.embedding.registry import open_embedder
+from trivium.errors import EmbedderMismatchError, InputError, StoreError
+from trivium.evaluation.report import Report
+from trivium.evaluation.run import evaluate as evaluate_rankings
+from trivium.fusion.base import Fused, Fusion
+from trivium.fusion.registry import make_fusion
+from trivium.fusion.table import Table
+from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.store import GraphStore, StoreInfo, rank_key, round_score
+from trivium.ingest import IngestReport, load
+from trivium.ingest import Progress as LoadProgress
+from trivium.parser.sources.base import Format
+from trivium.retrievers.base import Query, Retriever
+from trivium.retrievers.candidates import DEPTH, gather
+from trivium.retrievers.registry import RETRIEVERS, make_retrievers
+from trivium.types import Hit, Question
+
+Progress = Callable[[int, int], None]
+Ranking = list[tuple[str, float]]
+
+
+class Engine:
+    """A store with its embedder and retrievers. Make one with :meth:`create` or :meth:`open`; close it, or use
+    it as a context manager."""
+
+    def __init__(self, store: GraphStore, embedder: Embedder | None = None) -> None:
+        self.store = store
+        self._embedder = embedder
+        self._retrievers = make_retrievers()
+
+    @classmethod
+    def create(cls, store: str | Path, embedder: str | None = None) -> Self:
+        """A new, empty store in a folder (made when missing), to be filled by the named embedder: by default
+        ``bge-small`` when it is installed, else ``minilm``. An existing store is opened."""
+        folder = _folder(store)
+        occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+        return cls._with_embedder(
+            EmbeddedStore.open(folder) if occupied else EmbeddedStore.create(folder), embedder
+        )
+
+    @classmethod
+    def open(cls, store: str | Path, embedder: str | None = None) -> Self:
+        """An existing store. Raises StoreNotFoundError, StoreFormatError, and EmbedderMismatchError when an
+        embedder is named that did not fill it."""
+        return cls._with_embedder(EmbeddedStore.open(_folder(store)), embedder)
+
+    @classmethod
+    def _with_embedder(cls, store: GraphStore, name: str | None) -> Self:
+        engine = cls(store)
+        try:
+            known = store.embedder
+            if name is not None and known is not None and name != known.name:
+                raise EmbedderMismatchError(
+                    f"the store {store.info().location} was filled by {known.name}, not by {name}: "
+                    f"open it without naming an embedder, or build another store"
+                )
+            engine._embedder_name = known.name if known is not None else name
+        except BaseException:
+            store.close()
+            raise
+        return engine
+
+    _embedder_name: str | None = None
+
+    def close(self) -> None:
+        """Let go of the store and the embedder."""
+        if self._embedder is not None:
+            self._embedder.close()
+            self._embedder = None
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The store's embedder, opened on first use. Raises EmbedderMismatchError when the installed model is
+        another version than the one that filled the store."""
+        if self._embedder is None:
+            embedder = open_embedder(self._embedder_name)
+            known = self.store.embedder
+            if known is not None and known != embedder.identity:
+                embedder.close()
+                raise EmbedderMismatchError(
+                    f"the store was filled by {known.name} version {known.version} ({known.dimension} dimensions), "
+                    f"but version {embedder.identity.version} ({embedder.identity.dimension}) is installed: "
+                    f"install the version it was filled by, or build the store again"
+                )
+            self._embedder = embedder
+        return self._embedder
+
+    # -- filling ----------------------------------------------------------------------------------------------
+
+    def build(
+        self,
+        sources: Sequence[str | Path],
+        *,
+        format: Format = "auto",  # noqa: A002 - the name users type
+        workers: int | None = None,
+        embed: bool = True,
+        progress: LoadProgress | None = None,
+    ) -> IngestReport:
+        """Parse, load and (unless ``embed`` is false) embed sources; also adds to a store that has some.
+
+        A page already there is replaced if it changed. Documents that cannot be read are in the report's
+        ``problems``; they never stop the run. Running it again after an interruption finishes the work.
+        """
+        report = load([str(s) for s in sources], self.store, format=format, workers=workers, progress=progress)
+        if embed:
+            self.embed(None if progress is None else lambda done, total: progress("embed", done, total))
+        self.store.refresh(None if progress is None else lambda done, total: progress("index", done, total))
+        return report
+
+    def remove(self, pages: Sequence[str]) -> list[str]:
+        """Remove pages by title (or alias); returns the uris removed. Raises InputError for an unknown page."""
+        known = self.store.resolve(pages)
+        present = {uri for uri, _, _, _ in self.store.pages()}
+        unknown = [page for page in pages if known.get(page) not in present]
+        if unknown:
+            raise InputError(f"no such page in the store: {', '.join(unknown)}")
+        removed = self.store.delete([known[page] for page in pages])
+        self.store.refresh()
+        return removed
+
+    def embed(self, progress: Progress | None = None) -> int:
+        """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done."""
+        texts = self.store.pending_texts()
+        if not texts:
+            return 0
+        self.store.set_embedder(self.embedder.identity)
+        return fill(texts, self.embedder, self.store.put_vectors, progress)
+
+    def info(self) -> StoreInfo:
+        """What the store holds."""
+        return self.store.info()
+
+    # -- searching --------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        question: str,
+        k: int = 10,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        explain: bool = False,
+        exact: bool = False,
+    ) -> list[Hit]:
+        """The k best chunks for a question, best first.
+
+        ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its
+        own scores; otherwise they are fused (``default`` when not named). ``explain`` fills each hit's
+        ``contributions``. ``exact`` asks exact instead of approximate vector search.
+        Raises InputError for an empty question, a k below 1 or an unknown retriever, FusionError for an unknown
+        fusion, StoreError when nothing is embedded yet.
+        """
+        return self.search_many([question], k, retrievers, fusion, explain, exact)[0]
+
+    async def asearch(
+        self,
+        question: str,
+        k: int = 10,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        explain: bool = False,
+        exact: bool = False,
+    ) -> list[Hit]:
+        """:meth:`search`, off the event loop."""
+        return await asyncio.to_thread(self.search, question, k, retrievers, fusion, explain, exact)
+
+    def search_many(
+        self,
+        questions: Iterable[str],
+        k: int = 10,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        explain: bool = False,
+        exact: bool = False,
+    ) -> list[list[Hit]]:
+        """:meth:`search` for several questions, answers in their order."""
+        if k < 1:
+            raise InputError(f"k must be 1 or more, got {k}")
+        asked = self._named(retrievers)
+        if len(asked) == 1 and fusion is None:
+            (only,) = asked.values()
+            return [self._search_one(self._query(text, exact), k, only) for text in questions]
+        fuse = self._fusion(fusion or "default")
+        return [self._search_fused(self._query(text, exact), k, asked, fuse, explain) for text in questions]
+
+    def _search_one(self, query: Query, k: int, retriever: Retriever) -> list[Hit]:
+        found = retriever.retrieve(query, k)[:k]
+        scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
+        provenance = {candidate.uri: {retriever.name: candidate.via} for candidate in found}
+        return self._hits(scores, {}, provenance)
+
+    def _search_fused(
+        self, query: Query, k: int, retrievers: Mapping[str, Retriever], fusion: Fusion, explain: bool
+    ) -> list[Hit]:
+        table = gather(query, retrievers, max(DEPTH, k))
+        fused = fusion.fuse(table)
+        order = _order(table, fused)[:k]
+        scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in order]
+        contributions = {
+            table.chunks[row]: {
+                column: float(value)
+                for column, value in zip(table.columns, fused.contributions[row], strict=True)
+            }
+            for row in order
+            if explain
+        }
+        provenance = {table.chunks[row]: dict(table.via[row]) for row in order}
+        return self._hits(scores, contributions, provenance)
+
+    def _hits(
+        self,
+        scores: Ranking,
+        contributions: dict[str, dict[str, float]],
+        provenance: dict[str, dict[str, str]],
+    ) -> list[Hit]:
+        records = self.store.fetch([uri for uri, _ in scores])
+        return [
+            Hit(
+                uri=uri,
+                text=record.text,
+                score=score,
+                rank=rank,
+                page=record.page,
+                section=record.section,
+                kind=record.kind,
+                start=record.start,
+                end=record.end,
+                contributions=contributions.get(uri, {}),
+                provenance=provenance.get(uri, {}),
+            )
+            for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
+        ]
+
+    def _query(self, text: str, exact: bool) -> Query:
+        if not text.strip():
+            raise InputError("a question needs some text, got an empty one")
+        if self.store.embedder is None:
+            raise StoreError(
+                f"nothing in {self.store.info().location} is embedded yet: run  trivium embed --store STORE"
+            )
+        return Query(text=text, vector=self.embedder.embed_query(text), store=self.store, exact=exact)
+
+    def _named(self, names: Sequence[str] | None) -> dict[str, Retriever]:
+        if names is None or not names:
+            return self._retrievers
+        unknown = [name for name in names if name not in self._retrievers]
+        if unknown:
+            raise InputError(f"unknown retriever {', '.join(unknown)}: expected some of {', '.join(RETRIEVERS)}")
+        return {name: self._retrievers[name] for name in RETRIEVERS if name in names}
+
+    def _fusion(self, name: str) -> Fusion:
+        known = self.store.embedder
+        return make_fusion(name, known.name if known is not None else "")
+
+    # -- measuring --------------------------------------------------------------------------------------------
+
+    def tables(
+        self, questions: Iterable[Question], *, exact: bool = False, depth: int = DEPTH
+    ) -> Iterable[Table]:
+        """The table of all eight retrievers' scores, question by question: what fusions are trained on."""
+        for question in questions:
+            yield gather(self._query(question.text, exact), self._retrievers, depth)
+
+    def trace(self, questions: Sequence[Question]) -> Traced:
+        """The gold chunks of questions in this store, or the reasons why some have none."""
+        return trace(questions, self.store)
+
+    def evaluate(
+        self,
+        questions: str | Path | Sequence[Question],
+        retrievers: Sequence[str] | None = None,
+        fusions: Sequence[str] | None = None,
+        *,
+        exact: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Retrieval quality of retrievers and fusions, one row each: exactly those named, or all eight and
+        ``default`` when none is."""
+        asked = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
+        if not retrievers and not fusions:
+            retrievers, fusions = RETRIEVERS, ("default",)
+        single = list(self._named(retrievers)) if retrievers else []
+        fused = {name: self._fusion(name) for name in fusions or ()}
+        traced = self.trace(asked)
+        rankings: dict[str, list[Ranking]] = {name: [] for name in [*single, *fused]}
+        needed = self._retrievers if fused else self._named(single)
+        for done, question in enumerate(traced.questions, start=1):
+            table = gather(self._query(question.text, exact), needed, DEPTH)
+            for name in single:
+                rankings[name].append(_own_ranking(table, name))
+            for name, fusion in fused.items():
+                outcome = fusion.fuse(table)
+                rankings[name].append(
+                    [(table.chunks[row], float(outcome.scores[row])) for row in _order(table, outcome)]
+                )
+            if progress is not None:
+                progress(done, len(traced.questions))
+        return evaluate_rankings(asked, traced, rankings)
+
+
+def _order(table: Table, fused: Fused) -> list[int]:
+    return sorted(
+        range(len(table.chunks)), key=lambda row: rank_key(float(fused.scores[row]), table.chunks[row])
+    )
+
+
+def _own_ranking(table: Table, name: str) -> Ranking:
+    column = table.column(name)
+    ranks = table.ranks[:, column]
+    rows = [int(row) for row in np.flatnonzero(ranks)]
+    rows.sort(key=lambda row: int(ranks[row]))
+    return [(table.chunks[row], float(table.raw[row, column])) for row in rows]
+
+
+def _folder(store: str | Path) -> Path:
+    if isinstance(store, str) and "://" in store:
+        raise StoreError(f"expected a folder as the store, got {store}: this version keeps graphs in folders")
+    return Path(store)

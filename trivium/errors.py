@@ -1,0 +1,88 @@
+"""The errors Trivium raises. All descend from :class:`TriviumError`, so one ``except`` catches them.
+
+TriviumError
+├── InputError              a document, question file or argument is not what was expected
+│   ├── ParseError          a document cannot be turned into a page
+│   └── QuestionFileError   a question file is malformed (names the line)
+├── StoreError              the store cannot do what was asked
+│   ├── StoreNotFoundError  there is no store at that address
+│   ├── StoreFormatError    the store was written by another schema version, or is damaged
+│   ├── StoreBusyError      another process is writing
+│   └── EmbedderMismatchError  the store was filled by another embedder
+├── EmbeddingError          an embedder failed or answered with something else than vectors
+│   └── ModelNotInstalledError  model files are missing; the message names the command that installs them
+├── ChatModelError          a language model failed or answered with something unusable
+├── FusionError             a fusion name or its saved weights do not fit
+├── ConfigurationError      settings are malformed or unknown
+└── MissingExtraError       an optional package is missing; the message names the command that installs it
+
+Messages say what was expected, what came, and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class TriviumError(Exception):
+    """Root of every error this package raises on purpose."""
+
+
+class InputError(TriviumError):
+    """Something given from outside is not what was expected."""
+
+
+class ParseError(InputError):
+    """A document cannot be turned into a page."""
+
+
+class QuestionFileError(InputError):
+    """A question file is malformed."""
+
+
+class StoreError(TriviumError):
+    """The store cannot do what was asked."""
+
+
+class StoreNotFoundError(StoreError):
+    """There is no store at that address."""
+
+
+class StoreFormatError(StoreError):
+    """The store has another schema version or is damaged."""
+
+
+class StoreBusyError(StoreError):
+    """Another process is writing to the store."""
+
+
+class EmbedderMismatchError(StoreError):
+    """The store was filled by another embedder."""
+
+
+class EmbeddingError(TriviumError):
+    """An embedder failed."""
+
+
+class ModelNotInstalledError(EmbeddingError):
+    """The files of a model are not on this machine."""
+
+
+class ChatModelError(TriviumError):
+    """A language model failed or answered with something unusable."""
+
+
+class FusionError(TriviumError):
+    """A fusion is unknown, or its saved weights do not fit."""
+
+
+class ConfigurationError(TriviumError):
+    """Settings are malformed or unknown."""
+
+
+class MissingExtraError(TriviumError):
+    """An optional package is missing."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs packages that are not installed: run  pip install 'trivium[{extra}]'"
+        )
+        self.extra = extra

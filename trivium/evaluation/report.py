@@ -1,0 +1,161 @@
+"""What an evaluation found, as JSON and as people read it in a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trivium.datasets.gold import Traced
+from trivium.evaluation.retrieval import Floats
+from trivium.evaluation.significance import Interval
+
+Ranking = Sequence[tuple[str, float]]
+"""Chunk uris with their scores, best first."""
+Rankings = Mapping[str, Sequence[Ranking]]
+"""Row name -> one ranking a traced question, in their order."""
+
+HEADLINE = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
+"""The measures that get intervals, comparisons and a column in the table."""
+JUDGED_BY = "hit@5"
+"""The measure whose interval and comparison the table shows."""
+SHOWN_REASONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One retriever or fusion. ``values`` holds every measure question by question and ``means`` over the
+    traced questions (NaN when there are none). ``intervals`` are those of HEADLINE (95 %); ``matches`` is the
+    cumulative match characteristic, by rank from 1."""
+
+    values: Mapping[str, Floats]
+    means: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    matches: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A row against the first row on the same questions: mean paired difference (positive: ``row`` is better)
+    with its 95 % interval, and the two-sided p-value of the paired permutation test."""
+
+    row: str
+    against: str
+    measure: str
+    difference: Interval
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of an evaluation, with what was judged. ``resampled`` says what the intervals and tests
+    resample ("pages" or "questions") and ``clusters`` how many of them there are."""
+
+    traced: Traced = field(repr=False)
+    rankings: Rankings = field(repr=False)
+    rows: Mapping[str, Row]
+    comparisons: tuple[Comparison, ...]
+    resampled: str
+    clusters: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values; a mean that does not exist is null."""
+        return {
+            "questions": len(self.traced.questions) + len(self.traced.untraceable),
+            "traced": len(self.traced.questions),
+            "untraceable": [
+                {"id": u.id, "cause": u.cause.value, "reason": u.reason} for u in self.traced.untraceable
+            ],
+            "rows": {name: _row_json(row) for name, row in self.rows.items()},
+            "comparisons": [
+                {
+                    "row": c.row,
+                    "against": c.against,
+                    "measure": c.measure,
+                    "difference": c.difference.mean,
+                    "ci": [c.difference.low, c.difference.high],
+                    "p": c.p,
+                }
+                for c in self.comparisons
+            ],
+            "resampled": self.resampled,
+            "clusters": self.clusters,
+        }
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print the means, the best of each column in bold, and what could not be judged and why."""
+    console.print(_table(report))
+    for note in _footnotes(report):
+        console.print(note)
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    return {
+        **{name: None if math.isnan(mean) else mean for name, mean in row.means.items()},
+        "ci": {name: [interval.low, interval.high] for name, interval in row.intervals.items()},
+        "cmc": list(row.matches),
+    }
+
+
+def _table(report: Report) -> Table:
+    # Names come from the command line and reasons from files: Text, never markup.
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("row", no_wrap=True)
+    for measure in HEADLINE:
+        table.add_column(measure, justify="right", no_wrap=True)
+        if measure == JUDGED_BY:
+            table.add_column("95 %", justify="right", no_wrap=True)
+    best = {
+        measure: max((_shown(row.means[measure]) for row in report.rows.values()), default="")
+        for measure in HEADLINE
+    }
+    for name, row in report.rows.items():
+        cells = [Text(name)]
+        for measure in HEADLINE:
+            value = _shown(row.means[measure])
+            is_best = measure in row.intervals and value == best[measure]
+            cells.append(Text(value, style="bold" if is_best else ""))
+            if measure == JUDGED_BY:
+                cells.append(Text(_range(row.intervals[measure]) if measure in row.intervals else ""))
+        table.add_row(*cells)
+    return table
+
+
+def _shown(mean: float) -> str:
+    return "-" if math.isnan(mean) else f"{mean:.3f}"
+
+
+def _range(interval: Interval) -> str:
+    return f"{interval.low:.3f}-{interval.high:.3f}"
+
+
+def _footnotes(report: Report) -> Iterator[Text]:
+    missing = report.traced.untraceable
+    traced = len(report.traced.questions)
+    yield Text(
+        f"{traced} of {traced + len(missing)} questions traced; "
+        f"intervals and tests resample {report.clusters} {report.resampled}."
+    )
+    for c in report.comparisons:
+        if c.measure == JUDGED_BY:
+            p = "p < 0.001" if c.p < 0.001 else f"p = {c.p:.3f}"
+            yield Text(
+                f"{c.row} over {c.against}, {c.measure}: "
+                f"{c.difference.mean:+.3f} ({c.difference.low:+.3f} to {c.difference.high:+.3f}), {p}"
+            )
+    if missing:
+        yield Text(f"{len(missing)} could not be traced and are not in the means:")
+        for cause, count in Counter(u.cause for u in missing).most_common():
+            yield Text(f"  {count:5d}  {cause.value}")
+        for u in missing[:SHOWN_REASONS]:
+            yield Text(f"  {u.id}: {u.reason}")
+        if len(missing) > SHOWN_REASONS:
+            yield Text(f"  and {len(missing) - SHOWN_REASONS} more (all of them with --json)")

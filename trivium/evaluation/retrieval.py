@@ -1,0 +1,117 @@
+"""How good ranked chunks are, question by question.
+
+All measures lie in [0, 1], higher is better, and each is an array with one value a question, so that means,
+intervals and tests are taken elsewhere. A question with an empty ranking scores zero.
+
+The gold of a question is a set of groups (:class:`trivium.datasets.gold.Gold`). With G groups and a cutoff k:
+
+================  =====================================================================================
+``hit@k``         1 when any gold chunk is in the top k
+``all@k``         1 when every group has a chunk in the top k (set coverage)
+``recall@k``      groups with a chunk in the top k, divided by G
+``precision@k``   gold chunks in the top k, divided by k (also when fewer than k were retrieved)
+``f1/f2/f3@k``    weighted harmonic mean of precision and recall; recall counts 1, 2 or 3 times as much
+``mrr[@k]``       1 / rank of the first gold chunk
+``map[@k]``       mean over the groups of (groups found so far / rank) where the group is first found
+``ndcg@k``        discounted gain 1 / log2(rank + 1), gained where a group is first found, against the best
+================  =====================================================================================
+
+Without ``@k`` the whole ranking counts. Where every group is one chunk these are the usual definitions; where
+a group has alternatives, finding a second one adds to precision and to nothing else (as in the sub-topic
+retrieval of Zhai, Cohen and Lafferty, SIGIR 2003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.datasets.gold import Gold
+from trivium.errors import InputError
+
+Floats = NDArray[np.float64]
+
+SINGLE_HOP = (1, 3, 5)
+MULTI_HOP = (4, 6, 8)
+DEEP = (5, 10, 20)
+COVERAGE = (4, 5, 6, 8)
+SET_CUTOFFS = tuple(sorted({*SINGLE_HOP, *MULTI_HOP}))
+CMC_DEPTH = 20
+
+
+def measure(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> dict[str, Floats]:
+    """Every measure of one row of rankings, aligned with ``gold``: name -> (questions,).
+
+    Raises InputError when the lengths differ or a ranking lists a chunk twice.
+    """
+    relevant, first, groups = _judge(gold, rankings)
+    ranks = np.arange(1, relevant.shape[1] + 1)
+    retrieved = np.cumsum(relevant, axis=1)
+    found = np.cumsum(first, axis=1)
+    reciprocal = np.maximum.accumulate(relevant / ranks, axis=1)
+    precise = np.cumsum(first * found / ranks, axis=1)
+    gain = np.cumsum(first / np.log2(ranks + 1), axis=1)
+    ideal = np.cumsum(1 / np.log2(ranks + 1))
+
+    measures: dict[str, Floats] = {}
+    for k in SINGLE_HOP:
+        measures[f"hit@{k}"] = (found[:, k - 1] > 0).astype(np.float64)
+    for k in sorted({*SET_CUTOFFS, *DEEP}):
+        measures[f"recall@{k}"] = found[:, k - 1] / groups
+    for k in COVERAGE:
+        measures[f"all@{k}"] = (found[:, k - 1] == groups).astype(np.float64)
+    for k in SET_CUTOFFS:
+        measures[f"precision@{k}"] = retrieved[:, k - 1] / k
+    for beta in (1, 2, 3):
+        for k in SET_CUTOFFS:
+            measures[f"f{beta}@{k}"] = _f(measures[f"precision@{k}"], measures[f"recall@{k}"], beta)
+    measures["mrr"] = reciprocal[:, -1]
+    measures["map"] = precise[:, -1] / groups
+    for k in DEEP:
+        measures[f"mrr@{k}"] = reciprocal[:, k - 1]
+        measures[f"map@{k}"] = precise[:, k - 1] / groups
+        measures[f"ndcg@{k}"] = gain[:, k - 1] / ideal[np.minimum(groups, k) - 1]
+    return measures
+
+
+def cumulative_matches(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> Floats:
+    """Cumulative match characteristic: the share of questions with a gold chunk by rank 1, 2 .. CMC_DEPTH."""
+    relevant, _, _ = _judge(gold, rankings)
+    matched: Floats = np.logical_or.accumulate(relevant[:, :CMC_DEPTH], axis=1).mean(axis=0)
+    return matched
+
+
+def _judge(
+    gold: Sequence[Gold], rankings: Sequence[Sequence[str]]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
+    """Is the chunk at a rank gold, and is it the first of its group (questions x ranks); groups (questions,).
+
+    There are at least as many ranks as the largest cutoff and the largest number of groups.
+    """
+    if len(gold) != len(rankings):
+        raise InputError(f"expected one ranking for each of {len(gold)} questions, got {len(rankings)}")
+    groups = np.array([len(answer.groups) for answer in gold], dtype=np.int64)
+    depth = max([*DEEP, *SET_CUTOFFS, CMC_DEPTH, *map(len, rankings), *groups.tolist()])
+    relevant = np.zeros((len(gold), depth), dtype=np.bool_)
+    first = np.zeros_like(relevant)
+    for row, (answer, ranking) in enumerate(zip(gold, rankings, strict=True)):
+        if len(set(ranking)) < len(ranking):
+            raise InputError(
+                f"expected a ranking of distinct chunks for question {row}, got one listed twice"
+            )
+        group_of = {chunk: number for number, group in enumerate(answer.groups) for chunk in group}
+        seen: set[int] = set()
+        for column, chunk in enumerate(ranking):
+            number = group_of.get(chunk)
+            if number is not None:
+                relevant[row, column] = True
+                first[row, column] = number not in seen
+                seen.add(number)
+    return relevant, first, groups
+
+
+def _f(precision: Floats, recall: Floats, beta: int) -> Floats:
+    below = beta**2 * precision + recall
+    return np.divide((1 + beta**2) * precision * recall, below, out=np.zeros_like(below), where=below > 0)

@@ -1,0 +1,82 @@
+"""From ranked lists to a report. Pure: whoever has a store supplies the rankings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from trivium.datasets.gold import Traced
+from trivium.datasets.splits import clusters
+from trivium.errors import InputError
+from trivium.evaluation.report import HEADLINE, Comparison, Rankings, Report, Row
+from trivium.evaluation.retrieval import Floats, cumulative_matches, measure
+from trivium.evaluation.significance import Interval, mean_intervals, p_values
+from trivium.types import Question
+
+
+def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) -> Report:
+    """Judge rows of rankings.
+
+    Every row has one ranking for each of ``traced.questions``, in that order, empty when nothing was
+    retrieved. Measures are means over the traced questions; the first row is what the others are compared
+    with. Intervals and tests resample pages (questions that share gold pages), or questions where all share
+    one. Raises InputError for a row of another length or when ``traced`` is about other questions.
+    """
+    _check(questions, traced, rankings)
+    gold = [traced.gold[question.id] for question in traced.questions]
+    values: dict[str, dict[str, Floats]] = {}
+    matches: dict[str, tuple[float, ...]] = {}
+    for name, ranked in rankings.items():
+        uris = [[uri for uri, _ in ranking] for ranking in ranked]
+        values[name] = measure(gold, uris)
+        matches[name] = tuple(cumulative_matches(gold, uris).tolist()) if gold else ()
+    pages = clusters([answer.pages for answer in gold])
+    by_page = len(np.unique(pages)) > 1
+    intervals, comparisons = _statistics(values, pages if by_page else None)
+    rows = {
+        name: Row(
+            values=measures,
+            means={m: float(v.mean()) if gold else math.nan for m, v in measures.items()},
+            intervals=intervals.get(name, {}),
+            matches=matches[name],
+        )
+        for name, measures in values.items()
+    }
+    resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(gold))
+    return Report(traced, rankings, rows, comparisons, *resampled)
+
+
+def _statistics(
+    values: Mapping[str, Mapping[str, Floats]], pages: np.ndarray[tuple[int], np.dtype[np.int64]] | None
+) -> tuple[dict[str, dict[str, Interval]], tuple[Comparison, ...]]:
+    """The headline intervals of every row, and its comparison with the first row."""
+    names = list(values)
+    if not names or not len(values[names[0]][HEADLINE[0]]):
+        return {}, ()
+    first = values[names[0]]
+    own = [(name, m) for name in names for m in HEADLINE]
+    paired = [(name, m) for name in names[1:] for m in HEADLINE]
+    differences = [values[name][m] - first[m] for name, m in paired]
+    bounds = mean_intervals(np.stack([*(values[name][m] for name, m in own), *differences], axis=1), pages)
+    tests = p_values(np.stack(differences, axis=1), pages) if differences else []
+    intervals: dict[str, dict[str, Interval]] = {name: {} for name in names}
+    for (name, m), interval in zip(own, bounds[: len(own)], strict=True):
+        intervals[name][m] = interval
+    compared = zip(paired, bounds[len(own) :], tests, strict=True)
+    return intervals, tuple(Comparison(name, names[0], m, bound, p) for (name, m), bound, p in compared)
+
+
+def _check(questions: Sequence[Question], traced: Traced, rankings: Rankings) -> None:
+    known = [question.id for question in traced.questions] + [u.id for u in traced.untraceable]
+    if sorted(known) != sorted(question.id for question in questions):
+        raise InputError(
+            f"expected the tracing of these {len(questions)} questions, got one of {len(known)} questions"
+        )
+    for name, ranked in rankings.items():
+        if len(ranked) != len(traced.questions):
+            raise InputError(
+                f"expected {len(traced.questions)} rankings in row {name!r}, one a traced question, "
+                f"got {len(ranked)}"
+            )

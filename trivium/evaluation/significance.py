@@ -1,0 +1,148 @@
+"""Is a difference more than luck? Paired bootstrap and paired permutation, by cluster of questions.
+
+Questions on one page succeed and fail together, so what is resampled is the page (the cluster), with all its
+questions; without clusters every question is its own. All columns of one call share the resamples, which
+keeps rows paired and makes many measures as cheap as one. Percentile intervals (Efron 1979); with few
+clusters, say under twenty, they are too narrow and only a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trivium.errors import InputError
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+RESAMPLES = 10_000
+SEED = 20240229
+_BATCH_CELLS = 1 << 22
+"""Random numbers drawn at a time, to bound memory; the result does not depend on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean with the bounds of its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_intervals(
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int = SEED,
+) -> list[Interval]:
+    """Bootstrap intervals of the mean of each column of ``values`` (questions x columns).
+
+    ``clusters`` (questions,) numbers the cluster of each question. Raises InputError for empty or
+    mis-shaped input.
+    """
+    table, sums, sizes = _by_cluster(values, clusters)
+    count = len(sizes)
+    rng = np.random.default_rng(seed)
+    drawn = np.empty((resamples, table.shape[1]))
+    for rows in _batches(resamples, count):
+        picks = rng.integers(count, size=(rows.stop - rows.start, count))
+        weights = _occurrences(picks, count)
+        drawn[rows] = (weights @ sums) / (weights @ sizes)[:, None]
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    return [
+        Interval(float(m), float(lo), float(hi))
+        for m, lo, hi in zip(table.mean(axis=0), low, high, strict=True)
+    ]
+
+
+def mean_interval(
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int = SEED,
+) -> Interval:
+    """The bootstrap interval of the mean of ``values`` (questions,). For the interval of a paired difference
+    pass the difference."""
+    column = np.asarray(values, dtype=np.float64)[:, None]
+    return mean_intervals(column, clusters, resamples=resamples, confidence=confidence, seed=seed)[0]
+
+
+def p_values(
+    differences: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> list[float]:
+    """Two-sided paired permutation test for each column of ``differences`` (questions x columns).
+
+    Under the null hypothesis either side of a pair could have been the other, so the sign of each cluster's
+    summed difference is flipped at random. Exact (all sign patterns) when there are no more patterns than
+    ``resamples``, otherwise (1 + at least as extreme) / (1 + resamples).
+    """
+    _, sums, sizes = _by_cluster(differences, clusters)
+    count = len(sizes)
+    exact = count < 63 and 2**count <= resamples
+    total = 2**count if exact else resamples
+    rng = np.random.default_rng(seed)
+    # Equal sums reached in another order differ in the last bits and must still count as equally extreme.
+    bound = np.abs(sums.sum(axis=0)) - 1e-9 * np.maximum(np.abs(sums).sum(axis=0), 1e-300)
+    extreme = np.zeros(sums.shape[1], dtype=np.int64)
+    for rows in _batches(total, count):
+        if exact:
+            flips = np.arange(rows.start, rows.stop)[:, None] >> np.arange(count) & 1
+        else:
+            flips = rng.integers(2, size=(rows.stop - rows.start, count))
+        extreme += (np.abs((1.0 - 2.0 * flips) @ sums) >= bound).sum(axis=0)
+    observed = 0 if exact else 1  # the observed signs are one more pattern, unless all were enumerated
+    return [float(count) for count in (extreme + observed) / (total + observed)]
+
+
+def p_value(
+    differences: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> float:
+    """The paired permutation test of one column of differences (questions,)."""
+    column = np.asarray(differences, dtype=np.float64)[:, None]
+    return p_values(column, clusters, resamples=resamples, seed=seed)[0]
+
+
+def _by_cluster(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats, Floats]:
+    """The table, its sums by cluster (clusters x columns) and the cluster sizes (clusters,)."""
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or not len(table) or not np.isfinite(table).all():
+        raise InputError(f"expected finite values (questions x columns), got shape {table.shape}")
+    if clusters is None:
+        return table, table, np.ones(len(table))
+    names = np.asarray(clusters)
+    if names.shape != (len(table),):
+        raise InputError(f"expected one cluster for each of {len(table)} questions, got shape {names.shape}")
+    _, cluster = np.unique(names, return_inverse=True)
+    sums = np.zeros((int(cluster.max()) + 1, table.shape[1]))
+    np.add.at(sums, cluster, table)
+    return table, sums, np.bincount(cluster).astype(np.float64)
+
+
+def _occurrences(picks: NDArray[np.int64], count: int) -> Floats:
+    """How often each of ``count`` things was picked, row by row."""
+    flat = picks + count * np.arange(len(picks))[:, None]
+    return np.bincount(flat.ravel(), minlength=picks.shape[0] * count).reshape(-1, count).astype(np.float64)
+
+
+def _batches(total: int, width: int) -> Iterator[slice]:
+    size = max(1, _BATCH_CELLS // width)
+    for start in range(0, total, size):
+        yield slice(start, min(start + size, total))

@@ -1,0 +1,146 @@
+"""Runs and judgements in TREC format, readable by trec_eval, ranx and ir-measures.
+
+A run has lines ``question Q0 chunk rank score row``, judgements (qrels) ``question group chunk 1``: the
+second column, which most tools ignore, numbers the gold group as in the TREC diversity tasks.
+
+TREC separates by white space, and uris contain it. White space, control characters and ``%`` in an identifier
+are written as the percent-encoding of their UTF-8 bytes; :func:`encode` and :func:`decode` are inverse.
+
+Tools order a run by score and break ties in their own way. Ranks are judged here, so a score that does not
+fall below the one above it is written as the next smaller double. Every other score is kept to its last bit.
+
+The folder of an evaluation holds ``<row>.run`` for each row, ``qrels.txt`` and ``metrics.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from trivium.datasets.gold import Gold
+from trivium.errors import InputError
+from trivium.evaluation.report import Ranking, Report
+
+_UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
+
+
+def encode(identifier: str) -> str:
+    """An identifier as one TREC field.
+
+    >>> encode("Carl Boese#chunk-1")
+    'Carl%20Boese#chunk-1'
+    """
+    if not identifier:
+        raise InputError("expected an identifier for a TREC file, got an empty string")
+    return _UNSAFE.sub(lambda match: quote(match[0], safe=""), identifier)
+
+
+def decode(field: str) -> str:
+    """The inverse of :func:`encode`."""
+    return unquote(field, errors="strict")
+
+
+def write_runs(report: Report, folder: str | Path) -> None:
+    """Keep an evaluation in a folder, which is made when missing; files of the same names are replaced.
+
+    A row name that is no plain file name is percent-encoded. Raises InputError when nothing can be written.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: expected a folder for the runs, got {error.strerror}") from error
+    ids = [question.id for question in report.traced.questions]
+    for row, rankings in report.rankings.items():
+        write_run(folder / f"{quote(row, safe=' ')}.run", row, dict(zip(ids, rankings, strict=True)))
+    write_qrels(folder / "qrels.txt", report.traced.gold)
+    metrics = json.dumps(report.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
+    _write(folder / "metrics.json", [metrics, "\n"])
+
+
+def write_run(path: str | Path, row: str, rankings: Mapping[str, Ranking]) -> None:
+    """Write the rankings (question id -> ranking) of one row. A question without hits has no line.
+
+    Raises InputError for a score that is not finite.
+    """
+    tag = encode(row)
+    lines = []
+    for question, ranking in rankings.items():
+        above = math.inf
+        for rank, (chunk, score) in enumerate(ranking, start=1):
+            if not math.isfinite(score):
+                raise InputError(
+                    f"expected finite scores, got {score} for {chunk!r} of question {question!r}"
+                )
+            above = min(float(score), math.nextafter(above, -math.inf))
+            lines.append(f"{encode(question)} Q0 {encode(chunk)} {rank} {above!r} {tag}\n")
+    _write(path, lines)
+
+
+def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
+    """The rankings of a run, by question, in the order of the rank column."""
+    ranked: dict[str, list[tuple[int, str, float]]] = {}
+    for number, fields in _read(path, 6):
+        try:
+            entry = int(fields[3]), decode(fields[2]), float(fields[4])
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: expected a rank and a score, got {error}") from error
+        ranked.setdefault(decode(fields[0]), []).append(entry)
+    return {
+        question: [(chunk, score) for _, chunk, score in sorted(entries, key=lambda entry: entry[0])]
+        for question, entries in ranked.items()
+    }
+
+
+def write_qrels(path: str | Path, gold: Mapping[str, Gold]) -> None:
+    """Write the gold chunks (question id -> gold)."""
+    _write(
+        path,
+        (
+            f"{encode(question)} {number} {encode(chunk)} 1\n"
+            for question, answer in gold.items()
+            for number, group in enumerate(answer.groups)
+            for chunk in group
+        ),
+    )
+
+
+def read_qrels(path: str | Path) -> dict[str, Gold]:
+    """The gold chunks, by question, of judgements that :func:`write_qrels` wrote. Judgements from elsewhere
+    usually leave the second column 0, which reads as one group of alternatives. Chunks judged 0 or less are
+    left out."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for number, (question, group, chunk, relevance) in _read(path, 4):
+        try:
+            relevant = int(relevance) > 0
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: expected a whole number as judgement") from error
+        if relevant:
+            groups.setdefault(decode(question), {}).setdefault(group, []).append(decode(chunk))
+    return {question: Gold.of(parts.values()) for question, parts in groups.items()}
+
+
+def _write(path: str | Path, lines: Iterable[str]) -> None:
+    try:
+        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+    except OSError as error:
+        raise InputError(f"{path}: expected a file that can be written, got {error.strerror}") from error
+
+
+def _read(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: expected a readable TREC file in UTF-8, got {error}") from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        fields = line.split()
+        if len(fields) != columns:
+            raise InputError(f"{path}, line {number}: expected {columns} columns, got {len(fields)}")
+        yield number, fields

@@ -1,0 +1,85 @@
+"""Convex combination: a weighted mean of locally standardised scores, with weights kept as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import FusionError
+from trivium.fusion.base import Fused
+from trivium.fusion.standardise import impute, standardise
+from trivium.fusion.table import Table
+
+ANY_EMBEDDER = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Convex:
+    """``score = sum_j w_j z_j``: weights are not negative and sum to 1; z are locally standardised scores.
+
+    A table may have fewer columns than there are weights (some retrievers were not asked): the weights of
+    those present are scaled to sum to 1. Columns named in ``logarithmic`` hold probabilities that span orders
+    of magnitude (the walk's stationary mass) and are taken as logarithms.
+    """
+
+    weights: Mapping[str, float]
+    logarithmic: tuple[str, ...] = ()
+    name: str = "convex"
+
+    def __post_init__(self) -> None:
+        negative = {view: weight for view, weight in self.weights.items() if not weight >= 0}
+        if negative:
+            raise FusionError(f"weights must be numbers of 0 or more, got {negative}")
+        if not sum(self.weights.values()) > 0:
+            raise FusionError("at least one weight must be above 0")
+
+    def fuse(self, table: Table) -> Fused:
+        weights = np.array([self.weights.get(column, 0.0) for column in table.columns])
+        if not weights.sum() > 0:
+            # Only views without weight were asked: they are all there is to go by.
+            weights = np.ones(len(table.columns))
+        weights = weights / weights.sum()
+        contributions = features(table, self.logarithmic) * weights
+        return Fused(contributions.sum(axis=1), contributions)
+
+
+def features(table: Table, logarithmic: tuple[str, ...]) -> NDArray[np.float64]:
+    """The table's scores as the combination sees them: imputed and locally standardised (n, m)."""
+    scores = impute(table.raw)
+    for column in logarithmic:
+        if column in table.columns:
+            place = table.columns.index(column)
+            scores = scores.copy() if scores is table.raw else scores
+            scores[:, place] = logarithm(scores[:, place])
+    return standardise(scores)
+
+
+def logarithm(mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of a column of masses; one that is zero counts as half of the smallest above zero."""
+    positive = mass[mass > 0]
+    floor = positive.min() / 2 if positive.size else 1.0
+    return np.log(np.maximum(mass, floor))
+
+
+def load(embedder: str) -> Convex:
+    """The shipped combination tuned for an embedder, or the one for any.
+
+    Raises FusionError when the data is malformed.
+    """
+    return parse(files("trivium.fusion").joinpath("convex.json").read_text("utf-8"), embedder)
+
+
+def parse(text: str, embedder: str) -> Convex:
+    """Read tuned weights: ``{"logarithmic": [...], "weights": {embedder or "*": {retriever: weight}}}``."""
+    try:
+        data = json.loads(text)
+        tuned = data["weights"]
+        weights = tuned.get(embedder, tuned[ANY_EMBEDDER])
+        return Convex({str(view): float(weight) for view, weight in weights.items()}, tuple(data["logarithmic"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FusionError(f"the weights of the convex combination are malformed: {error!r}") from error

@@ -1,0 +1,48 @@
+"""What retrieval hands to fusion: the raw scores of one question's candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import FusionError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Candidates of one question: n chunks in rows (by uri), m retrievers in columns.
+
+    ``raw`` (n x m) holds scores in each retriever's own unit, higher is better, NaN where there is none.
+    ``ranks`` (n x m) is the place in the retriever's list from 1, and 0 where it did not return the chunk.
+    ``via`` has for each chunk, by retriever that returned it, the node that led there (empty: none did).
+    Raises FusionError when the shapes do not fit.
+    """
+
+    chunks: tuple[str, ...]
+    columns: tuple[str, ...]
+    raw: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    via: tuple[Mapping[str, str], ...]
+
+    def __post_init__(self) -> None:
+        shape = (len(self.chunks), len(self.columns))
+        if self.raw.shape != shape or self.ranks.shape != shape or len(self.via) != len(self.chunks):
+            raise FusionError(
+                f"a table of {shape[0]} chunks x {shape[1]} retrievers needs scores and ranks of that shape "
+                f"and one via a chunk, got {self.raw.shape}, {self.ranks.shape} and {len(self.via)}"
+            )
+
+    @property
+    def returned(self) -> NDArray[np.bool_]:
+        """(n x m): did the retriever return the chunk?"""
+        answer: NDArray[np.bool_] = self.ranks > 0
+        return answer
+
+    def column(self, name: str) -> int:
+        """Number of a retriever's column. Raises FusionError when it is not there."""
+        if name not in self.columns:
+            raise FusionError(f"the table has no column {name!r}, only {', '.join(self.columns)}")
+        return self.columns.index(name)

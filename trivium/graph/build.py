@@ -1,0 +1,114 @@
+"""A parsed page as nodes and relationships. Pure: no store, no clock, no order but the page's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+
+from trivium.errors import InputError
+from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.schema import chunk_uri, headings_of, page_uri, section_uri
+from trivium.text import count_tokens, normalise_title, terms
+from trivium.types import Chunk, Page
+
+_LOOKS_LIKE_A_CHUNK = re.compile(r"chunk-\d+")
+# Bumped when the same page would give other nodes, so that stores notice on the next load.
+_RULES = "1"
+
+
+def build(page: Page) -> PageGraph:
+    """The part of the graph that one page contributes.
+
+    Raises InputError when the page has no title. Aliases equal to the title are dropped.
+    """
+    title = normalise_title(page.title)
+    if not title:
+        raise InputError(f"a page needs a title, got {page.title!r} (source: {page.source or 'unknown'})")
+    uri = page_uri(title)
+    sections = _sections(page, uri)
+    chunks = _chunks(page, uri, sections)
+    aliases = {page_uri(normalise_title(alias)) for alias in page.aliases} - {uri, ""}
+    relations = dict.fromkeys(
+        RelationEdge(uri, relation.type, page_uri(relation.target)) for relation in page.relations
+    )
+    graph = PageGraph(
+        uri=uri,
+        text=page.text,
+        source=page.source,
+        revision=page.revision,
+        content_hash="",
+        aliases=tuple(sorted(aliases)),
+        sections=sections,
+        chunks=chunks,
+        relations=tuple(edge for edge in relations if edge.target != uri),
+    )
+    return _with_hash(graph)
+
+
+def _sections(page: Page, uri: str) -> tuple[SectionNode, ...]:
+    nodes: list[SectionNode] = []
+    taken: set[str] = set()
+    for position, section in enumerate(page.sections):
+        parent = uri if section.parent is None else nodes[section.parent].uri
+        own = _free_uri(parent, normalise_title(section.heading) or "Untitled", taken)
+        taken.add(own)
+        nodes.append(SectionNode(uri=own, parent=parent, level=section.level, position=position))
+    return tuple(nodes)
+
+
+def _free_uri(parent: str, heading: str, taken: set[str]) -> str:
+    """The section's uri; a repeated path gets `` (2)``, and so does a heading that reads like a chunk's name."""
+    uri = section_uri(parent, heading)
+    number = 2
+    while uri in taken or (number == 2 and _LOOKS_LIKE_A_CHUNK.fullmatch(heading)):
+        uri = section_uri(parent, f"{heading} ({number})")
+        number += 1
+    return uri
+
+
+def _chunks(page: Page, uri: str, sections: tuple[SectionNode, ...]) -> tuple[ChunkNode, ...]:
+    nodes: list[ChunkNode] = []
+    parents = [(uri, page.chunks)]
+    parents += [(node.uri, section.chunks) for node, section in zip(sections, page.sections, strict=True)]
+    for parent, chunks in parents:
+        if not chunks:
+            continue
+        heading_terms = " ".join(terms(" ".join(headings_of(parent))))
+        for number, chunk in enumerate(chunks, start=1):
+            nodes.append(_chunk(chunk, parent, number, len(nodes), heading_terms))
+    return tuple(nodes)
+
+
+def _chunk(chunk: Chunk, parent: str, number: int, position: int, heading_terms: str) -> ChunkNode:
+    cites = dict.fromkeys(page_uri(link.target) for link in chunk.links)
+    return ChunkNode(
+        uri=chunk_uri(parent, number),
+        parent=parent,
+        text=chunk.text,
+        kind=str(chunk.kind),
+        position=position,
+        start=chunk.start,
+        end=chunk.end,
+        token_count=count_tokens(chunk.text),
+        cites=tuple(cites),
+        terms=" ".join(terms(chunk.text)),
+        heading_terms=heading_terms,
+    )
+
+
+def _with_hash(graph: PageGraph) -> PageGraph:
+    """Aliases stay out of the hash: a page's own copy does not list its redirects, so they accumulate."""
+    content = [
+        _RULES,
+        graph.uri,
+        graph.text,
+        graph.revision,
+        [(s.uri, s.level) for s in graph.sections],
+        [(c.uri, c.kind, c.start, c.end, c.cites) for c in graph.chunks],
+        [(r.type, r.target) for r in graph.relations],
+    ]
+    encoded = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    digest = hashlib.blake2b(encoded, digest_size=16).hexdigest()
+    return replace(graph, content_hash=digest)

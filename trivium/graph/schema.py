@@ -1,0 +1,108 @@
+"""Labels, relationship types and uri rules: the one place that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+SCHEMA_VERSION = 1
+
+SEPARATOR = "#"
+CHUNK_MARK = "#chunk-"
+
+
+class Label(StrEnum):
+    """Node labels. Every Page is an Entity as well."""
+
+    ENTITY = "Entity"
+    PAGE = "Page"
+    SUBCHAPTER = "SubChapter"
+    CHUNK = "Chunk"
+
+
+class RelationshipType(StrEnum):
+    """Relationship types of the graph."""
+
+    HAS_SUBCHAPTER = "has_subchapter"
+    IS_SUBCHAPTER_OF = "is_subchapter_of"
+    HAS_CHUNK = "has_chunk"
+    IS_CHUNK_OF = "is_chunk_of"
+    NEXT = "next"
+    PREVIOUS = "previous"
+    CITES = "cites"
+    CITED_IN = "cited_in"
+    SEMANTIC_REL = "semantic_rel"
+
+
+class Hop(StrEnum):
+    """Ways from a node to chunks."""
+
+    BELOW = "below"  # Page -> every chunk of the page
+    CHILD = "child"  # Page or SubChapter -> chunks directly under it
+    CITED_IN = "cited_in"  # Entity -> chunks that cite it
+
+
+def escape(part: str) -> str:
+    """A title or heading as one part of a uri: ``#`` is the separator and is written ``%23``.
+
+    >>> escape("C# (language)")
+    'C%23 (language)'
+    """
+    return part.replace(SEPARATOR, "%23")
+
+
+def unescape(part: str) -> str:
+    """The inverse of :func:`escape`."""
+    return part.replace("%23", SEPARATOR)
+
+
+def page_uri(title: str) -> str:
+    """The uri of a page or entity."""
+    return escape(title)
+
+
+def section_uri(parent: str, heading: str) -> str:
+    """The uri of a section under a page or section."""
+    return f"{parent}{SEPARATOR}{escape(heading)}"
+
+
+def chunk_uri(section: str, number: int) -> str:
+    """The uri of the ``number``-th (from 1) chunk directly under a section or page."""
+    return f"{section}{CHUNK_MARK}{number}"
+
+
+def headings_of(section: str) -> list[str]:
+    """Title and headings down to a section, readable.
+
+    >>> headings_of("Mars#Moons#Phobos")
+    ['Mars', 'Moons', 'Phobos']
+    """
+    return [unescape(part) for part in section.split(SEPARATOR)]
+
+
+def page_of(uri: str) -> str:
+    """The page a section or chunk belongs to."""
+    return uri.split(SEPARATOR, 1)[0]
+
+
+def section_of(chunk: str) -> str:
+    """The section or page directly above a chunk."""
+    return chunk.rpartition(CHUNK_MARK)[0]
+
+
+def embedding_text(headings: Sequence[str], text: str) -> str:
+    """What of a chunk is embedded: its headings, then its text.
+
+    >>> embedding_text(["Mars", "Moons"], "It has two.")
+    'Mars > Moons: It has two.'
+    """
+    return f"{' > '.join(headings)}: {text}"
+
+
+def mirror_type(relation: str) -> str:
+    """The type of the relation back from target to source.
+
+    >>> mirror_type("discovered by")
+    'is_discovered by_of'
+    """
+    return f"is_{relation}_of"

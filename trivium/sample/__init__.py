@@ -1,0 +1,28 @@
+"""A small original encyclopaedia of the Solar System with questions, so that everything runs out of the box."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from pathlib import Path
+
+DEMO_QUESTIONS = (
+    "Who discovered the two moons of Mars?",
+    "Which spacecraft dropped a probe onto the largest moon of the ringed planet?",
+    "Why did a dwarf planet lose its status?",
+)
+
+
+def folder() -> Path:
+    """Where the sample lives (the package is always installed as files, never as a zip)."""
+    with as_file(files("trivium.sample")) as path:
+        return path
+
+
+def pages_folder() -> Path:
+    """The sample's HTML pages."""
+    return folder() / "pages"
+
+
+def question_files() -> list[Path]:
+    """The sample's question files: single-hop and two-hop questions with gold passages."""
+    return sorted(folder().glob("questions_*.jsonl"))

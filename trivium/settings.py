@@ -1,0 +1,141 @@
+"""Settings: the environment (``TRIVIUM_*``) and ``trivium.toml`` in the working directory.
+
+The environment wins over the file. An unknown key in the file is refused; an unknown ``TRIVIUM_*`` variable
+is refused when it looks like a misspelt one and logged otherwise. Keys of remote services are kept as
+:class:`pydantic.SecretStr`, so that neither a ``repr`` nor an error shows them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tomllib
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from trivium.errors import ConfigurationError
+
+PREFIX = "TRIVIUM_"
+SETTINGS_FILE = Path("trivium.toml")
+
+Positive = Annotated[int, Field(ge=1)]
+Url = Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
+
+_log = logging.getLogger(__name__)
+
+
+def _default_home() -> Path:
+    # The XDG specification has relative and empty values ignored.
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "trivium"
+
+
+def _named(name: str, *others: str) -> Any:
+    """A field that variables without the prefix set as well; the prefixed one comes first."""
+    return AliasChoices(PREFIX + name.upper(), *others)
+
+
+class Settings(BaseSettings):
+    """What can be configured. The variable of a field is ``TRIVIUM_`` and its name in capitals."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        populate_by_name=True,
+    )
+
+    home: Path = Field(default_factory=_default_home)
+    """Where model files live, in ``models``."""
+
+    embedder: str | None = None
+    """The embedder of a new store; None takes bge-small when it is installed, else minilm."""
+
+    workers: Positive | None = None
+    """Threads and processes at work; None means as many as there are cores."""
+
+    data: Path | None = None
+    """The folder of the evaluation data."""
+
+    mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
+
+    openai_base_url: Url = Field(
+        default="https://api.openai.com/v1",
+        validation_alias=_named("openai_base_url", "OPENAI_BASE_URL"),
+    )
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("openai_api_key", "OPENAI_API_KEY")
+    )
+    openai_requests_per_minute: Positive = 500
+    openai_tokens_per_minute: Positive = 1_000_000
+
+    chat_model: str | None = None
+    """The language model, by the name its endpoint knows."""
+
+    chat_base_url: Url | None = None
+    """The endpoint of the language model; None means ``openai_base_url`` (with its key)."""
+
+    chat_api_key: SecretStr | None = None
+    """The key of ``chat_base_url``. The OpenAI key is never sent to another endpoint."""
+
+    @field_validator("home", "data", mode="after")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return None if path is None else path.expanduser().absolute()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, SETTINGS_FILE)
+
+
+def load_settings() -> Settings:
+    """Read the environment and ``trivium.toml``. Raises ConfigurationError naming the key at fault."""
+    _check_variables(os.environ, Settings.model_fields)
+    try:
+        return Settings()
+    except ValidationError as error:
+        # Never with the input: it may be a key.
+        faults = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in error.errors(include_input=False))
+        raise ConfigurationError(
+            f"settings (environment or {SETTINGS_FILE}) are malformed: {faults}"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{SETTINGS_FILE.absolute()} is not TOML: {error}") from error
+    except OSError as error:
+        raise ConfigurationError(f"{SETTINGS_FILE.absolute()} cannot be read: {error.strerror}") from error
+
+
+def _fault(location: tuple[int | str, ...], message: str) -> str:
+    key = ".".join(map(str, location))
+    close = get_close_matches(key, Settings.model_fields, n=1) if key not in Settings.model_fields else []
+    return f"{key}: {message}" + (f" (did you mean {close[0]}?)" if close else "")
+
+
+def _check_variables(environment: Iterable[str], fields: dict[str, FieldInfo]) -> None:
+    known = [PREFIX + name.upper() for name in fields]
+    for variable in sorted(environment):
+        if not variable.startswith(PREFIX) or variable in known:
+            continue
+        close = get_close_matches(variable, known, n=1, cutoff=0.85)
+        if close:
+            raise ConfigurationError(f"unknown environment variable {variable}: did you mean {close[0]}?")
+        _log.warning("unknown environment variable %s is ignored", variable)

@@ -1,0 +1,203 @@
+"""What people see: hits, counts, progress. JSON goes to stdout by itself; everything chatty goes to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import ProgressColumn, Task
+from rich.table import Table
+from rich.text import Text
+
+from trivium.graph.schema import headings_of
+from trivium.graph.store import StoreInfo
+from trivium.ingest import IngestReport
+from trivium.types import Hit
+
+out = Console(highlight=False, soft_wrap=False)
+err = Console(stderr=True, highlight=False)
+
+STAGES = {"parse": "Reading", "records": "Linking", "embed": "Embedding", "index": "Indexing"}
+_SNIPPET = 420
+_PROBLEMS_SHOWN = 20
+
+
+class _Rate(ProgressColumn):
+    """Items a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
+
+
+class Reporter:
+    """Progress of named stages; call it with (stage, done, total)."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage not in self._tasks:
+            self._tasks[stage] = self._progress.add_task(STAGES.get(stage, stage), total=total)
+        self._progress.update(self._tasks[stage], completed=done, total=total)
+
+
+@contextmanager
+def progress(quiet: bool = False) -> Iterator[Reporter]:
+    """Bars on stderr with rate and remaining time, when it is a terminal."""
+    with Progress(
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+        console=err,
+        disable=quiet or not err.is_terminal,
+    ) as bars:
+        yield Reporter(bars)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON document on stdout."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
+    sys.stdout.write("\n")
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """A hit with every field, as in SPEC section 6."""
+    return {
+        "uri": hit.uri,
+        "text": hit.text,
+        "score": hit.score,
+        "rank": hit.rank,
+        "page": hit.page,
+        "section": hit.section,
+        "kind": hit.kind,
+        "start": hit.start,
+        "end": hit.end,
+        "contributions": dict(hit.contributions),
+        "provenance": dict(hit.provenance),
+    }
+
+
+def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
+    """Hits as a list: where, what, and (explained) why."""
+    out.print(f"[bold]{escape(question)}[/]")
+    if not hits:
+        out.print("  Nothing found.")
+        return
+    for hit in hits:
+        place = " › ".join(headings_of(hit.section))
+        kind = "" if hit.kind == "paragraph" else f" [dim]{escape(hit.kind)}[/]"
+        out.print(f"\n[bold cyan]{hit.rank:>2}[/]  [bold]{escape(place)}[/]{kind}  [dim]{hit.score:.4g}[/]")
+        for line in textwrap.wrap(_snippet(hit.text), width=max(40, min(out.width, 110) - 6)):
+            out.print(f"    {escape(line)}")
+        out.print(f"    [dim]{escape(hit.uri)}  {hit.start}-{hit.end}[/]")
+        if explain:
+            _print_explanation(hit)
+
+
+def _snippet(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SNIPPET else flat[: _SNIPPET - 1].rsplit(" ", 1)[0] + " …"
+
+
+def _print_explanation(hit: Hit) -> None:
+    largest = max((abs(value) for value in hit.contributions.values()), default=0.0)
+    names = sorted(hit.contributions, key=lambda name: -hit.contributions[name]) or sorted(hit.provenance)
+    for name in names:
+        value = hit.contributions.get(name, 0.0)
+        bar = "█" * round(12 * abs(value) / largest) if largest > 0 else ""
+        colour = "green" if value >= 0 else "red"
+        found = ""
+        if name in hit.provenance:
+            via = hit.provenance[name]
+            found = f"found through {via}" if via else "found directly"
+        out.print(f"      {name:<10}[{colour}]{value:+8.3f} {bar:<12}[/]  [dim]{escape(found)}[/]")
+
+
+def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:
+    """What a load did and what it left out."""
+    parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
+    if report.skipped:
+        parts.append(f"{len(report.skipped):,} older than the stored revision")
+    if report.duplicates:
+        parts.append(f"{len(report.duplicates):,} copies of pages already read")
+    out.print(f"[bold]Pages[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]")
+    print_info(info)
+    if report.problems:
+        err.print(f"[bold red]{len(report.problems):,} documents could not be read:[/]")
+        for problem in report.problems[:_PROBLEMS_SHOWN]:
+            err.print(f"  {escape(problem.location)}: {escape(problem.reason)}", soft_wrap=True)
+        if len(report.problems) > _PROBLEMS_SHOWN:
+            err.print(f"  … and {len(report.problems) - _PROBLEMS_SHOWN:,} more (--json lists them all)")
+
+
+def print_info(info: StoreInfo) -> None:
+    """Counts of a store."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    for name, count in [*info.nodes.items(), *info.relationships.items(), ("aliases", info.aliases)]:
+        table.add_row(name, f"{count:,}")
+    out.print(table)
+    if info.embedder is None:
+        out.print("not embedded yet")
+    else:
+        waiting = f", {info.to_embed:,} texts waiting" if info.to_embed else ""
+        out.print(
+            f"embedder {info.embedder.name} ({info.embedder.dimension} dimensions): "
+            f"{info.embedded:,} texts embedded{waiting}"
+        )
+
+
+def info_json(info: StoreInfo) -> dict[str, Any]:
+    """Counts of a store, as in SPEC section 6."""
+    identity = info.embedder
+    return {
+        "store": info.location,
+        "schema_version": info.schema_version,
+        "nodes": dict(info.nodes),
+        "relationships": dict(info.relationships),
+        "aliases": info.aliases,
+        "embedder": None if identity is None else identity.name,
+        "embedder_version": None if identity is None else identity.version,
+        "dimension": None if identity is None else identity.dimension,
+        "embedded": info.embedded,
+        "to_embed": info.to_embed,
+    }
+
+
+def load_json(report: IngestReport, info: StoreInfo, seconds: float) -> dict[str, Any]:
+    """What a load did, for programs."""
+    return {
+        "pages": {
+            "added": report.added,
+            "replaced": report.replaced,
+            "unchanged": report.unchanged,
+            "relinked": report.relinked,
+            "skipped": len(report.skipped),
+        },
+        "skipped": list(report.skipped),
+        "duplicates": [
+            {"page": copy.page, "kept": copy.kept, "dropped": copy.dropped} for copy in report.duplicates
+        ],
+        "problems": [{"location": p.location, "reason": p.reason} for p in report.problems],
+        "seconds": round(seconds, 3),
+        **info_json(info),
+    }

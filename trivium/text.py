@@ -1,0 +1,66 @@
+"""How Trivium reads words: titles, names and search terms are normalised here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import Stemmer
+
+_WORD = re.compile(r"\w+", re.UNICODE)
+_TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
+_SPACE = re.compile(r"[\s_]+", re.UNICODE)
+_PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
+_stem = Stemmer.Stemmer("english", 0).stemWord
+
+
+def normalise_title(title: str) -> str:
+    """A title as a key: NFC, spaces for underscores, no runs of white space or control characters.
+
+    >>> normalise_title("Alfred_North_Whitehead")
+    'Alfred North Whitehead'
+    """
+    clean = unicodedata.normalize("NFC", title)
+    clean = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in clean) if not (
+        clean.isascii() and clean.isprintable()
+    ) else clean
+    return _SPACE.sub(" ", clean).strip()
+
+
+def normalise_name(name: str) -> str:
+    """A name for matching: lower case, punctuation as spaces.
+
+    >>> normalise_name("Earth's Rotation (film)")
+    'earth s rotation film'
+    """
+    return " ".join(_WORD.findall(name.replace("_", " ").lower()))
+
+
+def without_parenthesis(title: str) -> str:
+    """The title without its trailing disambiguation: ``Mercury (planet)`` -> ``Mercury``."""
+    return _PARENTHESIS.sub("", title)
+
+
+def words(text: str) -> list[str]:
+    """Lower-cased words, unstemmed."""
+    return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=1 << 18)
+def _stemmed(word: str) -> str:
+    return str(_stem(word))
+
+
+def terms(text: str) -> list[str]:
+    """Search terms: lower-cased words with English (Snowball) stemming, in order, repeats kept.
+
+    >>> terms("The Moons of Jupiter")
+    ['the', 'moon', 'of', 'jupit']
+    """
+    return [_stemmed(word) for word in _WORD.findall(text.lower())]
+
+
+def count_tokens(text: str) -> int:
+    """Number of words and punctuation marks: about four fifths of a model's word pieces, and model-free."""
+    return len(_TOKEN.findall(text))

@@ -1,0 +1,152 @@
+"""Values that travel between the stages. Frozen, and without knowledge of where they are stored.
+
+The parser makes a :class:`Page`; the graph turns it into nodes; a search answers with :class:`Hit` values.
+Every offset counts characters (code points) of the page's plain text: ``page.text[chunk.start:chunk.end] == chunk.text``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class ChunkKind(StrEnum):
+    """What kind of block a chunk was on its page."""
+
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    INFOBOX = "infobox"
+    QUOTE = "quote"
+    DEFINITION = "definition"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A hyperlink to another document of the encyclopaedia.
+
+    ``target`` is the title the link names (spaces, NFC, no fragment); it may be a redirect, which only the
+    store can resolve. ``start`` and ``end`` delimit the link's visible text in the page's plain text.
+    """
+
+    target: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One retrievable block of a page, with the links it contains."""
+
+    kind: ChunkKind
+    text: str
+    start: int
+    end: int
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and the chunks directly under it (not those of its sub-sections).
+
+    ``level`` is 1 for the top sections of a page, 2 for theirs, and so on, however the page numbered its
+    ``<h2>``..``<h6>``. ``parent`` is the index of the enclosing section in ``Page.sections``, None at the top.
+    """
+
+    heading: str
+    level: int
+    parent: int | None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed relation from the page's subject to another title: an infobox row label and a linked value."""
+
+    type: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A parsed document.
+
+    ``title`` is canonical (what the page says of itself). ``text`` is the plain text all offsets refer to.
+    ``chunks`` are those above the first heading; ``sections`` are in document order.
+    ``aliases`` are other titles that lead here (redirects). ``revision`` is None when the source has none.
+    """
+
+    title: str
+    text: str
+    chunks: tuple[Chunk, ...] = ()
+    sections: tuple[Section, ...] = ()
+    aliases: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    source: str = ""
+    revision: int | None = None
+
+    def all_chunks(self) -> Iterator[tuple[Section | None, Chunk]]:
+        """Every chunk in document order with its section (None for the lead)."""
+        for chunk in self.chunks:
+            yield None, chunk
+        for section in self.sections:
+            for chunk in section.chunks:
+                yield section, chunk
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """What a store remembers of the embedder that filled it; two that differ do not mix."""
+
+    name: str
+    version: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A gold passage given by the text itself."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what is known of its answer, as read from a question file.
+
+    The gold is given in one of four ways, tried in this order: ``gold_passages``, ``gold_titles``,
+    ``page`` + ``paragraph`` (+ ``section``), ``page`` + ``answers``.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...] = ()
+    page: str | None = None
+    section: str | None = None
+    paragraph: str | None = None
+    gold_titles: tuple[str, ...] = ()
+    gold_passages: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked chunk of an answer list. ``rank`` starts at 1; a higher ``score`` is better.
+
+    ``section`` is the uri of the section (or page) directly above the chunk; ``start`` and ``end`` are
+    characters into the page's plain text. ``contributions`` says how much each retriever added to the score
+    (filled when an explanation was asked for) and ``provenance`` which node, by retriever, made it a candidate.
+    """
+
+    uri: str
+    text: str
+    score: float
+    rank: int
+    page: str
+    section: str
+    kind: str
+    start: int
+    end: int
+    contributions: Mapping[str, float] = field(default_factory=dict)
+    provenance: Mapping[str, str] = field(default_factory=dict)
