@@ -1,0 +1,98 @@
+"""Filling a store: distinct texts, in slices, each saved before the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from trivium.embedding.base import Vectors
+from trivium.embedding.fill import fill
+from trivium.errors import EmbeddingError, InputError
+from trivium.types import EmbedderIdentity
+
+
+class Lengths:
+    """Embeds a text as (its length, 1); ``fails_at`` is a text at which it stops."""
+
+    def __init__(self, fails_at: str | None = None, error: BaseException | None = None) -> None:
+        self.identity = EmbedderIdentity("lengths", "1", 2)
+        self.seen: list[str] = []
+        self._fails_at = fails_at
+        self._error = error
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        for text in texts:
+            if text == self._fails_at and self._error is not None:
+                raise self._error
+            self.seen.append(text)
+            if progress is not None:
+                progress(1)
+        return np.array([[len(text), 1] for text in texts], dtype=np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class Store(dict[str, float]):
+    """Remembers what was put, and in what slices."""
+
+    def __init__(self) -> None:
+        self.slices: list[list[str]] = []
+
+    def put(self, texts: Sequence[str], vectors: Vectors) -> None:
+        self.slices.append(list(texts))
+        self.update(zip(texts, vectors[:, 0].tolist(), strict=True))
+
+
+def test_each_distinct_text_is_embedded_once_and_saved_in_slices() -> None:
+    """Seven texts, five distinct, slices of two; progress counts to five."""
+    store, embedder, steps = Store(), Lengths(), list[tuple[int, int]]()
+    texts = ["a", "bb", "a", "ccc", "dddd", "bb", "eeeee"]
+    assert (
+        fill(texts, embedder, store.put, lambda done, total: steps.append((done, total)), slice_size=2) == 5
+    )
+    assert store.slices == [["a", "bb"], ["ccc", "dddd"], ["eeeee"]]
+    assert store == {"a": 1.0, "bb": 2.0, "ccc": 3.0, "dddd": 4.0, "eeeee": 5.0}
+    assert embedder.seen == ["a", "bb", "ccc", "dddd", "eeeee"]
+    assert steps == [(i, 5) for i in range(1, 6)]
+
+
+def test_nothing_to_do_puts_nothing() -> None:
+    """No texts, no slices."""
+    store = Store()
+    assert fill([], Lengths(), store.put) == 0
+    assert store.slices == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), EmbeddingError("broken")])
+def test_an_interrupt_loses_one_slice_and_filling_goes_on_from_there(error: BaseException) -> None:
+    """What was saved stays, and the second run embeds only the rest."""
+    store, texts = Store(), [str(i) * 3 for i in range(8)]
+    with pytest.raises(type(error)):
+        fill(texts, Lengths("555", error), store.put, slice_size=2)
+    assert sorted(store) == ["000", "111", "222", "333"]
+    second = Lengths()
+    fill([text for text in texts if text not in store], second, store.put, slice_size=2)
+    assert second.seen == ["444", "555", "666", "777"]
+    assert sorted(store) == texts
+
+
+def test_vectors_of_another_shape_are_not_saved() -> None:
+    """An embedder that breaks its word is found out before the store is touched."""
+    store, embedder = Store(), Lengths()
+    embedder.identity = EmbedderIdentity("lengths", "1", 3)
+    with pytest.raises(EmbeddingError, match=r"lengths: expected vectors of shape \(1, 3\), got \(1, 2\)"):
+        fill(["a"], embedder, store.put)
+    assert store.slices == []
+
+
+def test_a_slice_holds_at_least_one_text() -> None:
+    """Zero would never end."""
+    with pytest.raises(InputError, match="at least 1, got 0"):
+        fill(["a"], Lengths(), Store().put, slice_size=0)

@@ -1,0 +1,267 @@
+"""The chat model against a scripted server: what is sent, what is retried, what is refused, what stays
+hidden."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from tests.fakes.openai_server import OpenAIServer, Reply, chat, error
+from trivium.errors import ChatModelError, ConfigurationError
+from trivium.llm import endpoint as endpoint_module
+from trivium.llm.base import ChatModel, Message
+from trivium.llm.endpoint import Endpoint
+from trivium.llm.openai import OpenAIChatModel, open_chat_model
+from trivium.settings import Settings
+
+KEY = "sk-very-secret"
+QUESTION = [Message("system", "Be brief."), Message("user", "Which planet has rings?")]
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+class Waits(list[float]):
+    """A sleep that only remembers."""
+
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()
+
+
+def model(server: OpenAIServer, waits: Waits, **options: Any) -> OpenAIChatModel:
+    return OpenAIChatModel("tiny", Endpoint(server.base_url, SecretStr(KEY), sleep=waits, **options))
+
+
+def test_a_conversation_is_sent_as_given(server: OpenAIServer, waits: Waits) -> None:
+    """Model, turns, limits and key arrive; the content of the answer comes back."""
+    server.script.append(chat("Saturn."))
+    chat_model: ChatModel = model(server, waits)
+    assert chat_model.complete(QUESTION, max_tokens=9, temperature=0.5) == "Saturn."
+    (request,) = server.requests
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert request.body == {
+        "model": "tiny",
+        "max_tokens": 9,
+        "temperature": 0.5,
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Which planet has rings?"},
+        ],
+    }
+
+
+def test_no_key_means_no_header(server: OpenAIServer) -> None:
+    """Local servers are asked without credentials."""
+    OpenAIChatModel("tiny", Endpoint(server.base_url)).complete(QUESTION)
+    assert "Authorization" not in server.requests[0].headers
+
+
+def test_a_netrc_entry_does_not_replace_the_key(
+    server: OpenAIServer, waits: Waits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The HTTP library would prefer the password in ~/.netrc."""
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password other\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    model(server, waits).complete(QUESTION)
+    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_passing_failures_are_tried_again(server: OpenAIServer, waits: Waits, status: int) -> None:
+    """Two failures and then an answer: three requests, waits that about double."""
+    server.script.extend([error(status, "busy"), error(status, "busy"), chat("yes")])
+    assert model(server, waits).complete(QUESTION) == "yes"
+    assert len(server.requests) == 3
+    assert 0.25 <= waits[0] <= 0.5 <= waits[1] <= 1.0
+
+
+def test_retry_after_is_honoured_in_seconds_and_as_a_date(server: OpenAIServer, waits: Waits) -> None:
+    """The endpoint says how long; nonsense is ignored and an hour is cut to a minute."""
+    in_ten = formatdate(time.time() + 10, usegmt=True)
+    for value in ("7", in_ten, "soon", "nan", "-3", "3600"):
+        server.script.append(error(429, "slow down", headers={"Retry-After": value}))
+    assert model(server, waits).complete(QUESTION) == QUESTION[-1].content
+    assert waits[0] == 7.0
+    assert 8.0 <= waits[1] <= 10.0
+    assert 1.0 <= waits[2] <= 2.0  # third attempt's own wait
+    assert 2.0 <= waits[3] <= 4.0
+    assert waits[4:] == [0.0, 60.0]
+
+
+def test_the_wait_has_a_ceiling(server: OpenAIServer, waits: Waits) -> None:
+    """However many failures, no wait is longer than a minute."""
+    server.script.extend(error(503, "down") for _ in range(10))
+    model(server, waits, retries=10).complete(QUESTION)
+    assert max(waits) <= 60.0
+
+
+def test_giving_up_says_what_was_last_said(server: OpenAIServer, waits: Waits) -> None:
+    """After the last attempt the server's own words are in the message."""
+    server.script.extend(error(503, "overloaded, come back") for _ in range(3))
+    with pytest.raises(ChatModelError, match=r"tiny: .*503: overloaded, come back \(3 attempts\)"):
+        model(server, waits, retries=2).complete(QUESTION)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        error(400, "bad request"),
+        error(401, "who are you"),
+        error(404, "no such model"),
+        error(429, "you have no money", code="insufficient_quota"),
+        Reply({}, 302, {"Location": "http://127.0.0.1:1/steal"}),
+    ],
+)
+def test_lasting_failures_are_not_tried_again(server: OpenAIServer, waits: Waits, reply: Reply) -> None:
+    """One request, one error: neither a wrong key, an empty account nor a redirect gets better."""
+    server.script.append(reply)
+    with pytest.raises(ChatModelError, match=str(reply.status)):
+        model(server, waits).complete(QUESTION)
+    assert len(server.requests) == 1
+    assert waits == []
+
+
+def test_a_broken_connection_is_tried_again(server: OpenAIServer, waits: Waits) -> None:
+    """A body that ends half-way is a failure of the line."""
+    server.script.append(Reply({"choices": "x" * 1000}, hang_up=True))
+    assert model(server, waits).complete(QUESTION) == QUESTION[-1].content
+    assert len(server.requests) == 2
+
+
+def test_a_timeout_is_tried_again_and_then_reported(server: OpenAIServer, waits: Waits) -> None:
+    """A server that does not answer costs the timeout, not for ever."""
+    server.script.extend(Reply(delay=0.5) for _ in range(2))
+    with pytest.raises(ChatModelError, match=r"did not answer within 0\.1 s \(2 attempts\)"):
+        model(server, waits, timeout=0.1, retries=1).complete(QUESTION)
+
+
+def test_nobody_listening_is_a_chat_model_error(waits: Waits) -> None:
+    """The library's exception is translated."""
+    with OpenAIServer() as server:
+        url = server.base_url
+    with pytest.raises(ChatModelError, match="cannot be reached"):
+        OpenAIChatModel("tiny", Endpoint(url, retries=0, sleep=waits)).complete(QUESTION)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b"[" * 100_000,
+        [],
+        {},
+        {"choices": []},
+        {"choices": [{"message": {}}]},
+        {"choices": [{"message": {"content": None}}]},
+        {"choices": {"0": 1}},
+    ],
+)
+def test_an_unusable_answer_is_an_error(server: OpenAIServer, waits: Waits, body: Any) -> None:
+    """Whatever comes with status 200 is checked."""
+    server.script.append(Reply(body))
+    with pytest.raises(ChatModelError, match="tiny: "):
+        model(server, waits).complete(QUESTION)
+
+
+def test_an_endless_answer_is_cut_off(
+    server: OpenAIServer, waits: Waits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers are read up to a bound."""
+    monkeypatch.setattr(endpoint_module, "_MOST_BYTES", 1000)
+    server.script.append(chat("x" * 200_000))
+    with pytest.raises(ChatModelError, match="more than"):
+        model(server, waits).complete(QUESTION)
+
+
+def test_reasoning_models_get_the_parameters_they_take(server: OpenAIServer, waits: Waits) -> None:
+    """A refusal of max_tokens or temperature is answered once, and remembered."""
+    server.script.extend(
+        [
+            error(400, "use max_completion_tokens", param="max_tokens", code="unsupported_parameter"),
+            error(400, "only the default", param="temperature", code="unsupported_value"),
+        ]
+    )
+    reasoning = model(server, waits)
+    reasoning.complete(QUESTION, max_tokens=9)
+    reasoning.complete(QUESTION, max_tokens=9)
+    sent = [set(request.body) - {"model", "messages"} for request in server.requests]
+    assert sent == [
+        {"max_tokens", "temperature"},
+        {"max_completion_tokens", "temperature"},
+        {"max_completion_tokens"},
+        {"max_completion_tokens"},
+    ]
+
+
+def test_a_parameter_refused_twice_is_an_error(server: OpenAIServer, waits: Waits) -> None:
+    """A server that keeps complaining does not keep us busy."""
+    server.script.extend(error(400, "no", param="temperature") for _ in range(2))
+    with pytest.raises(ChatModelError, match="400"):
+        model(server, waits).complete(QUESTION)
+
+
+def test_the_key_is_in_no_message_and_no_repr(server: OpenAIServer, waits: Waits) -> None:
+    """Not even when the server repeats it."""
+    server.script.append(error(401, f"Incorrect API key provided: {KEY}."))
+    chat_model = model(server, waits)
+    with pytest.raises(ChatModelError) as caught:
+        chat_model.complete(QUESTION)
+    shown = repr(chat_model) + repr(chat_model._endpoint) + repr(caught.value) + repr(caught.value.__cause__)
+    assert "check the API key" in shown
+    assert KEY not in shown
+
+
+def test_a_servers_message_is_one_short_line(server: OpenAIServer, waits: Waits) -> None:
+    """What a server says is neither long nor able to draw on a terminal's next lines."""
+    server.script.append(error(400, "a\nb\r\x1b[2J" + "c" * 5000))
+    with pytest.raises(ChatModelError) as caught:
+        model(server, waits).complete(QUESTION)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("url", ["ftp://x/v1", "x/v1", "http://", "https://user:word@x/v1"])
+def test_a_base_url_is_http_without_credentials(url: str) -> None:
+    """Refused before anything is sent, and without repeating what may be a password."""
+    with pytest.raises(ConfigurationError) as caught:
+        Endpoint(url)
+    assert "word@" not in str(caught.value)
+
+
+def test_the_settings_name_the_model_and_where_it_is(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The OpenAI key goes to the OpenAI base url and never to another endpoint."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    own = Settings(
+        openai_base_url=server.base_url, openai_api_key=SecretStr(KEY), chat_model="m", chat_base_url=None
+    )
+    assert open_chat_model(settings=own).name == "m"
+    open_chat_model(settings=own).complete(QUESTION)
+    other = own.model_copy(update={"chat_base_url": server.base_url})
+    open_chat_model("n", settings=other).complete(QUESTION)
+    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert "Authorization" not in server.requests[1].headers
+    assert server.requests[1].body["model"] == "n"
+
+
+def test_without_a_model_the_message_says_what_to_set() -> None:
+    """There is no default language model."""
+    with pytest.raises(ConfigurationError, match="TRIVIUM_CHAT_MODEL"):
+        open_chat_model(settings=Settings(chat_model=None))

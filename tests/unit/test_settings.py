@@ -1,0 +1,138 @@
+"""Settings come from the environment and trivium.toml, and what is unknown or malformed is said."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from trivium.errors import ConfigurationError
+from trivium.settings import load_settings
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty working directory and no variable that matters."""
+    for name in list(os.environ):
+        if name.startswith(("TRIVIUM_", "OPENAI_")) or name == "XDG_CACHE_HOME":
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_defaults_need_nothing() -> None:
+    """Without any configuration there are usable settings, and no key."""
+    settings = load_settings()
+    assert settings.home == Path.home() / ".cache" / "trivium"
+    assert (settings.embedder, settings.openai_api_key, settings.workers) == (None, None, None)
+    assert settings.openai_base_url == "https://api.openai.com/v1"
+
+
+def test_home_follows_the_xdg_cache_unless_it_is_relative(monkeypatch: pytest.MonkeyPatch) -> None:
+    """XDG_CACHE_HOME moves the home; a relative value is ignored, as its specification says."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/caches")
+    assert load_settings().home == Path("/var/caches/trivium")
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
+    assert load_settings().home == Path.home() / ".cache" / "trivium"
+
+
+def test_the_environment_wins_over_the_file(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value in both is taken from the environment; one only in the file is kept."""
+    (bare / "trivium.toml").write_text('embedder = "minilm"\nworkers = 3\nhome = "~/elsewhere"\n')
+    monkeypatch.setenv("TRIVIUM_EMBEDDER", "bge-small")
+    settings = load_settings()
+    assert (settings.embedder, settings.workers) == ("bge-small", 3)
+    assert settings.home == Path.home() / "elsewhere"
+
+
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRIVIUM_WORKERS= is how a shell says nothing."""
+    monkeypatch.setenv("TRIVIUM_WORKERS", "")
+    assert load_settings().workers is None
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "TRIVIUM_OPENAI_API_KEY"])
+def test_the_openai_key_has_two_names_and_is_never_shown(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both variables are read, and the key is in no repr."""
+    monkeypatch.setenv(variable, "sk-hidden")
+    settings = load_settings()
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == "sk-hidden"
+    assert "sk-hidden" not in repr(settings) + str(settings)
+
+
+def test_our_own_variable_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRIVIUM_OPENAI_BASE_URL comes before OPENAI_BASE_URL."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://a.example/v1")
+    assert load_settings().openai_base_url == "https://a.example/v1"
+    monkeypatch.setenv("TRIVIUM_OPENAI_BASE_URL", "https://b.example/v1")
+    assert load_settings().openai_base_url == "https://b.example/v1"
+
+
+def test_the_file_may_name_the_fields_that_have_aliases(bare: Path) -> None:
+    """Keys of trivium.toml are the field names."""
+    (bare / "trivium.toml").write_text('openai_base_url = "http://localhost:9/v1"\n')
+    assert load_settings().openai_base_url == "http://localhost:9/v1"
+
+
+def test_an_unknown_key_of_the_file_is_refused_with_a_suggestion(bare: Path) -> None:
+    """A misspelt key does not silently do nothing."""
+    (bare / "trivium.toml").write_text('embeder = "minilm"\n')
+    with pytest.raises(ConfigurationError, match=r"embeder: .*did you mean embedder\?"):
+        load_settings()
+
+
+def test_a_misspelt_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TRIVIUM_EMBEDER is an error that names the right one."""
+    monkeypatch.setenv("TRIVIUM_EMBEDER", "minilm")
+    with pytest.raises(ConfigurationError, match="did you mean TRIVIUM_EMBEDDER"):
+        load_settings()
+
+
+def test_an_unrelated_variable_is_only_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Something else may use the prefix; it is mentioned."""
+    monkeypatch.setenv("TRIVIUM_QUIZ_NIGHT", "friday")
+    with caplog.at_level(logging.WARNING):
+        load_settings()
+    assert "TRIVIUM_QUIZ_NIGHT" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("TRIVIUM_WORKERS", "0"),
+        ("TRIVIUM_WORKERS", "many"),
+        ("TRIVIUM_OPENAI_BASE_URL", "ftp://x"),
+        ("TRIVIUM_OPENAI_BASE_URL", "https://user:secret@x.example"),
+        ("TRIVIUM_OPENAI_TOKENS_PER_MINUTE", "-1"),
+    ],
+)
+def test_a_malformed_value_is_refused_without_repeating_it(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the setting, not its value, which may hold a credential."""
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings()
+    assert variable.removeprefix("TRIVIUM_").lower() in str(caught.value).lower()
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"workers = ", b"\xff\xfe\x00"])
+def test_a_file_that_is_not_toml_is_an_error(bare: Path, content: bytes) -> None:
+    """Damage is reported with the path of the file."""
+    (bare / "trivium.toml").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"trivium\.toml is not TOML"):
+        load_settings()
+
+
+def test_settings_do_not_change() -> None:
+    """Settings are values."""
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().workers = 3

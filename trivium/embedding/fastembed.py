@@ -1,0 +1,102 @@
+"""Any text model of the fastembed library (an extra), run one text a call."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from trivium.embedding.base import Vectors
+from trivium.embedding.vectors import distinct, readable, unit
+from trivium.embedding.workers import embed_each
+from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
+from trivium.settings import load_settings
+from trivium.types import EmbedderIdentity
+
+
+class FastEmbedEmbedder:
+    """A model that fastembed lists. Its files are downloaded once, into a folder of their own under the home.
+
+    ``folder`` names a folder that holds the model's files, and nothing is downloaded. Thread-safe. Raises
+    MissingExtraError, ConfigurationError for a model fastembed does not list, and EmbeddingError when its
+    files cannot be had."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        workers: int | None = None,
+        home: Path | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        try:
+            from fastembed import TextEmbedding
+        except ImportError as error:
+            raise MissingExtraError(f"fastembed:{model}", "fastembed") from error
+        listed = {item["model"]: item for item in TextEmbedding.list_supported_models()}
+        description = listed.get(model)
+        if description is None:
+            raise ConfigurationError(
+                f"fastembed has no text model {model!r}: it has {', '.join(sorted(listed))}"
+            )
+        if folder is None:
+            home = load_settings().home if home is None else home
+            folder = home / "fastembed" / re.sub(r"[^\w.-]+", "--", model)
+            where: dict[str, Any] = {"cache_dir": str(folder)}
+        else:
+            where = {"specific_model_path": str(folder)}
+        self._workers = workers
+        try:
+            # Single-threaded inference on the processor, like the models Trivium runs itself.
+            self._model: Any = TextEmbedding(model, threads=1, providers=["CPUExecutionProvider"], **where)
+        except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
+            raise EmbeddingError(f"fastembed:{model} cannot be loaded: {error}") from error
+        version = _digest(folder, [description["model_file"], *description["additional_files"]])
+        self._identity = EmbedderIdentity(f"fastembed:{model}", version, description["dim"])
+
+    def __repr__(self) -> str:
+        return f"FastEmbedEmbedder({self._identity.name!r})"
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Name, version (the start of the sha256 of the weights) and dimension."""
+        return self._identity
+
+    def embed_query(self, text: str) -> Vectors:
+        """A question as one unit vector (d,), as the model wants questions."""
+        return self._one(self._model.query_embed, text)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        """Passages as unit vectors (n x d); equal texts are embedded once. Raises EmbeddingError."""
+        unique, places = distinct(texts)
+
+        def embed_one(text: str) -> Vectors:
+            return self._one(self._model.passage_embed, [text])
+
+        return embed_each(embed_one, unique, self._identity.dimension, progress, self._workers)[places]
+
+    def close(self) -> None:
+        """The library keeps its session for as long as this object lives."""
+
+    def _one(self, embed: Callable[[Any], Any], text: Any) -> Vectors:
+        clean = readable(text) if isinstance(text, str) else [readable(item) for item in text]
+        try:
+            rows = list(embed(clean))
+        except Exception as error:  # whatever onnxruntime raises
+            raise EmbeddingError(f"{self._identity.name} failed on a text") from error
+        vector: Vectors = unit(rows, 1, self._identity.dimension)[0]
+        return vector
+
+
+def _digest(folder: Path, names: Sequence[str]) -> str:
+    """The start of one sha256 over the named files, wherever below the folder the library keeps them."""
+    digest = hashlib.sha256()
+    paths = [path for name in names for path in sorted(folder.rglob(name))]
+    if not paths:
+        raise EmbeddingError(f"expected the weights ({', '.join(names)}) below {folder}, found none")
+    for path in paths:
+        with path.open("rb") as file:
+            hashlib.file_digest(file, lambda: digest)  # goes on with the same sum
+    return digest.hexdigest()[:12]

@@ -1,0 +1,67 @@
+"""The models Trivium runs itself: where their files come from, how large they are, and their checksums.
+
+The data is in ``manifest.json``. Both sources of bge-small deliver the same bytes (the checksums are those
+that Hugging Face shows for that revision, and those of the members of the Maven artefact)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+_STRICT = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileSpec(BaseModel):
+    """Size in bytes and checksum of one file."""
+
+    model_config = _STRICT
+
+    size: int = Field(gt=0)
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class Source(BaseModel):
+    """One place a model comes from. ``members`` maps our file names to the names there."""
+
+    model_config = _STRICT
+
+    kind: Literal["huggingface", "maven", "python"]
+    name: str
+    members: Mapping[str, str]
+
+
+class ModelSpec(BaseModel):
+    """How a model is used and what its files are."""
+
+    model_config = _STRICT
+
+    description: str
+    licence: str
+    dimension: int = Field(gt=0)
+    max_tokens: int = Field(gt=0)
+    """Longer texts are cut to this many word pieces, the two special ones included."""
+    pooling: Literal["cls", "mean"]
+    query_prefix: str
+    files: Mapping[str, FileSpec]
+    sources: tuple[Source, ...]
+
+    @property
+    def version(self) -> str:
+        """Changes with the weights."""
+        return self.files["model.onnx"].sha256[:12]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files.values())
+
+
+@cache
+def manifest() -> Mapping[str, ModelSpec]:
+    """The known models by name, the recommended one first."""
+    text = files("trivium.embedding").joinpath("manifest.json").read_bytes()
+    return TypeAdapter(dict[str, ModelSpec]).validate_json(text)

@@ -1,0 +1,109 @@
+"""bge-small and minilm on onnxruntime: one text a call, unpadded, single-threaded inference, many workers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trivium.embedding.base import Vectors
+from trivium.embedding.manifest import manifest
+from trivium.embedding.models import locate
+from trivium.embedding.vectors import distinct, readable, unit
+from trivium.embedding.workers import embed_each
+from trivium.errors import EmbeddingError
+from trivium.types import EmbedderIdentity
+
+
+class OnnxEmbedder:
+    """One of the models of the manifest.
+
+    The files are looked up at once and the weights are loaded at the first text. The same text gives the same
+    vector, bit for bit, whatever the other texts, their order and the number of workers. Thread-safe.
+    Raises ModelNotInstalledError.
+    """
+
+    def __init__(self, name: str, *, workers: int | None = None, home: Path | None = None) -> None:
+        self._files = locate(name, home)
+        self._spec = manifest()[name]
+        self._identity = EmbedderIdentity(name, self._spec.version, self._spec.dimension)
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"OnnxEmbedder({self._identity.name!r})"
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Name, version (the start of the weights' sha256) and dimension; loads nothing."""
+        return self._identity
+
+    def embed_query(self, text: str) -> Vectors:
+        """A question as one unit vector (d,), under the model's query prefix."""
+        return self._embed_one(self._spec.query_prefix + text)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        """Passages as unit vectors (n x d); equal texts are embedded once. Raises EmbeddingError."""
+        unique, places = distinct(texts)
+        vectors = embed_each(self._embed_one, unique, self._spec.dimension, progress, self._workers)
+        return vectors[places]
+
+    def close(self) -> None:
+        """Drop the weights; they are loaded again when needed."""
+        self._loaded = None
+
+    def _embed_one(self, text: str) -> Vectors:
+        session, tokenizer = self._load()
+        ids = np.array([tokenizer.encode(readable(text)).ids], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        try:
+            hidden = session.run(None, inputs)[0]
+        except Exception as error:  # onnxruntime raises classes of its own without a common base
+            raise EmbeddingError(
+                f"{self._identity.name} failed on a text of {len(text)} characters"
+            ) from error
+        pooled = hidden[:, 0] if self._spec.pooling == "cls" else hidden.mean(axis=1, dtype=np.float64)
+        vector: Vectors = unit(pooled, 1, self._spec.dimension)[0]
+        return vector
+
+    def _load(self) -> tuple[Any, Any]:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = (self._open_session(), self._open_tokenizer())
+            return self._loaded
+
+    def _open_session(self) -> Any:
+        import onnxruntime  # 0.1 s, which only those who embed pay
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            return onnxruntime.InferenceSession(
+                str(self._files.model), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # as above
+            raise EmbeddingError(
+                f"{self._files.model} is not a model onnxruntime can load: "
+                f"run  trivium models install {self._identity.name}"
+            ) from error
+
+    def _open_tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise EmbeddingError(
+                f"{self._files.tokenizer} is not a tokenizer: "
+                f"run  trivium models install {self._identity.name}"
+            ) from error
+        # minilm's file pads and cuts to 128, which is not what the model was published with (256).
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self._spec.max_tokens)
+        return tokenizer

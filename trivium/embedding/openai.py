@@ -1,0 +1,132 @@
+"""Embeddings of an OpenAI-compatible endpoint: batched, within its limits per minute, with retries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from trivium.embedding.base import Vectors
+from trivium.embedding.ratelimit import MinuteLimit
+from trivium.embedding.tokens import TokenCounter
+from trivium.embedding.vectors import distinct, readable, unit
+from trivium.errors import EmbeddingError
+from trivium.llm.endpoint import Endpoint, EndpointError
+from trivium.types import EmbedderIdentity
+
+TEXT_TOKENS = 8191
+"""What OpenAI's embedding models read of a text."""
+
+_BATCH_TEXTS = 2048
+_BATCH_TOKENS = 250_000
+"""An OpenAI request may hold 300,000 tokens; the distance allows for other tokenisers."""
+
+
+class OpenAIEmbedder:
+    """Asks ``<base url>/embeddings``.
+
+    Dimension and version (the model as the endpoint names it) are learned from the first answer. The vectors
+    are those the service computes: unlike the local models it does not promise the same bits twice.
+    Thread-safe."""
+
+    def __init__(
+        self,
+        model: str,
+        endpoint: Endpoint,
+        counter: TokenCounter,
+        requests: MinuteLimit,
+        tokens: MinuteLimit,
+        *,
+        text_tokens: int = TEXT_TOKENS,
+        batch_texts: int = _BATCH_TEXTS,
+        batch_tokens: int = _BATCH_TOKENS,
+    ) -> None:
+        self._model = model
+        self._endpoint = endpoint
+        self._counter = counter
+        self._requests = requests
+        self._tokens = tokens
+        self._text_tokens = text_tokens
+        self._batch_texts = batch_texts
+        self._batch_tokens = batch_tokens
+        self._identity: EmbedderIdentity | None = None
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"OpenAIEmbedder({self._model!r} at {self._endpoint.host})"
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Asks the endpoint when it has not answered yet. Raises EmbeddingError."""
+        return self._ask(["dimension"], 1)[0] if self._identity is None else self._identity
+
+    def embed_query(self, text: str) -> Vectors:
+        """A question as one unit vector (d,). Raises EmbeddingError."""
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        """Passages as unit vectors (n x d); equal texts are sent once. Raises EmbeddingError."""
+        unique, places = distinct(texts)
+        if not unique:
+            return np.empty((0, self.identity.dimension), dtype=np.float32)
+        parts: list[Vectors] = []
+        for batch, tokens in self._batches(unique):
+            parts.append(self._ask(batch, tokens)[1])
+            if progress is not None:
+                progress(len(batch))
+        return np.concatenate(parts)[places]
+
+    def close(self) -> None:
+        """Nothing is held between requests."""
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+        """Runs of texts with their number of tokens, within the limits of a request."""
+        batch: list[str] = []
+        total = 0
+        for text in texts:
+            # The API refuses an empty text.
+            cut, count = self._counter.cut(readable(text) if text.strip() else " ", self._text_tokens)
+            if batch and (len(batch) == self._batch_texts or total + count > self._batch_tokens):
+                yield batch, total
+                batch, total = [], 0
+            batch.append(cut)
+            total += count
+        if batch:
+            yield batch, total
+
+    def _ask(self, batch: list[str], tokens: int) -> tuple[EmbedderIdentity, Vectors]:
+        def within_limits() -> None:
+            self._requests.take(1)
+            self._tokens.take(tokens)
+
+        body = {"model": self._model, "input": batch, "encoding_format": "float"}
+        try:
+            answer = self._endpoint.post("embeddings", body, within_limits)
+            rows = _rows(answer, len(batch))
+            with self._lock:
+                vectors = unit(
+                    rows, len(batch), self._identity.dimension if self._identity is not None else None
+                )
+                if self._identity is None:
+                    reported = answer.get("model")
+                    version = reported if isinstance(reported, str) and reported else self._model
+                    self._identity = EmbedderIdentity(f"openai:{self._model}", version, vectors.shape[1])
+                return self._identity, vectors
+        except (EndpointError, EmbeddingError) as error:
+            raise EmbeddingError(f"openai:{self._model}: {error}") from error
+
+
+def _rows(answer: dict[str, Any], count: int) -> list[Any]:
+    """The embeddings of an answer in the order of the texts."""
+    try:
+        rows = {item["index"]: item["embedding"] for item in answer["data"]}
+    except (KeyError, TypeError) as error:
+        raise EmbeddingError(
+            "expected data[].index and data[].embedding, got an answer without them"
+        ) from error
+    if len(answer["data"]) != count or rows.keys() != set(range(count)):
+        raise EmbeddingError(f"expected one vector for each of {count} texts, got {len(rows)}")
+    return [rows[index] for index in range(count)]

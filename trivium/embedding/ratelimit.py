@@ -1,0 +1,48 @@
+"""Staying within what an endpoint allows per minute."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+_WINDOW = 60.0
+
+
+class MinuteLimit:
+    """Lets through at most ``limit`` units (requests or tokens) in any 60 seconds. Thread-safe.
+
+    A sliding window rather than a token bucket: a full bucket lets twice the limit through in its first
+    minute."""
+
+    def __init__(
+        self,
+        limit: int,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._limit = limit
+        self._clock = clock
+        self._sleep = sleep
+        self._taken: deque[tuple[float, int]] = deque()
+        self._sum = 0
+        self._lock = threading.Lock()
+
+    def take(self, amount: int) -> None:
+        """Wait until ``amount`` fits. More than the limit counts as the limit: it goes alone."""
+        amount = min(amount, self._limit)
+        while (wait := self._reserve(amount)) > 0:
+            self._sleep(wait)
+
+    def _reserve(self, amount: int) -> float:
+        """Take it and return 0, or the seconds after which it is worth asking again."""
+        with self._lock:
+            now = self._clock()
+            while self._taken and self._taken[0][0] <= now - _WINDOW:
+                self._sum -= self._taken.popleft()[1]
+            if self._sum + amount <= self._limit:
+                self._taken.append((now, amount))
+                self._sum += amount
+                return 0.0
+            return max(self._taken[0][0] + _WINDOW - now, 1e-3)

@@ -1,0 +1,65 @@
+"""Embedders by name."""
+
+from __future__ import annotations
+
+import logging
+
+from trivium.embedding.base import Embedder
+from trivium.embedding.manifest import manifest
+from trivium.embedding.models import installed
+from trivium.errors import ConfigurationError
+from trivium.settings import Settings, load_settings
+
+_RECOMMENDED = "bge-small"
+_ALWAYS_THERE = "minilm"
+
+_log = logging.getLogger(__name__)
+
+
+def default_name(settings: Settings | None = None) -> str:
+    """The embedder of a new store when none is named: that of the settings, else bge-small when it is
+    installed, else minilm."""
+    settings = load_settings() if settings is None else settings
+    if settings.embedder is not None:
+        return settings.embedder
+    return _RECOMMENDED if installed(_RECOMMENDED, settings.home) else _ALWAYS_THERE
+
+
+def open_embedder(name: str | None = None, settings: Settings | None = None) -> Embedder:
+    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME`` or ``openai:NAME``.
+
+    Raises ConfigurationError for an unknown name, ModelNotInstalledError and MissingExtraError with the
+    command that helps."""
+    settings = load_settings() if settings is None else settings
+    if name is None:
+        name = default_name(settings)
+        _log.info("no embedder is named: taking %s", name)
+    family, _, model = name.partition(":")
+    if name in manifest():
+        from trivium.embedding.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(name, workers=settings.workers, home=settings.home)
+    if family == "fastembed" and model:
+        from trivium.embedding.fastembed import FastEmbedEmbedder
+
+        return FastEmbedEmbedder(model, workers=settings.workers, home=settings.home)
+    if family == "openai" and model:
+        return _openai(model, settings)
+    known = ", ".join([*manifest(), "fastembed:NAME", "openai:NAME"])
+    raise ConfigurationError(f"unknown embedder {name!r}: there are {known}")
+
+
+def _openai(model: str, settings: Settings) -> Embedder:
+    from trivium.embedding.openai import OpenAIEmbedder
+    from trivium.embedding.ratelimit import MinuteLimit
+    from trivium.embedding.tokens import token_counter
+    from trivium.llm.endpoint import Endpoint
+
+    return OpenAIEmbedder(
+        model,
+        Endpoint(settings.openai_base_url, settings.openai_api_key),
+        token_counter(model),
+        MinuteLimit(settings.openai_requests_per_minute),
+        MinuteLimit(settings.openai_tokens_per_minute),
+        batch_tokens=min(250_000, settings.openai_tokens_per_minute),
+    )

