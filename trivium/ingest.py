@@ -12,10 +12,10 @@ import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 
 from trivium.errors import TriviumError
 from trivium.graph.build import build
@@ -26,7 +26,8 @@ from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Format, Item, Problem
 from trivium.parser.sources.discover import discover
 from trivium.parser.sources.read import read
-from trivium.parser.sources.records import Record, read_records, records_to_pages
+from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
+from trivium.types import Chunk, ChunkKind, Page
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total)."""
@@ -84,18 +85,44 @@ def load(
     the number of cores.
     """
     report = IngestReport()
-    items: list[Item] = []
-    for found in discover(sources, format):
-        if isinstance(found, Problem):
-            report.problems.append(found)
-        else:
-            items.append(found)
-    documents = [item for item in items if item.format != "records"]
-    records = [item for item in items if item.format == "records"]
+    found = _Found(discover(sources, format), report)
     merge = _Merge(store, report)
-    _load_documents(documents, merge, workers or os.cpu_count() or 1, progress)
-    _load_records(records, store, merge, progress)
+    _load_documents(found, merge, workers or os.cpu_count() or 1, progress)
+    _load_records(found.records, store, merge, progress)
     return report
+
+
+class _Found:
+    """The documents among what was found, one by one; records are put aside and problems reported.
+
+    Files are listed at once, so that a progress bar knows how many there are; items that carry their content
+    (rows of a compressed or remote source) are taken only when it is their turn.
+    """
+
+    def __init__(self, found: Iterator[Item | Problem], report: IngestReport) -> None:
+        self.records: list[Item] = []
+        self._documents = self._sort(found, report)
+        self._listed: deque[Item] = deque()
+        self.count = 0
+        for item in self._documents:
+            self._listed.append(item)
+            if item.content is not None:
+                break
+
+    def _sort(self, found: Iterator[Item | Problem], report: IngestReport) -> Iterator[Item]:
+        for item in found:
+            if isinstance(item, Problem):
+                report.problems.append(item)
+            elif item.format == "records":
+                self.records.append(item)
+            else:
+                self.count += 1
+                yield item
+
+    def __iter__(self) -> Iterator[Item]:
+        while self._listed:
+            yield self._listed.popleft()
+        yield from self._documents
 
 
 class _Merge:
@@ -138,22 +165,17 @@ class _Merge:
             self._aliases.clear()
 
 
-def _load_documents(
-    items: Sequence[Item], merge: _Merge, workers: int, progress: Progress | None
-) -> None:
-    done = 0
-    outcomes = (
-        map(_load_item, items) if workers == 1 or len(items) < _WORTH_A_POOL else _in_pool(items, workers)
-    )
-    for outcome in outcomes:
+def _load_documents(found: _Found, merge: _Merge, workers: int, progress: Progress | None) -> None:
+    few = found.count < _WORTH_A_POOL
+    outcomes = map(_load_item, found) if workers == 1 or few else _in_pool(found, workers)
+    for done, outcome in enumerate(outcomes, start=1):
         if isinstance(outcome, Problem):
             merge.report.problems.append(outcome)
         else:
             for graph in outcome:
                 merge.add(graph)
-        done += 1
         if progress is not None:
-            progress("parse", done, len(items))
+            progress("parse", done, found.count)
     merge.flush()
 
 
@@ -162,7 +184,7 @@ def _load_item(item: Item) -> Loaded:
     try:
         return [build(page) for page in read(item)]
     except TriviumError as error:
-        return Problem(item.name, str(error))
+        return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         return Problem(item.name, f"{type(error).__name__}: {error}")
 
@@ -171,33 +193,31 @@ def _load_items(items: Sequence[Item]) -> list[Loaded]:
     return [_load_item(item) for item in items]
 
 
-def _in_pool(items: Sequence[Item], workers: int) -> Iterator[Loaded]:
-    """Outcomes in the order of the items. A task whose worker dies is tried again item by item, each in a
-    process of its own, so that only the item that kills it is lost."""
-    tasks = list(_slices(items, _ITEMS_A_TASK))
-    start = 0
-    while start < len(tasks):
-        broken = False
+def _in_pool(items: Iterable[Item], workers: int) -> Iterator[Loaded]:
+    """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
+    each in a process of its own, so that only the item that kills it is lost."""
+    tasks = _slices(items, _ITEMS_A_TASK)
+    # A bounded window keeps memory flat when the store is slower than the parsers.
+    window = 4 * workers
+    under_way: deque[list[Item]] = deque(islice(tasks, window))
+    while under_way:
         with _pool(workers) as pool:
-            waiting: deque[Future[list[Loaded]]] = deque()
-            submitted = start
+            futures = deque(pool.submit(_load_items, task) for task in under_way)
             try:
-                while start < len(tasks):
-                    # A bounded window keeps memory flat when the store is slower than the parsers.
-                    while submitted < len(tasks) and len(waiting) < 4 * workers:
-                        waiting.append(pool.submit(_load_items, tasks[submitted]))
-                        submitted += 1
-                    yield from waiting.popleft().result()
-                    start += 1
+                while under_way:
+                    yield from futures[0].result()
+                    futures.popleft()
+                    under_way.popleft()
+                    for task in islice(tasks, 1):
+                        under_way.append(task)
+                        futures.append(pool.submit(_load_items, task))
             except BrokenProcessPool:
-                broken = True
+                for item in chain.from_iterable(under_way):
+                    yield _alone(item)
+                under_way = deque(islice(tasks, window))
             finally:
-                for future in waiting:
+                for future in futures:
                     future.cancel()
-        if broken:
-            for item in tasks[start]:
-                yield _alone(item)
-            start += 1
 
 
 def _alone(item: Item) -> Loaded:
@@ -244,9 +264,7 @@ def _load_records(
     before = merge.report.replaced
     for uri, source in stored:
         if not merge.has(uri):
-            chunks = store.fetch(store.expand([uri], Hop.BELOW)[uri])
-            records = [Record(title=unescape(uri), text=chunk.text) for chunk in chunks]
-            merge.add(_record_page(records, source, gazetteer))
+            merge.add(build(relinked(_stored_records(store, uri, source), gazetteer)))
     merge.flush()
     merge.report.relinked = merge.report.replaced - before
 
@@ -254,3 +272,11 @@ def _load_records(
 def _record_page(records: Sequence[Record], source: str, gazetteer: Gazetteer) -> PageGraph:
     (page,) = records_to_pages(records, gazetteer)
     return build(replace(page, source=source))
+
+
+def _stored_records(store: GraphStore, uri: str, source: str) -> Page:
+    chunks = [
+        Chunk(ChunkKind(record.kind), record.text, record.start, record.end)
+        for record in store.fetch(store.expand([uri], Hop.BELOW)[uri])
+    ]
+    return Page(unescape(uri), store.page_text(uri), tuple(chunks), source=source)

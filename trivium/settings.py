@@ -71,6 +71,9 @@ class Settings(BaseSettings):
 
     mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
 
+    contact: str | None = None
+    """How the operator of a MediaWiki can reach you; part of the user agent."""
+
     openai_base_url: Url = Field(
         default="https://api.openai.com/v1",
         validation_alias=_named("openai_base_url", "OPENAI_BASE_URL"),

@@ -1,0 +1,186 @@
+"""Names in running text: longest match, left to right."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.parser.gazetteer import MAX_WORDS, Gazetteer, Mention, find_names, is_name
+from trivium.text import normalise_name
+
+
+def titles(*names: str) -> Gazetteer:
+    return Gazetteer((name, name) for name in names)
+
+
+def targets(gazetteer: Gazetteer, text: str) -> list[str]:
+    return [mention.target for mention in gazetteer.find(text)]
+
+
+def test_the_longest_name_wins_over_the_names_inside_it() -> None:
+    gazetteer = titles("New York", "New York City", "York")
+    assert targets(gazetteer, "From York to New York City and New York.") == [
+        "York",
+        "New York City",
+        "New York",
+    ]
+
+
+def test_matches_are_taken_from_the_left_and_do_not_overlap() -> None:
+    assert targets(titles("alpha beta", "beta gamma delta"), "alpha beta gamma delta") == ["alpha beta"]
+
+
+def test_offsets_delimit_the_mention_in_the_original_text() -> None:
+    text = "The (Coca-Cola) company; Beyoncé's tour."
+    found = titles("Coca Cola", "Beyoncé").find(text)
+    assert [text[mention.start : mention.end] for mention in found] == ["Coca-Cola", "Beyoncé"]
+    assert found[0] == Mention(5, 14, "coca cola", "Coca Cola")
+
+
+def test_names_match_across_case_punctuation_and_underscores() -> None:
+    assert targets(titles("St. Peter's_Basilica"), "ST PETER’S BASILICA") == ["St. Peter's_Basilica"]
+
+
+def test_accents_written_as_characters_of_their_own_match_composed_names() -> None:
+    text = "the Cafe\u0301 Royal"
+    (found,) = titles("Café Royal").find(text)
+    assert text[found.start : found.end] == "Cafe\u0301 Royal"
+
+
+def test_a_letter_that_lower_cases_to_two_characters_matches_itself() -> None:
+    assert targets(titles("İstanbul Park"), "at İstanbul Park") == ["İstanbul Park"]
+
+
+def test_a_name_matches_whole_words_only() -> None:
+    assert targets(titles("Art"), "Artist, smart, art") == ["Art"]
+
+
+def test_a_title_is_also_known_without_its_parenthesis() -> None:
+    assert targets(titles("Mercury (planet)"), "Mercury is small") == ["Mercury (planet)"]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_title_beats_alias_beats_shortened_title_beats_shortened_alias(reverse: bool) -> None:
+    pairs = [
+        ("Mercury (planet)", "Mercury (planet)"),
+        ("Mercury", "Mercury"),
+        ("Venus (planet)", "Venus (planet)"),
+        ("Venus", "Morning star"),
+        ("Mars (god)", "Ares"),
+        ("Mars (planet)", "Mars (planet)"),
+        ("Pluto (god)", "Hades"),
+    ]
+    gazetteer = Gazetteer(reversed(pairs) if reverse else pairs)
+    assert targets(gazetteer, "Mercury, Venus, Mars, Pluto") == [
+        "Mercury",
+        "Morning star",
+        "Mars (planet)",
+        "Hades",
+    ]
+
+
+@given(st.permutations(["Io (moon)", "Io (myth)", "Io (film)", "Ion", "Io"]))
+def test_the_order_the_names_come_in_does_not_matter(names: list[str]) -> None:
+    gazetteer = Gazetteer((name, name) for name in names if name != "Io")
+    same = Gazetteer((name, name) for name in sorted(names) if name != "Io")
+    assert gazetteer.find("Io film and Io moon by Ion") == same.find("Io film and Io moon by Ion")
+
+
+def test_among_equals_the_first_by_code_point_is_taken() -> None:
+    assert targets(titles("Rose (film)", "Rose (band)"), "the Rose") == ["Rose (band)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("io", False),
+        ("u s", False),
+        ("r e m", True),
+        ("747", False),
+        ("24 7", False),
+        ("1984", True),
+        ("this", False),
+        ("is a", False),
+        ("this year", True),
+        ("", False),
+        (" ".join(["word"] * MAX_WORDS), True),
+        (" ".join(["word"] * (MAX_WORDS + 1)), False),
+    ],
+)
+def test_short_names_short_numbers_and_common_words_are_not_names(name: str, wanted: bool) -> None:
+    assert is_name(name) is wanted
+
+
+def test_find_names_asks_once_for_every_distinct_run_of_words() -> None:
+    asked: list[list[str]] = []
+
+    def lookup(names: Sequence[str]) -> Mapping[str, str]:
+        asked.append(list(names))
+        return {"red planet": "Mars", "planet": "Planet"}
+
+    found = find_names("Red planet, red planet!", lookup)
+    assert [mention.target for mention in found] == ["Mars", "Mars"]
+    assert asked == [
+        [
+            "red",
+            "red planet",
+            "red planet red",
+            "red planet red planet",
+            "planet",
+            "planet red",
+            "planet red planet",
+        ]
+    ]
+
+
+def test_find_names_does_not_ask_for_a_text_without_names() -> None:
+    def lookup(names: Sequence[str]) -> Mapping[str, str]:
+        raise AssertionError(names)
+
+    assert find_names("is it?", lookup) == []
+    assert find_names("", lookup) == []
+
+
+_WORDS = st.sampled_from(["alpha", "beta", "gamma", "the", "of", "x", "1999"])
+_PHRASES = st.lists(_WORDS, min_size=1, max_size=4).map(" ".join)
+
+
+@given(st.lists(_PHRASES, max_size=8), st.lists(_WORDS, max_size=14).map(", ".join))
+def test_both_ways_of_looking_agree_with_an_exhaustive_search(names: list[str], text: str) -> None:
+    """The oracle tries every name at every word, longest first, on the normalised text."""
+    known = {normalise_name(name) for name in names if is_name(normalise_name(name))}
+    words = normalise_name(text).split()
+    expected = []
+    position = 0
+    while position < len(words):
+        fitting = [name for name in known if words[position : position + len(name.split())] == name.split()]
+        if fitting:
+            best = max(fitting, key=lambda name: len(name.split()))
+            expected.append(best)
+            position += len(best.split())
+        else:
+            position += 1
+    gazetteer = titles(*names)
+    found = gazetteer.find(text)
+    assert [mention.name for mention in found] == expected
+    by_name = {normalise_name(name): name for name in sorted(names, reverse=True)}
+    assert [
+        mention.name
+        for mention in find_names(
+            text, lambda asked: {name: by_name[name] for name in asked if name in by_name}
+        )
+    ] == expected
+
+
+@given(st.text(max_size=60), st.text(min_size=1, max_size=12))
+def test_any_text_gives_ordered_offsets_that_normalise_to_the_name(text: str, title: str) -> None:
+    text = f"{text} {title} {text}"
+    end = 0
+    for mention in titles(title).find(text):
+        assert end <= mention.start < mention.end
+        end = mention.end
+        assert mention.name in normalise_name(unicodedata.normalize("NFC", text[mention.start : end]))

@@ -1,0 +1,49 @@
+"""Lists of rows per row, as compressed sparse rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.graph.embedded.files import Arrays
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Csr:
+    """``indices[indptr[i]:indptr[i + 1]]`` are the entries of row i, in a meaningful order."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+
+    def row(self, row: int) -> NDArray[np.int32]:
+        """Entries of one row."""
+        return self.indices[self.indptr[row] : self.indptr[row + 1]]
+
+    def rows(self, rows: Rows) -> tuple[NDArray[np.int32], Rows]:
+        """Entries of several rows one after the other, and how many each has."""
+        counts = self.indptr[rows + 1] - self.indptr[rows]
+        before = np.cumsum(counts) - counts
+        places = np.repeat(self.indptr[rows] - before, counts) + np.arange(counts.sum())
+        return self.indices[places], counts
+
+
+def group(owners: Rows, entries: Rows, count: int) -> Csr:
+    """Entries by owner (0..count-1), in the order given within each owner."""
+    order = np.argsort(owners, kind="stable")
+    indptr = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owners, minlength=count), out=indptr[1:])
+    return Csr(indptr, entries[order].astype(np.int32))
+
+
+def pack_csr(name: str, csr: Csr) -> Arrays:
+    """Both arrays under their names."""
+    return {f"{name}.indptr": csr.indptr, f"{name}.indices": csr.indices}
+
+
+def unpack_csr(name: str, arrays: Arrays) -> Csr:
+    """What :func:`pack_csr` made arrays of."""
+    return Csr(arrays[f"{name}.indptr"], arrays[f"{name}.indices"])

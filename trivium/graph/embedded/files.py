@@ -1,0 +1,101 @@
+"""Files of derived data: arrays, and the check that files are those that were written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MANIFEST = "manifest.json"
+_BLOCK = 1 << 22
+
+Arrays = dict[str, NDArray[Any]]
+"""Arrays by name."""
+
+
+def save_arrays(folder: Path, name: str, arrays: Arrays) -> None:
+    """Write arrays as ``name``.npz."""
+    # numpy's stub takes the arrays for its own flag
+    np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
+
+
+def load_arrays(folder: Path, name: str) -> Arrays:
+    """Read what :func:`save_arrays` wrote."""
+    with np.load(folder / f"{name}.npz", allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def save_array(folder: Path, name: str, array: NDArray[Any]) -> None:
+    """Write an array as ``name``.npy."""
+    np.save(folder / f"{name}.npy", array, allow_pickle=False)
+
+
+def load_array(folder: Path, name: str) -> NDArray[Any]:
+    """Map an array written by :func:`save_array`."""
+    path = folder / f"{name}.npy"
+    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array.view(np.ndarray)
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """A second name for a file that will not be written again; a copy where the file system has no links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def write_manifest(folder: Path, facts: dict[str, Any]) -> None:
+    """Note facts and every file's size, time and checksum; all files are on disk when this returns."""
+    entries = {}
+    for path in _files(folder):
+        with path.open("rb") as file:
+            checksum = _checksum(path)
+            os.fsync(file.fileno())
+        status = path.stat()
+        entries[path.relative_to(folder).as_posix()] = [status.st_size, status.st_mtime_ns, checksum]
+    with (folder / MANIFEST).open("w", encoding="utf-8") as file:
+        json.dump({**facts, "files": entries}, file, indent=1, sort_keys=True)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The facts of a folder, or None where a file is missing or not the one that was written.
+
+    Size and time of a file are believed; one with another time (a copied store) is read and compared with
+    its checksum, and then given the noted time, so that this happens once.
+    """
+    try:
+        facts: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
+        for name, (size, time, checksum) in facts["files"].items():
+            path = folder / name
+            status = path.stat()
+            if status.st_size != size:
+                return None
+            if status.st_mtime_ns != time:
+                if _checksum(path) != checksum:
+                    return None
+                os.utime(path, ns=(time, time))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return facts
+
+
+def _files(folder: Path) -> list[Path]:
+    """Files below a folder; lock files of tantivy (hidden, without content) are not data."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            checksum = zlib.crc32(block, checksum)
+    return checksum

@@ -1,0 +1,207 @@
+"""Everything derived from one committed state, in one folder that is either whole or not there.
+
+A generation is built under a temporary name and renamed when all of it is on disk, so that what a crash
+leaves is never believed. It takes over from the one before what still holds, by links: files never change.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trivium.errors import StoreError
+from trivium.graph.embedded.connection import Connection, Database
+from trivium.graph.embedded.csr import Rows
+from trivium.graph.embedded.embeddings import read_embedder
+from trivium.graph.embedded.files import read_manifest, write_manifest
+from trivium.graph.embedded.matrix import Matrix, build_matrix, load_matrix
+from trivium.graph.embedded.near import NearIndex, open_near, plan_near
+from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
+from trivium.graph.embedded.words import WordIndex, build_words
+from trivium.graph.schema import Label
+from trivium.graph.store import Progress, Vectors
+
+INDEX = "index"
+FORMAT = 1
+"""Raised whenever a derived file changes its meaning: files of another format are built anew."""
+LOCK_SECONDS = 3600.0
+"""How long to wait for another process that builds the same generation."""
+_LOCK = "lock.db"
+_PREFIX = "generation-"
+
+
+@dataclass(frozen=True)
+class Generation:
+    """The opened derived data of the committed state ``key``. Vectors are mapped, not read. Any number of
+    threads may use it."""
+
+    key: str
+    dimension: int
+    topology: Topology
+    matrix: Matrix
+    near: dict[Label, NearIndex]
+    words: WordIndex
+    _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
+    _small: dict[Label, Vectors] = field(default_factory=dict, repr=False)
+
+    def embedded_rows(self, label: Label) -> Rows:
+        """Rows of the nodes of a label that have a vector, in the order their vectors lie in the matrix."""
+        if label not in self._embedded:
+            vectors = self.topology.nodes[label].vector
+            by_vector = np.argsort(vectors, kind="stable")
+            self._embedded[label] = by_vector[np.searchsorted(vectors, 0, sorter=by_vector) :]
+        return self._embedded[label]
+
+    def small_matrix(self, label: Label) -> Vectors:
+        """Vectors of ``embedded_rows(label)`` side by side in memory, for labels that are always scanned."""
+        if label not in self._small:
+            rows = self.topology.nodes[label].vector[self.embedded_rows(label)]
+            self._small[label] = self.matrix.values[rows]
+        return self._small[label]
+
+    def page_of_entity(self, entity: int) -> int:
+        """The page row of an entity row, -1 where it has no page. Both are in uri order."""
+        entities = self.topology.page_entity
+        row = int(np.searchsorted(entities, entity))
+        return row if row < len(entities) and entities[row] == entity else -1
+
+
+def current_key(connection: Connection) -> str:
+    """What names the committed state: a count of writing transactions, and a random token."""
+    number, token = connection.execute(
+        "SELECT number, token FROM generation ORDER BY number DESC LIMIT 1"
+    ).fetchone()
+    return f"{number}-{token}"
+
+
+def load_generation(database: Database, progress: Progress | None = None) -> Generation:
+    """The derived data of the state now committed; what is missing, stale or damaged is built first."""
+    index = database.folder / INDEX
+    with database.reading() as connection:
+        key = current_key(connection)
+    found = _open(index / f"{_PREFIX}{key}", key)
+    if found is not None:
+        return found
+    try:
+        index.mkdir(exist_ok=True)
+        with _lock(index), database.snapshot() as connection:
+            key = current_key(connection)
+            folder = index / f"{_PREFIX}{key}"
+            found = _open(folder, key)
+            if found is None:
+                shutil.rmtree(folder, ignore_errors=True)
+                _build(connection, index, key, progress)
+                found = _open(folder, key)
+    except OSError as error:
+        raise StoreError(
+            f"the indexes below {index} cannot be written ({error}); free space there or make it writable"
+        ) from error
+    if found is None:
+        raise StoreError(f"the indexes below {index} were changed while they were built; try again")
+    return found
+
+
+def _build(connection: Connection, index: Path, key: str, progress: Progress | None) -> None:
+    previous = _previous(connection, index)
+    folder = index / f"building-{key}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    embedder = read_embedder(connection)
+    dimension = 0 if embedder is None else embedder.dimension
+    matrix_ids = build_matrix(connection, folder, previous, dimension)
+    build_topology(connection, folder, matrix_ids)
+    topology, matrix = load_topology(folder), load_matrix(folder)
+    plans = [
+        (nodes, plan_near(label, nodes, matrix_ids, previous)) for label, nodes in topology.nodes.items()
+    ]
+    chunk_ids = topology.nodes[Label.CHUNK].ids
+    old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)
+    counter = _Counter(
+        progress,
+        int(np.count_nonzero(chunk_ids > old_ids.max(initial=0)))
+        + sum(len(plan.add) for _, plan in plans if plan is not None),
+    )
+    build_words(connection, folder, previous, chunk_ids, old_ids, counter.step)
+    for nodes, plan in plans:
+        if plan is not None:
+            plan.carry_out(folder, nodes, matrix, counter.step)
+    write_manifest(folder, {"format": FORMAT, "generation": key, "dimension": dimension})
+    folder.rename(index / f"{_PREFIX}{key}")
+    for path in index.iterdir():
+        if path.is_dir() and path.name != f"{_PREFIX}{key}":
+            shutil.rmtree(path, ignore_errors=True)
+
+
+class _Counter:
+    """Adds up steps and tells them."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._done, self._total = progress, 0, total
+
+    def step(self, count: int) -> None:
+        self._done += count
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+def _open(folder: Path, key: str) -> Generation | None:
+    """The generation in a folder, None unless it is whole and of that name."""
+    facts = _facts(folder)
+    if facts is None or facts.get("generation") != key:
+        return None
+    try:
+        near = {label: open_near(folder, label, facts["dimension"]) for label in Label}
+        return Generation(
+            key=key,
+            dimension=facts["dimension"],
+            topology=load_topology(folder),
+            matrix=load_matrix(folder),
+            near={label: index for label, index in near.items() if index is not None},
+            words=WordIndex(folder),
+        )
+    except (OSError, ValueError, RuntimeError):
+        return None  # it went while it was opened, or a library refuses its file: it is built anew
+
+
+def _facts(folder: Path) -> dict[str, Any] | None:
+    facts = read_manifest(folder)
+    return facts if facts is not None and facts.get("format") == FORMAT else None
+
+
+def _previous(connection: Connection, index: Path) -> Path | None:
+    """The latest whole generation of this store's own history."""
+    mine = dict(connection.execute("SELECT token, number FROM generation"))
+    there = [path for path in index.glob(f"{_PREFIX}*-*") if path.name.rpartition("-")[2] in mine]
+    there.sort(key=lambda path: mine[path.name.rpartition("-")[2]], reverse=True)
+    return next((path for path in there if _facts(path) is not None), None)
+
+
+@contextmanager
+def _lock(index: Path) -> Iterator[None]:
+    """One builder at a time, over processes: an SQLite transaction ends with its process, come what may."""
+    path = index / _LOCK
+    connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+    try:
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"another process has been building the indexes below {index} for {LOCK_SECONDS:g} s "
+                f"({error}); wait for it or end it"
+            ) from error
+        except sqlite3.DatabaseError:
+            connection.close()
+            path.unlink()
+            connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+            connection.execute("BEGIN EXCLUSIVE")
+        yield
+    finally:
+        with suppress(sqlite3.ProgrammingError):
+            connection.close()

@@ -1,0 +1,155 @@
+"""Putting pages in. Row numbers are given out here, so that one prepared statement fills each table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from trivium.errors import StoreError
+from trivium.graph.embedded.connection import Connection
+from trivium.graph.embedded.keys import name_ids, next_id, text_ids
+from trivium.graph.embedded.settle import Touched
+from trivium.graph.embedded.terms import TermChanges
+from trivium.graph.model import ChunkNode, PageGraph, SectionNode
+from trivium.graph.schema import embedding_text, headings_of
+
+Node = TypeVar("Node", SectionNode, ChunkNode)
+
+
+def insert_pages(
+    connection: Connection, pages: Sequence[PageGraph], touched: Touched, terms: TermChanges
+) -> None:
+    """Insert pages that are new or emptied (not their aliases); note whose standing that may change."""
+    titles = dict.fromkeys(uri for page in pages for uri in _titles(page))
+    names = name_ids(connection, list(titles), entities=True)
+    touched.claimed.update(names[page.uri] for page in pages)
+    connection.executemany(
+        "INSERT INTO page (id, source, revision, content_hash, text) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET source = excluded.source, revision = excluded.revision,"
+        " content_hash = excluded.content_hash, text = excluded.text",
+        ((names[page.uri], page.source, page.revision, page.content_hash, page.text) for page in pages),
+    )
+    sections = _insert_sections(connection, pages, names)
+    _insert_chunks(connection, pages, names, sections, terms)
+    _insert_relations(connection, pages, names)
+
+
+def _titles(page: PageGraph) -> Iterator[str]:
+    """The titles a page brings into play, but its aliases."""
+    yield page.uri
+    for chunk in page.chunks:
+        yield from chunk.cites
+    for relation in page.relations:
+        yield relation.source
+        yield relation.target
+
+
+def _insert_sections(
+    connection: Connection, pages: Sequence[PageGraph], names: dict[str, int]
+) -> dict[tuple[str, str], int]:
+    """Returns (page uri, section uri) -> number."""
+    nodes = [(page, section) for page in pages for section in page.sections]
+    first = next_id(connection, "section")
+    numbers = {(page.uri, section.uri): row for row, (page, section) in enumerate(nodes, first)}
+    texts = text_ids(connection, (section.uri for _, section in nodes))
+    connection.executemany(
+        "INSERT INTO section (id, uri, page_id, parent_id, level, position, text_id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                row,
+                section.uri,
+                names[page.uri],
+                _parent(page, section, numbers),
+                section.level,
+                section.position,
+                texts[section.uri],
+            )
+            for row, (page, section) in enumerate(nodes, first)
+        ),
+    )
+    return numbers
+
+
+def _insert_chunks(
+    connection: Connection,
+    pages: Sequence[PageGraph],
+    names: dict[str, int],
+    sections: dict[tuple[str, str], int],
+    terms: TermChanges,
+) -> None:
+    nodes = [(page, chunk) for page in pages for chunk in page.chunks]
+    first = next_id(connection, "chunk")
+    embedded = [embedding_text(headings_of(chunk.parent), chunk.text) for _, chunk in nodes]
+    texts = text_ids(connection, embedded)
+    rows = []
+    for row, ((page, chunk), text) in enumerate(zip(nodes, embedded, strict=True), first):
+        of_headings, of_text = chunk.heading_terms.split(), chunk.terms.split()
+        terms.add([*of_headings, *of_text])
+        rows.append(
+            (
+                row,
+                chunk.uri,
+                names[page.uri],
+                _parent(page, chunk, sections),
+                chunk.position,
+                texts[text],
+                str(chunk.kind),
+                chunk.start,
+                chunk.end,
+                chunk.token_count,
+                len(of_text),
+                len(of_headings),
+                chunk.heading_terms,
+                chunk.terms,
+                chunk.text,
+            )
+        )
+    connection.executemany(
+        "INSERT INTO chunk (id, uri, page_id, section_id, position, text_id, kind, start_char, end_char,"
+        " token_count, term_count, heading_count, heading_terms, terms, text)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+    connection.executemany(
+        "INSERT INTO citation (chunk_id, ordinal, name_id) VALUES (?, ?, ?)",
+        (
+            (row, ordinal, names[uri])
+            for row, (_, chunk) in enumerate(nodes, first)
+            for ordinal, uri in enumerate(dict.fromkeys(chunk.cites))
+        ),
+    )
+
+
+def _insert_relations(connection: Connection, pages: Sequence[PageGraph], names: dict[str, int]) -> None:
+    types = _type_ids(connection, list(dict.fromkeys(r.type for page in pages for r in page.relations)))
+    connection.executemany(
+        "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)",
+        (
+            (names[page.uri], names[relation.source], types[relation.type], names[relation.target])
+            for page in pages
+            for relation in page.relations
+        ),
+    )
+
+
+def _type_ids(connection: Connection, types: Sequence[str]) -> dict[str, int]:
+    texts = text_ids(connection, types)
+    connection.executemany(
+        "INSERT INTO relation_type (type, text_id) VALUES (?, ?) ON CONFLICT (type) DO NOTHING",
+        ((kind, texts[kind]) for kind in types),
+    )
+    return dict(connection.execute("SELECT type, id FROM relation_type"))
+
+
+def _parent(page: PageGraph, node: Node, sections: dict[tuple[str, str], int]) -> int | None:
+    """The number of the section a node stands under, None directly under the page."""
+    if node.parent == page.uri:
+        return None
+    number = sections.get((page.uri, node.parent))
+    if number is None:
+        raise StoreError(
+            f"{node.uri!r} stands under {node.parent!r}, which is neither the page {page.uri!r} nor one of "
+            "its sections"
+        )
+    return number

@@ -1,0 +1,78 @@
+"""From texts and titles to row numbers: looks up what is there and adds what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.schema import unescape
+from trivium.text import normalise_name, without_parenthesis
+
+
+def text_hash(text: str) -> str:
+    """The key of an embedded text: 128 bits of BLAKE2b, in hexadecimal."""
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def next_id(connection: Connection, table: str) -> int:
+    """The lowest number of a table that was never used. Holds until the transaction ends."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone()
+    return 1 if row is None else int(row[0]) + 1
+
+
+def text_ids(connection: Connection, texts: Iterable[str]) -> dict[str, int]:
+    """text -> its number, for each distinct text."""
+    hashes = {text: text_hash(text) for text in texts}
+    known: dict[str, int] = dict(
+        connection.execute(
+            "SELECT t.hash, t.id FROM json_each(?) AS j JOIN text AS t ON t.hash = j.value",
+            [as_json(hashes.values())],
+        )
+    )
+    fresh = dict.fromkeys(key for key in hashes.values() if key not in known)
+    rows = list(enumerate(fresh, next_id(connection, "text")))
+    connection.executemany("INSERT INTO text (id, hash) VALUES (?, ?)", rows)
+    known.update((key, number) for number, key in rows)
+    return {text: known[key] for text, key in hashes.items()}
+
+
+def known_names(connection: Connection, uris: Iterable[str]) -> dict[str, int]:
+    """uri -> its number, for the titles the store knows."""
+    return dict(
+        connection.execute(
+            "SELECT n.uri, n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value", [as_json(uris)]
+        )
+    )
+
+
+def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> dict[str, int]:
+    """uri -> its number, for distinct titles; new ones get a row and the forms they are looked up by.
+
+    With ``entities`` new ones also get a text. That some of them lead elsewhere is settled later.
+    """
+    known = known_names(connection, uris)
+    rows = list(enumerate((uri for uri in uris if uri not in known), next_id(connection, "name")))
+    texts = text_ids(connection, (unescape(uri) for _, uri in rows)) if entities else {}
+    connection.executemany(
+        "INSERT INTO name (id, uri, text_id) VALUES (?, ?, ?)",
+        ((number, uri, texts.get(unescape(uri))) for number, uri in rows),
+    )
+    connection.executemany(
+        "INSERT INTO lookup (form, name_id, shortened) VALUES (?, ?, ?)",
+        ((form, number, shortened) for number, uri in rows for form, shortened in _forms(uri)),
+    )
+    known.update((uri, number) for number, uri in rows)
+    return known
+
+
+def _forms(uri: str) -> Iterable[tuple[str, int]]:
+    """Normalised forms of a title; the flag is 1 for the one without its parenthesis."""
+    title = unescape(uri)
+    full = normalise_name(title)
+    if full:
+        yield full, 0
+    if title.endswith(")"):
+        short = normalise_name(without_parenthesis(title))
+        if short and short != full:
+            yield short, 1

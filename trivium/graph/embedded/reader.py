@@ -1,0 +1,201 @@
+"""Reads answered by the database alone: texts, names, relations, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trivium.errors import StoreError
+from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.model import RelationEdge
+from trivium.graph.schema import Label, RelationshipType, unescape
+from trivium.graph.store import ChunkRecord
+
+_NODE_COUNTS = {
+    Label.ENTITY: "SELECT count(*) FROM name WHERE leads_to IS NULL",
+    Label.PAGE: "SELECT count(*) FROM page",
+    Label.SUBCHAPTER: "SELECT count(*) FROM section",
+    Label.CHUNK: "SELECT count(*) FROM chunk",
+}
+_RELATIONSHIP_COUNTS = {
+    RelationshipType.HAS_SUBCHAPTER: "SELECT count(*) FROM has_subchapter",
+    RelationshipType.IS_SUBCHAPTER_OF: "SELECT count(*) FROM is_subchapter_of",
+    RelationshipType.HAS_CHUNK: "SELECT count(*) FROM has_chunk",
+    RelationshipType.IS_CHUNK_OF: "SELECT count(*) FROM is_chunk_of",
+    RelationshipType.NEXT: "SELECT count(*) FROM next",
+    # the view cites counted without sorting it: citations that stand for themselves, plus those by redirect
+    # to a page the chunk does not also cite by its title
+    RelationshipType.CITES: """
+        WITH redirected AS MATERIALIZED (
+            SELECT t.chunk_id, n.leads_to FROM name AS n JOIN citation AS t ON t.name_id = n.id
+            WHERE n.leads_to IS NOT NULL
+        )
+        SELECT (SELECT count(*) FROM citation) - (SELECT count(*) FROM redirected) + (
+            SELECT count(*) FROM (SELECT DISTINCT chunk_id, leads_to FROM redirected) AS r
+            WHERE NOT EXISTS (
+                SELECT 1 FROM citation AS t WHERE t.name_id = r.leads_to AND t.chunk_id = r.chunk_id
+            )
+        )
+        """,
+    RelationshipType.SEMANTIC_REL: "SELECT count(*) FROM semantic_rel",
+}
+_MIRRORED = {
+    RelationshipType.PREVIOUS: RelationshipType.NEXT,
+    RelationshipType.CITED_IN: RelationshipType.CITES,
+}
+"""Relationship types that are others turned round: counted once."""
+
+
+def pages(connection: Connection) -> list[tuple[str, str, int | None, str]]:
+    """(uri, source, revision, content_hash) of every page, by uri."""
+    return connection.execute(
+        "SELECT n.uri, p.source, p.revision, p.content_hash FROM page AS p JOIN name AS n ON n.id = p.id"
+        " ORDER BY n.uri"
+    ).fetchall()
+
+
+def count_nodes(connection: Connection) -> dict[str, int]:
+    """Nodes by label."""
+    return {str(label): _number(connection, query) for label, query in _NODE_COUNTS.items()}
+
+
+def count_relationships(connection: Connection) -> dict[str, int]:
+    """Relationships by type, derived ones included."""
+    counted = {kind: _number(connection, query) for kind, query in _RELATIONSHIP_COUNTS.items()}
+    return {str(kind): counted[_MIRRORED.get(kind, kind)] for kind in RelationshipType}
+
+
+def count_aliases(connection: Connection) -> int:
+    """Titles that lead to a page of another title."""
+    return _number(connection, "SELECT count(*) FROM name WHERE leads_to IS NOT NULL")
+
+
+def count_embedded(connection: Connection) -> tuple[int, int]:
+    """Distinct texts with a vector, and without."""
+    embedded = _number(connection, "SELECT count(*) FROM vector")
+    return embedded, _number(connection, "SELECT count(*) FROM text") - embedded
+
+
+def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
+    """Records in the order asked. Raises StoreError for an unknown chunk."""
+    rows = connection.execute(
+        """
+        SELECT c.uri, n.uri, coalesce(s.uri, n.uri), c.text, c.kind, c.position, c.start_char, c.end_char,
+            c.token_count
+        FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value JOIN name AS n ON n.id = c.page_id
+        LEFT JOIN section AS s ON s.id = c.section_id
+        """,
+        [as_json(dict.fromkeys(chunks))],
+    )
+    records = {row[0]: ChunkRecord(*row) for row in rows}
+    for uri in chunks:
+        if uri not in records:
+            raise StoreError(
+                f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
+            )
+    return [records[uri] for uri in chunks]
+
+
+def page_text(connection: Connection, page: str) -> str:
+    """A page's plain text. Raises StoreError for an unknown page."""
+    row = connection.execute(
+        "SELECT p.text FROM page AS p JOIN name AS n ON n.id = p.id WHERE n.uri = ?", [page]
+    ).fetchone()
+    if row is None:
+        raise StoreError(f"there is no page {page!r} in the store; resolve() leads from an alias to its page")
+    return str(row[0])
+
+
+def resolve(connection: Connection, titles: Sequence[str]) -> dict[str, str]:
+    """Title or alias -> entity; unknown ones are left out."""
+    rows = connection.execute(
+        "SELECT j.value, e.uri FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value"
+        " JOIN name AS e ON e.id = coalesce(n.leads_to, n.id) ORDER BY j.key",
+        [as_json(titles)],
+    )
+    return dict(rows.fetchall())
+
+
+def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]:
+    """Normalised name -> the entity it most likely means. Citations are only counted where the kind of name
+    and of entity leave a choice."""
+    rows = connection.execute(
+        """
+        SELECT l.form, CASE WHEN l.shortened THEN 2 ELSE n.leads_to IS NOT NULL END AS kind,
+            p.id IS NULL AS bare, e.id, e.uri
+        FROM json_each(?) AS j JOIN lookup AS l ON l.form = j.value JOIN name AS n ON n.id = l.name_id
+        JOIN name AS e ON e.id = coalesce(n.leads_to, n.id) LEFT JOIN page AS p ON p.id = e.id
+        ORDER BY l.form, kind, bare, e.uri
+        """,
+        [as_json(dict.fromkeys(names))],
+    )
+    rivals: dict[str, list[tuple[int, int, int, str]]] = {}
+    for form, kind, bare, number, uri in rows:
+        best = rivals.setdefault(form, [])
+        if not best or best[0][:2] == (kind, bare):
+            best.append((kind, bare, number, uri))
+    return {name: _most_cited(connection, rivals[name]) for name in names if name in rivals}
+
+
+def _most_cited(connection: Connection, rivals: Sequence[tuple[int, int, int, str]]) -> str:
+    """Of equally good entities in uri order the one most chunks cite."""
+    entities = dict.fromkeys((number, uri) for _, _, number, uri in rivals)
+    if len(entities) == 1:
+        return rivals[0][3]
+    return max(entities, key=lambda entity: _citing_chunks(connection, entity[0]))[1]
+
+
+def _citing_chunks(connection: Connection, entity: int) -> int:
+    return _number(
+        connection,
+        "SELECT count(DISTINCT chunk_id) FROM citation"
+        " WHERE name_id = ?1 OR name_id IN (SELECT id FROM name WHERE leads_to = ?1)",
+        entity,
+    )
+
+
+def names(connection: Connection) -> list[tuple[str, str]]:
+    """(title or alias, page uri): by page, its title first, then its aliases by uri."""
+    rows = connection.execute(
+        """
+        SELECT n.uri, p.uri FROM name AS n JOIN name AS p ON p.id = coalesce(n.leads_to, n.id)
+        JOIN page ON page.id = p.id ORDER BY p.uri, n.leads_to IS NOT NULL, n.uri
+        """
+    )
+    return [(unescape(uri), page) for uri, page in rows]
+
+
+def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
+    """Relations as stated that leave or enter one of the entities, by source, type and target."""
+    rows = connection.execute(
+        """
+        WITH asked AS MATERIALIZED (
+            SELECT n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value WHERE n.leads_to IS NULL
+        ), titles AS MATERIALIZED (
+            SELECT id FROM asked UNION SELECT n.id FROM asked AS a JOIN name AS n ON n.leads_to = a.id
+        ), touching AS (
+            SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON source_id = t.id
+            UNION
+            SELECT source_id, type_id, target_id FROM titles AS t JOIN relation ON target_id = t.id
+        )
+        SELECT DISTINCT es.uri, k.type, et.uri
+        FROM touching AS r JOIN name AS s ON s.id = r.source_id JOIN name AS t ON t.id = r.target_id
+        JOIN name AS es ON es.id = coalesce(s.leads_to, s.id)
+        JOIN name AS et ON et.id = coalesce(t.leads_to, t.id)
+        JOIN relation_type AS k ON k.id = r.type_id
+        ORDER BY es.uri, k.type, et.uri
+        """,
+        [as_json(entities)],
+    )
+    return [RelationEdge(*row) for row in rows]
+
+
+def chunk_uris(connection: Connection) -> list[str]:
+    """Every chunk, by page uri and position."""
+    rows = connection.execute(
+        "SELECT c.uri FROM chunk AS c JOIN name AS n ON n.id = c.page_id ORDER BY n.uri, c.position"
+    )
+    return [uri for (uri,) in rows]
+
+
+def _number(connection: Connection, query: str, *parameters: int) -> int:
+    return int(connection.execute(query, parameters).fetchone()[0])

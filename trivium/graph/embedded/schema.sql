@@ -1,0 +1,199 @@
+-- The truth of an embedded store. Everything under index/ follows from it.
+--
+-- Rows are known by integers that are never used twice (AUTOINCREMENT), so that a derived index can tell what
+-- is new (a higher number) from what is gone. A row of chunk, section or vector never changes once written.
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One row a writing transaction. The token tells two histories apart that count alike (a restored backup).
+CREATE TABLE generation (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    token  TEXT NOT NULL
+) STRICT;
+INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))));
+
+-- The distinct texts that are embedded, by hash: of chunks, sections, entities and relation types.
+CREATE TABLE text (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE vector (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    text_id INTEGER NOT NULL UNIQUE REFERENCES text (id) ON DELETE CASCADE,
+    data    BLOB NOT NULL
+) STRICT;
+
+-- Every title in play: of pages, of aliases, and those that citations and relations name. One that is the
+-- alias of a page and not a page itself leads to that page; all others stand for themselves and are the
+-- entities (leads_to is NULL exactly for them, and only they have a text).
+CREATE TABLE name (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    uri      TEXT NOT NULL UNIQUE,
+    leads_to INTEGER REFERENCES name (id),
+    text_id  INTEGER REFERENCES text (id)
+) STRICT;
+CREATE INDEX name_leads_to ON name (leads_to) WHERE leads_to IS NOT NULL;
+CREATE INDEX name_text ON name (text_id) WHERE text_id IS NOT NULL;
+
+-- Normalised forms of titles, for finding them in a question.
+CREATE TABLE lookup (
+    form      TEXT NOT NULL,
+    name_id   INTEGER NOT NULL REFERENCES name (id) ON DELETE CASCADE,
+    shortened INTEGER NOT NULL,
+    PRIMARY KEY (form, name_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX lookup_name ON lookup (name_id);
+
+CREATE TABLE page (
+    id           INTEGER PRIMARY KEY REFERENCES name (id),
+    source       TEXT NOT NULL,
+    revision     INTEGER,
+    content_hash TEXT NOT NULL,
+    text         TEXT NOT NULL
+) STRICT;
+
+-- What pages claim; which claim holds is in name.leads_to.
+CREATE TABLE alias (
+    name_id INTEGER NOT NULL REFERENCES name (id),
+    page_id INTEGER NOT NULL REFERENCES page (id) ON DELETE CASCADE,
+    PRIMARY KEY (name_id, page_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX alias_page ON alias (page_id);
+
+CREATE TABLE section (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    uri       TEXT NOT NULL UNIQUE,
+    page_id   INTEGER NOT NULL REFERENCES page (id) ON DELETE CASCADE,
+    parent_id INTEGER REFERENCES section (id) ON DELETE CASCADE,
+    level     INTEGER NOT NULL,
+    position  INTEGER NOT NULL,
+    text_id   INTEGER NOT NULL REFERENCES text (id)
+) STRICT;
+CREATE INDEX section_page ON section (page_id);
+CREATE INDEX section_parent ON section (parent_id);
+CREATE INDEX section_text ON section (text_id);
+
+-- section_id is NULL for the chunks above the first heading. start_char and end_char count characters of
+-- page.text; terms and heading_terms are search terms joined by spaces, *_count how many they are.
+CREATE TABLE chunk (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    uri           TEXT NOT NULL UNIQUE,
+    page_id       INTEGER NOT NULL REFERENCES page (id) ON DELETE CASCADE,
+    section_id    INTEGER REFERENCES section (id) ON DELETE CASCADE,
+    position      INTEGER NOT NULL,
+    text_id       INTEGER NOT NULL REFERENCES text (id),
+    kind          TEXT NOT NULL,
+    start_char    INTEGER NOT NULL,
+    end_char      INTEGER NOT NULL,
+    token_count   INTEGER NOT NULL,
+    term_count    INTEGER NOT NULL,
+    heading_count INTEGER NOT NULL,
+    heading_terms TEXT NOT NULL,
+    terms         TEXT NOT NULL,
+    text          TEXT NOT NULL
+) STRICT;
+CREATE INDEX chunk_page ON chunk (page_id, position);
+CREATE INDEX chunk_section ON chunk (section_id);
+CREATE INDEX chunk_text ON chunk (text_id);
+
+-- The titles a chunk links to, as they stand in it.
+CREATE TABLE citation (
+    chunk_id INTEGER NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
+    ordinal  INTEGER NOT NULL,
+    name_id  INTEGER NOT NULL REFERENCES name (id),
+    PRIMARY KEY (chunk_id, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX citation_name ON citation (name_id, chunk_id);
+
+CREATE TABLE relation_type (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    type    TEXT NOT NULL UNIQUE,
+    text_id INTEGER NOT NULL REFERENCES text (id)
+) STRICT;
+CREATE INDEX relation_type_text ON relation_type (text_id);
+
+CREATE TABLE relation (
+    page_id   INTEGER NOT NULL REFERENCES page (id) ON DELETE CASCADE,
+    source_id INTEGER NOT NULL REFERENCES name (id),
+    type_id   INTEGER NOT NULL REFERENCES relation_type (id),
+    target_id INTEGER NOT NULL REFERENCES name (id),
+    PRIMARY KEY (page_id, source_id, type_id, target_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX relation_source ON relation (source_id);
+CREATE INDEX relation_target ON relation (target_id);
+CREATE INDEX relation_of_type ON relation (type_id);
+
+-- In how many chunks a search term occurs, in the text or the headings.
+CREATE TABLE term (
+    term TEXT PRIMARY KEY,
+    df   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The relationships of the graph, by the names of trivium.graph.schema.RelationshipType. The outer joins only
+-- put uris to numbers; SQLite leaves them out when the uris are not asked for.
+
+CREATE VIEW ancestor (section_id, above_id) AS
+WITH RECURSIVE climb (section_id, above_id) AS (
+    SELECT id, parent_id FROM section WHERE parent_id IS NOT NULL
+    UNION ALL
+    SELECT c.section_id, s.parent_id FROM climb c JOIN section s ON s.id = c.above_id
+    WHERE s.parent_id IS NOT NULL
+)
+SELECT section_id, above_id FROM climb;
+
+CREATE VIEW has_subchapter (source, target) AS
+SELECT coalesce(p.uri, n.uri), s.uri
+FROM section s LEFT JOIN section p ON p.id = s.parent_id LEFT JOIN name n ON n.id = s.page_id;
+
+CREATE VIEW is_subchapter_of (source, target) AS
+SELECT s.uri, n.uri FROM section s LEFT JOIN name n ON n.id = s.page_id
+UNION ALL
+SELECT s.uri, p.uri
+FROM ancestor a LEFT JOIN section s ON s.id = a.section_id LEFT JOIN section p ON p.id = a.above_id;
+
+CREATE VIEW has_chunk (source, target) AS
+SELECT coalesce(s.uri, n.uri), c.uri
+FROM chunk c LEFT JOIN section s ON s.id = c.section_id LEFT JOIN name n ON n.id = c.page_id;
+
+CREATE VIEW is_chunk_of (source, target) AS
+SELECT c.uri, n.uri FROM chunk c LEFT JOIN name n ON n.id = c.page_id
+UNION ALL
+SELECT c.uri, s.uri FROM chunk c LEFT JOIN section s ON s.id = c.section_id WHERE c.section_id IS NOT NULL
+UNION ALL
+SELECT c.uri, s.uri
+FROM chunk c JOIN ancestor a ON a.section_id = c.section_id LEFT JOIN section s ON s.id = a.above_id;
+
+CREATE VIEW next (source, target) AS
+SELECT uri, following FROM (
+    SELECT uri, lead(uri) OVER (PARTITION BY page_id, section_id ORDER BY position) AS following FROM chunk
+) WHERE following IS NOT NULL;
+
+CREATE VIEW previous (source, target) AS SELECT target, source FROM next;
+
+CREATE VIEW cites (source, target) AS
+SELECT c.uri, e.uri
+FROM (
+    SELECT DISTINCT t.chunk_id, coalesce(n.leads_to, n.id) AS entity_id
+    FROM citation t JOIN name n ON n.id = t.name_id
+) AS pair
+LEFT JOIN chunk c ON c.id = pair.chunk_id LEFT JOIN name e ON e.id = pair.entity_id;
+
+CREATE VIEW cited_in (source, target) AS SELECT target, source FROM cites;
+
+-- Relations as they stand, without their mirrors.
+CREATE VIEW stated_relation (source_id, type_id, target_id) AS
+SELECT DISTINCT coalesce(s.leads_to, s.id), r.type_id, coalesce(t.leads_to, t.id)
+FROM relation r JOIN name s ON s.id = r.source_id JOIN name t ON t.id = r.target_id;
+
+CREATE VIEW semantic_rel (source, type, target) AS
+SELECT s.uri, k.type, t.uri
+FROM stated_relation r LEFT JOIN name s ON s.id = r.source_id LEFT JOIN name t ON t.id = r.target_id
+LEFT JOIN relation_type k ON k.id = r.type_id
+UNION ALL
+SELECT t.uri, 'is_' || k.type || '_of', s.uri
+FROM stated_relation r LEFT JOIN name s ON s.id = r.source_id LEFT JOIN name t ON t.id = r.target_id
+LEFT JOIN relation_type k ON k.id = r.type_id;

@@ -1,0 +1,103 @@
+"""After pages came or went: which title leads where, and what nothing mentions any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.keys import text_ids
+from trivium.graph.schema import unescape
+
+
+@dataclass
+class Touched:
+    """Rows a transaction may have changed the standing of. ``claimed`` are numbers of names that are, were or
+    become pages or aliases; ``mentioned`` those of all other names that lost a mention."""
+
+    claimed: set[int] = field(default_factory=set)
+    mentioned: set[int] = field(default_factory=set)
+    texts: set[int] = field(default_factory=set)
+    types: set[int] = field(default_factory=set)
+
+
+def settle(connection: Connection, touched: Touched) -> None:
+    """Bring names, texts, vectors and relation types in line with the pages now there."""
+    names = as_json(sorted(touched.claimed | touched.mentioned))
+    _redirect(connection, as_json(sorted(touched.claimed)))
+    _drop_names(connection, names, touched)
+    _give_texts(connection, names, touched)
+    _drop_types(connection, touched)
+    _drop_texts(connection, touched)
+
+
+def _redirect(connection: Connection, names: str) -> None:
+    """A page's own title stands for itself; of several pages that claim an alias the lowest uri holds it."""
+    connection.execute(
+        """
+        UPDATE name SET leads_to = CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
+            SELECT a.page_id FROM alias AS a JOIN name AS p ON p.id = a.page_id
+            WHERE a.name_id = name.id ORDER BY p.uri LIMIT 1
+        ) END
+        WHERE id IN (SELECT value FROM json_each(?))
+        """,
+        [names],
+    )
+
+
+def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
+    dropped = connection.execute(
+        """
+        DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))
+        AND NOT EXISTS (SELECT 1 FROM page WHERE page.id = name.id)
+        AND NOT EXISTS (SELECT 1 FROM citation WHERE name_id = name.id)
+        AND NOT EXISTS (SELECT 1 FROM alias WHERE name_id = name.id)
+        AND NOT EXISTS (SELECT 1 FROM relation WHERE source_id = name.id)
+        AND NOT EXISTS (SELECT 1 FROM relation WHERE target_id = name.id)
+        RETURNING text_id
+        """,
+        [names],
+    ).fetchall()
+    touched.texts.update(text for (text,) in dropped if text is not None)
+
+
+def _give_texts(connection: Connection, names: str, touched: Touched) -> None:
+    """Entities have a text to embed, titles that lead elsewhere have none."""
+    lost = connection.execute(
+        "SELECT id, text_id FROM name WHERE id IN (SELECT value FROM json_each(?))"
+        " AND leads_to IS NOT NULL AND text_id IS NOT NULL",
+        [names],
+    ).fetchall()
+    connection.executemany("UPDATE name SET text_id = NULL WHERE id = ?", ((row,) for row, _ in lost))
+    touched.texts.update(text for _, text in lost)
+    gained = connection.execute(
+        "SELECT id, uri FROM name WHERE id IN (SELECT value FROM json_each(?))"
+        " AND leads_to IS NULL AND text_id IS NULL ORDER BY id",
+        [names],
+    ).fetchall()
+    numbers = text_ids(connection, (unescape(uri) for _, uri in gained))
+    connection.executemany(
+        "UPDATE name SET text_id = ? WHERE id = ?", ((numbers[unescape(uri)], row) for row, uri in gained)
+    )
+
+
+def _drop_types(connection: Connection, touched: Touched) -> None:
+    dropped = connection.execute(
+        "DELETE FROM relation_type WHERE id IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM relation WHERE type_id = relation_type.id) RETURNING text_id",
+        [as_json(sorted(touched.types))],
+    ).fetchall()
+    touched.texts.update(text for (text,) in dropped)
+
+
+def _drop_texts(connection: Connection, touched: Touched) -> None:
+    """A vector goes with the last node that has its text."""
+    connection.execute(
+        """
+        DELETE FROM text WHERE id IN (SELECT value FROM json_each(?))
+        AND NOT EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)
+        AND NOT EXISTS (SELECT 1 FROM section WHERE text_id = text.id)
+        AND NOT EXISTS (SELECT 1 FROM name WHERE text_id = text.id)
+        AND NOT EXISTS (SELECT 1 FROM relation_type WHERE text_id = text.id)
+        """,
+        [as_json(sorted(touched.texts))],
+    )

@@ -1,0 +1,265 @@
+"""The GraphStore in a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from trivium.graph.embedded import embeddings, expand, reader, search, writer
+from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
+from trivium.graph.embedded.generation import Generation, current_key, load_generation
+from trivium.graph.embedded.terms import count_terms, document_frequency
+from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.schema import SCHEMA_VERSION, Hop, Label
+from trivium.graph.store import (
+    Adjacency,
+    ChunkRecord,
+    Neighbour,
+    Progress,
+    Reached,
+    Similarities,
+    StoreInfo,
+    TermCounts,
+    TermStatistics,
+    Vectors,
+    WriteReport,
+    rank_key,
+)
+from trivium.types import EmbedderIdentity
+
+
+class EmbeddedStore:
+    """A :class:`trivium.graph.store.GraphStore` on this machine.
+
+    The folder holds ``graph.db`` (SQLite, the truth) and ``index/`` (derived, may be deleted at any time).
+    Any number of threads and processes may read; one process writes at a time, and readers go on seeing the
+    last committed state. Every read finds the indexes of the state then committed, and brings them up to date
+    when they are stale: call :meth:`refresh` after a load to pay for that at once.
+
+    Mappings have every asked node as a key, with an empty list for an unknown one; :meth:`resolve` and
+    :meth:`lookup_names` leave unknown ones out. Approximate search is used for labels of 5,000 embedded nodes
+    and more; below that every search is exact.
+    """
+
+    def __init__(self, database: Database) -> None:
+        """Use :meth:`create` or :meth:`open`."""
+        self._database = database
+        self._generation: Generation | None = None
+        self._loading = threading.Lock()
+
+    # -- life ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, path: str | PathLike[str]) -> Self:
+        """An empty store in a new or empty folder. Raises StoreError where there is something already."""
+        return cls(create_database(Path(path)))
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], *, read_only: bool = False) -> Self:
+        """The store in a folder. ``read_only`` refuses every change to the graph; derived files are still
+        brought up to date. Raises StoreNotFoundError, and StoreFormatError for a store of another version, a
+        damaged one, or something else than a store."""
+        return cls(open_database(Path(path), read_only=read_only))
+
+    @staticmethod
+    def exists(path: str | PathLike[str]) -> bool:
+        """Whether a folder holds a store (which :meth:`open` may still refuse)."""
+        return (Path(path) / DATABASE).is_file()
+
+    def close(self) -> None:
+        """Let go of connections and maps. What the store handed out stays valid."""
+        self._generation = None
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def write(self, pages: Sequence[PageGraph]) -> WriteReport:
+        with self._database.writing() as connection:
+            return writer.write_pages(connection, pages)
+
+    def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
+        with self._database.writing() as connection:
+            writer.add_aliases(connection, aliases)
+
+    def delete(self, pages: Sequence[str]) -> list[str]:
+        with self._database.writing() as connection:
+            return writer.delete_pages(connection, pages)
+
+    def pages(self) -> list[tuple[str, str, int | None, str]]:
+        with self._database.reading() as connection:
+            return reader.pages(connection)
+
+    # -- embeddings ------------------------------------------------------------------------------------------
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        with self._database.reading() as connection:
+            return embeddings.read_embedder(connection)
+
+    def set_embedder(self, identity: EmbedderIdentity) -> None:
+        with self._database.writing() as connection:
+            embeddings.claim(connection, identity)
+
+    def pending_texts(self) -> list[str]:
+        with self._database.snapshot() as connection:
+            return embeddings.pending_texts(connection)
+
+    def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
+        with self._database.writing() as connection:
+            embeddings.put_vectors(connection, texts, vectors)
+
+    def refresh(self, progress: Progress | None = None) -> None:
+        self._current(progress)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def info(self) -> StoreInfo:
+        with self._database.snapshot() as connection:
+            embedded, to_embed = reader.count_embedded(connection)
+            return StoreInfo(
+                location=str(self._database.folder),
+                schema_version=SCHEMA_VERSION,
+                embedder=embeddings.read_embedder(connection),
+                nodes=reader.count_nodes(connection),
+                relationships=reader.count_relationships(connection),
+                aliases=reader.count_aliases(connection),
+                embedded=embedded,
+                to_embed=to_embed,
+            )
+
+    def nearest(
+        self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
+    ) -> list[Neighbour]:
+        generation = self._asked(vector)
+        if generation is None:
+            return []
+        found = search.nearest(generation, labels, vector, k, exact=exact)
+        return [Neighbour(node.uri, node.score) for node in found]
+
+    def reach(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        nodes: int,
+        hop: Hop,
+        limit: int | None,
+        *,
+        exact: bool = False,
+    ) -> list[Reached]:
+        generation = self._asked(vector)
+        if generation is None:
+            return []
+        return search.reach(generation, labels, vector, nodes, hop, limit, exact=exact)
+
+    def words(self, terms: Sequence[str], k: int) -> list[str]:
+        generation = self._current()
+        scores, numbers = generation.words.search(terms, k)
+        nodes = generation.topology.nodes[Label.CHUNK]
+        found = [nodes.uris[row] for row in nodes.rows_of(numbers).tolist()]
+        ranked = sorted(zip(scores, found, strict=True), key=lambda pair: rank_key(*pair))
+        return [uri for _, uri in ranked]
+
+    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
+        with self._database.reading() as connection:
+            return count_terms(connection, chunks, terms)
+
+    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
+        lengths = self._current().topology.terms
+        with self._database.reading() as connection:
+            frequency = document_frequency(connection, terms)
+        mean = float(lengths.sum()) / len(lengths) if len(lengths) else 0.0
+        return TermStatistics(len(lengths), mean, frequency)
+
+    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
+        generation = self._asked(vector)
+        if generation is None:
+            return Similarities(*np.full((4, len(chunks)), np.nan))
+        return search.similarities(generation, vector, chunks)
+
+    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
+        generation = self._current()
+        nodes = generation.topology.nodes[label]
+        rows = nodes.uris.find_all(uris)
+        known = rows >= 0
+        rows[known] = nodes.vector[rows[known]]
+        return generation.matrix.gather(rows)
+
+    def relation_vectors(self, types: Sequence[str]) -> Vectors:
+        with self._database.reading() as connection:
+            return embeddings.relation_vectors(connection, types)
+
+    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
+        with self._database.reading() as connection:
+            return reader.relations(connection, entities)
+
+    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
+        return expand.outline(self._current(), pages)
+
+    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
+        return expand.expand(self._current(), uris, hop)
+
+    def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        return expand.cited(self._current(), chunks)
+
+    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
+        with self._database.reading() as connection:
+            return reader.fetch(connection, chunks)
+
+    def page_text(self, page: str) -> str:
+        with self._database.reading() as connection:
+            return reader.page_text(connection, page)
+
+    def resolve(self, titles: Sequence[str]) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return reader.resolve(connection, titles)
+
+    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return reader.lookup_names(connection, names)
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        with self._database.reading() as connection:
+            return iter(reader.names(connection))
+
+    def adjacency(self) -> Adjacency:
+        return expand.adjacency(self._current())
+
+    def chunk_uris(self) -> list[str]:
+        with self._database.reading() as connection:
+            return reader.chunk_uris(connection)
+
+    # -- the derived data ------------------------------------------------------------------------------------
+
+    def _current(self, progress: Progress | None = None) -> Generation:
+        """The derived data of the state now committed, by whichever process."""
+        with self._database.reading() as connection:
+            key = current_key(connection)
+        generation = self._generation
+        if generation is None or generation.key != key:
+            with self._loading:
+                generation = self._generation
+                if generation is None or generation.key != key:
+                    generation = self._generation = load_generation(self._database, progress)
+        return generation
+
+    def _asked(self, vector: Vectors) -> Generation | None:
+        """The generation to ask with a vector; None in a store no embedder has claimed."""
+        generation = self._current()
+        if generation.dimension == 0:
+            return None
+        embeddings.check_query(vector, generation.dimension)
+        return generation

@@ -1,0 +1,217 @@
+"""The graph as arrays: which chunk stands where and cites what. Rows are places in uri order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.graph.embedded.connection import Connection
+from trivium.graph.embedded.csr import Csr, Rows, group, pack_csr, unpack_csr
+from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
+from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
+from trivium.graph.schema import Label
+
+_FILE = "topology"
+
+_NODES = {
+    Label.CHUNK: """
+        SELECT x.uri, x.id, coalesce(v.id, -1) FROM chunk AS x
+        LEFT JOIN vector AS v ON v.text_id = x.text_id ORDER BY x.uri
+        """,
+    Label.SUBCHAPTER: """
+        SELECT x.uri, x.id, coalesce(v.id, -1) FROM section AS x
+        LEFT JOIN vector AS v ON v.text_id = x.text_id ORDER BY x.uri
+        """,
+    Label.PAGE: """
+        SELECT x.uri, x.id, coalesce(v.id, -1) FROM page JOIN name AS x ON x.id = page.id
+        LEFT JOIN vector AS v ON v.text_id = x.text_id ORDER BY x.uri
+        """,
+    Label.ENTITY: """
+        SELECT x.uri, x.id, coalesce(v.id, -1) FROM name AS x
+        LEFT JOIN vector AS v ON v.text_id = x.text_id WHERE x.leads_to IS NULL ORDER BY x.uri
+        """,
+}
+"""Uri, number and vector number of the nodes of each label, in uri order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The nodes of one label. ``ids`` are their numbers in the database, ``by_id`` orders rows by them,
+    ``vector`` is the row of a node's vector in the matrix, -1 where it has none."""
+
+    uris: UriTable
+    ids: Rows
+    by_id: Rows
+    vector: Rows
+
+    def rows_of(self, ids: Rows) -> Rows:
+        """Rows of database numbers, -1 where unknown."""
+        if len(self.ids) == 0:
+            return np.full(len(ids), -1, dtype=np.int64)
+        places = np.searchsorted(self.ids, ids, sorter=self.by_id)
+        rows = self.by_id[np.minimum(places, len(self.ids) - 1)]
+        found: Rows = np.where(self.ids[rows] == ids, rows, -1)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """The whole graph but its texts and relations.
+
+    Of chunks: ``page`` and ``section`` are rows of those labels (section -1 for the lead), ``position`` the
+    place on the page, ``cites`` the entities, ``terms`` (n x 2) the lengths of text and headings.
+    ``page_chunks`` are by position, ``cited_in`` by page and position, ``page_sections`` by position.
+    ``page_entity`` is the entity row of a page. ``links`` is the adjacency of the walk.
+    """
+
+    nodes: dict[Label, Nodes]
+    page: NDArray[np.int32]
+    section: NDArray[np.int32]
+    position: NDArray[np.int64]
+    terms: Rows
+    page_entity: NDArray[np.int32]
+    section_page: NDArray[np.int32]
+    page_chunks: Csr
+    page_sections: Csr
+    cites: Csr
+    cited_in: Csr
+    links: Csr
+
+
+def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> None:
+    """Write the arrays of the committed state. ``matrix_ids`` are the vector numbers by row of the matrix."""
+    arrays: Arrays = {}
+    for label, query in _NODES.items():
+        arrays.update(_pack_nodes(connection, label, query, matrix_ids))
+    nodes = {label: _unpack_nodes(label, arrays) for label in _NODES}
+    chunks, sections, pages = nodes[Label.CHUNK], nodes[Label.SUBCHAPTER], nodes[Label.PAGE]
+    entities = nodes[Label.ENTITY]
+
+    facts = _integers(
+        connection,
+        "SELECT id, page_id, coalesce(section_id, -1), position, term_count, heading_count FROM chunk",
+        6,
+    )
+    facts = facts[np.argsort(chunks.rows_of(facts[:, 0]))]
+    page, section, position = pages.rows_of(facts[:, 1]), sections.rows_of(facts[:, 2]), facts[:, 3]
+    reading_order = np.lexsort((np.arange(len(page)), position, page))
+
+    of_section = _integers(connection, "SELECT id, page_id, position FROM section", 3)
+    of_section = of_section[np.argsort(sections.rows_of(of_section[:, 0]))]
+    section_page = pages.rows_of(of_section[:, 1])
+    outline_order = np.lexsort((np.arange(len(section_page)), of_section[:, 2], section_page))
+
+    chunk_of_pair, entity_of_pair = _citations(connection, chunks, entities)
+    rank = np.empty(len(page), dtype=np.int64)
+    rank[reading_order] = np.arange(len(page))
+    by_reading = np.argsort(rank[chunk_of_pair], kind="stable")
+    page_entity = entities.rows_of(pages.ids)
+
+    cites = group(chunk_of_pair, entity_of_pair, len(chunks.ids))
+    cited_in = group(entity_of_pair[by_reading], chunk_of_pair[by_reading], len(entities.ids))
+    links = _links(chunk_of_pair, entity_of_pair, page_entity[page], len(chunks.ids), len(entities.ids))
+    save_arrays(
+        folder,
+        _FILE,
+        {
+            **arrays,
+            "page": page.astype(np.int32),
+            "section": section.astype(np.int32),
+            "position": position,
+            "terms": facts[:, 4:],
+            "page_entity": page_entity.astype(np.int32),
+            "section_page": section_page.astype(np.int32),
+            **pack_csr("page_chunks", group(page[reading_order], reading_order, len(pages.ids))),
+            **pack_csr("page_sections", group(section_page[outline_order], outline_order, len(pages.ids))),
+            **pack_csr("cites", cites),
+            **pack_csr("cited_in", cited_in),
+            **pack_csr("links", links),
+        },
+    )
+
+
+def load_topology(folder: Path) -> Topology:
+    """Read what :func:`build_topology` wrote."""
+    arrays = load_arrays(folder, _FILE)
+    return Topology(
+        nodes={label: _unpack_nodes(label, arrays) for label in _NODES},
+        page=arrays["page"],
+        section=arrays["section"],
+        position=arrays["position"],
+        terms=arrays["terms"],
+        page_entity=arrays["page_entity"],
+        section_page=arrays["section_page"],
+        page_chunks=unpack_csr("page_chunks", arrays),
+        page_sections=unpack_csr("page_sections", arrays),
+        cites=unpack_csr("cites", arrays),
+        cited_in=unpack_csr("cited_in", arrays),
+        links=unpack_csr("links", arrays),
+    )
+
+
+def load_ids(folder: Path, label: Label) -> Rows:
+    """Only the numbers of a label's nodes, of a generation that need not be loaded whole."""
+    with np.load(folder / f"{_FILE}.npz", allow_pickle=False) as archive:
+        ids: Rows = archive[f"{label}.ids"]
+    return ids
+
+
+def _pack_nodes(connection: Connection, label: Label, query: str, matrix_ids: Rows) -> Arrays:
+    uris: list[str] = []
+    numbers: list[tuple[int, int]] = []
+    for uri, number, vector in connection.execute(query):
+        uris.append(uri)
+        numbers.append((number, vector))
+    table = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+    ids, vectors = table[:, 0].copy(), table[:, 1]
+    return {
+        **pack_uris(label, uris),
+        f"{label}.ids": ids,
+        f"{label}.by_id": np.argsort(ids),
+        f"{label}.vector": np.where(vectors < 0, -1, np.searchsorted(matrix_ids, vectors)),
+    }
+
+
+def _unpack_nodes(label: Label, arrays: Arrays) -> Nodes:
+    return Nodes(
+        unpack_uris(label, arrays),
+        arrays[f"{label}.ids"],
+        arrays[f"{label}.by_id"],
+        arrays[f"{label}.vector"],
+    )
+
+
+def _citations(connection: Connection, chunks: Nodes, entities: Nodes) -> tuple[Rows, Rows]:
+    """Distinct (chunk row, entity row) with redirects resolved, by chunk and first appearance."""
+    names = _integers(connection, "SELECT id, coalesce(leads_to, id) FROM name ORDER BY id", 2)
+    stands_for = entities.rows_of(names[:, 1])
+    cited = _integers(connection, "SELECT chunk_id, name_id FROM citation ORDER BY chunk_id, ordinal", 2)
+    chunk = chunks.rows_of(cited[:, 0])
+    entity = stands_for[np.searchsorted(names[:, 0], cited[:, 1])]
+    _, first = np.unique(chunk * np.int64(len(entities.ids)) + entity, return_index=True)
+    first.sort()
+    by_chunk = first[np.argsort(chunk[first], kind="stable")]
+    return chunk[by_chunk], entity[by_chunk]
+
+
+def _links(chunk: Rows, entity: Rows, own_page: Rows, chunks: int, entities: int) -> Csr:
+    """Both directions of chunk - cited entity and chunk - own page, each pair once, neighbours ascending."""
+    pairs = np.concatenate(
+        [chunk * entities + entity, np.arange(chunks, dtype=np.int64) * entities + own_page]
+    )
+    pairs = np.unique(pairs)
+    left, right = pairs // max(entities, 1), pairs % max(entities, 1) + chunks
+    return group(np.concatenate([left, right]), np.concatenate([right, left]), chunks + entities)
+
+
+def _integers(connection: Connection, query: str, columns: int) -> Rows:
+    """A query's rows as an array (n x columns), fetched in blocks so that few Python numbers live at once."""
+    cursor = connection.execute(query)
+    blocks: list[NDArray[Any]] = [np.empty((0, columns), dtype=np.int64)]
+    while rows := cursor.fetchmany(50_000):
+        blocks.append(np.array(rows, dtype=np.int64))
+    return np.concatenate(blocks)

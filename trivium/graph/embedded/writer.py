@@ -1,0 +1,104 @@
+"""Loading and removing pages, inside one transaction that the caller opens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from trivium.graph.embedded.aliases import claim_aliases
+from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.insert import insert_pages
+from trivium.graph.embedded.remove import empty_pages, remove_pages
+from trivium.graph.embedded.settle import Touched, settle
+from trivium.graph.embedded.terms import TermChanges
+from trivium.graph.model import PageGraph
+from trivium.graph.store import WriteReport
+
+
+def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:
+    """Load pages; see :meth:`trivium.graph.store.GraphStore.write`."""
+    chosen = _latest(pages)
+    stored = _stored(connection, chosen)
+    loaded: list[PageGraph] = []
+    unchanged, skipped, replaced = 0, [], []
+    for uri, page in chosen.items():
+        known = stored.get(uri)
+        if known is None:
+            loaded.append(page)
+            continue
+        number, content_hash, revision = known
+        if page.content_hash == content_hash:
+            unchanged += 1
+        elif page.revision is not None and revision is not None and page.revision < revision:
+            skipped.append(uri)
+        else:
+            loaded.append(page)
+            replaced.append(number)
+    touched, terms = Touched(), TermChanges()
+    empty_pages(connection, replaced, touched, terms)
+    insert_pages(connection, loaded, touched, terms)
+    claimed = claim_aliases(connection, ((page.uri, page.aliases) for page in pages), touched)
+    if loaded or claimed:
+        _finish(connection, touched, terms)
+    return WriteReport(len(loaded) - len(replaced), len(replaced), unchanged, tuple(skipped))
+
+
+def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
+    """More aliases of stored pages; those of pages that are not there are passed over."""
+    touched = Touched()
+    if claim_aliases(connection, aliases.items(), touched):
+        _finish(connection, touched, TermChanges())
+
+
+def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
+    """Remove pages by uri or alias. Returns the uris removed, in the order asked."""
+    rows = connection.execute(
+        """
+        SELECT p.id, e.uri FROM json_each(?) AS j
+        JOIN name AS n ON n.uri = j.value
+        JOIN page AS p ON p.id = coalesce(n.leads_to, n.id)
+        JOIN name AS e ON e.id = p.id
+        ORDER BY j.key
+        """,
+        [as_json(uris)],
+    ).fetchall()
+    found: dict[int, str] = dict(rows)
+    if found:
+        touched, terms = Touched(), TermChanges()
+        remove_pages(connection, list(found), touched, terms)
+        _finish(connection, touched, terms)
+    return list(found.values())
+
+
+def advance(connection: Connection) -> None:
+    """Begin a new generation: every index made from an earlier one is stale."""
+    connection.execute("INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))))")
+
+
+def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> None:
+    terms.apply(connection)
+    settle(connection, touched)
+    advance(connection)
+
+
+def _latest(pages: Sequence[PageGraph]) -> dict[str, PageGraph]:
+    """One page a uri: the higher revision, then the earlier. An unknown revision is the lowest."""
+    chosen: dict[str, PageGraph] = {}
+    for page in pages:
+        other = chosen.get(page.uri)
+        if other is None or _newer(page.revision, other.revision):
+            chosen[page.uri] = page
+    return chosen
+
+
+def _newer(revision: int | None, than: int | None) -> bool:
+    return revision is not None and (than is None or revision > than)
+
+
+def _stored(connection: Connection, uris: Collection[str]) -> dict[str, tuple[int, str, int | None]]:
+    """uri -> (number, content hash, revision) of the pages that are there."""
+    rows = connection.execute(
+        "SELECT n.uri, p.id, p.content_hash, p.revision FROM json_each(?) AS j"
+        " JOIN name AS n ON n.uri = j.value JOIN page AS p ON p.id = n.id",
+        [as_json(uris)],
+    )
+    return {uri: (number, content_hash, revision) for uri, number, content_hash, revision in rows}

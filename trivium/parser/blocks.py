@@ -1,0 +1,148 @@
+"""Entry functions for blocks: paragraphs and containers, headings, lists, definitions, quotes, code."""
+
+from __future__ import annotations
+
+from selectolax.lexbor import LexborNode
+
+from trivium.parser.inline import write_formula
+from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
+from trivium.parser.runs import COLON, COMMA, LINE, Run, Verbatim, indented_line
+from trivium.parser.skip import is_skipped
+from trivium.text import normalise_title
+from trivium.types import ChunkKind
+
+_QUOTE_CLASSES = frozenset(("quotebox", "pullquote", "templatequote", "cquote"))
+
+
+@handles(
+    "p", "section", "article", "main", "header", "figure", "figcaption", "address", "details",
+    "summary", "fieldset", "legend", "aside", "form", "hgroup", "body", "noindex",
+)  # fmt: skip
+def _block(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, node.tag or ""):
+        return SKIP
+    reader.edge()
+    return Reader.edge
+
+
+@handles("div", "center")
+def _div(reader: Reader, node: LexborNode) -> Leave:
+    attributes = node.attributes
+    if is_skipped(attributes, node.tag or ""):
+        return SKIP
+    names = (attributes.get("class") or "").split()
+    if reader.mode is Mode.FLOW and not _QUOTE_CLASSES.isdisjoint(names):
+        return _open_quote(reader)
+    if "mwe-math-element" in names:
+        reader.edge()
+        write_formula(reader, node)
+        reader.edge()
+        return SKIP
+    if "thumb" in names:  # a picture with its caption
+        reader.edge()
+        return Reader.edge
+    reader.soft_edge()
+    return Reader.soft_edge
+
+
+@handles("h1", "h2", "h3", "h4", "h5", "h6")
+def _heading(reader: Reader, node: LexborNode) -> Leave:
+    attributes = node.attributes
+    if attributes.get("id") == "firstHeading" or is_skipped(attributes, "h"):
+        return SKIP
+    if reader.mode is not Mode.FLOW:
+        reader.edge()
+        return Reader.edge
+    reader.flush()
+    reader.open(Run(), Mode.LINES, ChunkKind.PARAGRAPH)
+    number = int((node.tag or "h2")[1])
+
+    def leave(reader: Reader) -> None:
+        text = " ".join(reader.close().text.split())
+        repeats_title = number == 1 and not reader.document.has_sections and normalise_title(text) == reader.title
+        if text and not repeats_title:
+            reader.document.heading(text, number)
+
+    return leave
+
+
+@handles("blockquote")
+def _quote(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, "blockquote"):
+        return SKIP
+    if reader.mode is not Mode.FLOW:
+        reader.edge()
+        return Reader.edge
+    return _open_quote(reader)
+
+
+@handles("ul", "ol", "menu", "dl")
+def _list(reader: Reader, node: LexborNode) -> Leave:
+    tag = node.tag or ""
+    if is_skipped(node.attributes, tag):
+        return SKIP
+    if reader.mode is Mode.FLOW:
+        reader.open_chunk(ChunkKind.DEFINITION if tag == "dl" else ChunkKind.LIST)
+        reader.depth = 1
+        return Reader.close_chunk
+    reader.depth += 1
+    reader.edge()
+    return _leave_nested_list
+
+
+def _leave_nested_list(reader: Reader) -> None:
+    reader.depth -= 1
+    reader.edge()
+
+
+@handles("li", "dt")
+def _item(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, "li"):
+        return SKIP
+    reader.edge()
+    return Reader.edge
+
+
+@handles("dd")
+def _definition(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, "dd"):
+        return SKIP
+    reader.edge()
+    if reader.mode is not Mode.FLOW and _follows_term(node):
+        reader.run.pending = COLON
+    return Reader.edge
+
+
+def _follows_term(node: LexborNode) -> bool:
+    before = node.prev
+    while before is not None and before.tag == "-text":
+        before = before.prev
+    return before is not None and before.tag == "dt"
+
+
+@handles("pre", "listing", "xmp")
+def _preformatted(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, "pre"):
+        return SKIP
+    if reader.mode is Mode.CELL:
+        reader.run.separate(COMMA)
+        return Reader.edge
+    if reader.mode is Mode.FLOW:
+        reader.flush()
+    reader.open(Verbatim(), Mode.LINES, ChunkKind.PARAGRAPH)
+    return _leave_preformatted
+
+
+def _leave_preformatted(reader: Reader) -> None:
+    lines = reader.close()
+    if reader.mode is Mode.FLOW:
+        reader.document.block(ChunkKind.PARAGRAPH, lines)
+        return
+    reader.run.separate(LINE)
+    reader.run.append(lines)
+    reader.run.separate(indented_line(reader.depth - 1))
+
+
+def _open_quote(reader: Reader) -> Leave:
+    reader.open_chunk(ChunkKind.QUOTE)
+    return Reader.close_chunk

@@ -1,0 +1,109 @@
+"""Assembles what was read into a page: one plain text, a section tree, and chunks that point into the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from trivium.parser.runs import Run
+from trivium.parser.split import split_points
+from trivium.types import Chunk, ChunkKind, Link, Relation, Section
+
+_BLOCK = "\n\n"  # stands between the blocks of a page's text
+
+
+@dataclass(slots=True)
+class _Open:
+    """A section that still receives chunks."""
+
+    heading: str
+    number: int  # as in <h2>; decides nesting only
+    level: int
+    parent: int | None
+    chunks: list[Chunk] = field(default_factory=list)
+
+
+class Document:
+    """Receives headings and blocks in document order."""
+
+    def __init__(self) -> None:
+        self.lead: list[Chunk] = []
+        self.relations: dict[Relation, None] = {}  # a set that keeps its order
+        self._sections: list[_Open] = []
+        self._path: list[int] = []  # indices of the sections around the present place, outermost first
+        self._current = self.lead
+        self._parts: list[str] = []
+        self._length = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return tuple(
+            Section(heading=s.heading, level=s.level, parent=s.parent, chunks=tuple(s.chunks))
+            for s in self._sections
+        )
+
+    @property
+    def has_sections(self) -> bool:
+        return bool(self._sections)
+
+    @property
+    def has_chunks(self) -> bool:
+        return bool(self.lead) or any(section.chunks for section in self._sections)
+
+    def heading(self, text: str, number: int) -> None:
+        """Opens a section under the nearest section whose heading has a smaller number."""
+        while self._path and self._sections[self._path[-1]].number >= number:
+            self._path.pop()
+        parent = self._path[-1] if self._path else None
+        section = _Open(heading=text, number=number, level=len(self._path) + 1, parent=parent)
+        self._path.append(len(self._sections))
+        self._sections.append(section)
+        self._current = section.chunks
+        self._write(text)
+
+    def block(self, kind: ChunkKind, run: Run) -> None:
+        """Adds a block as one chunk, or as several when it is over-long; one without a word is left out."""
+        text = run.text.rstrip()
+        if not any(map(str.isalnum, text)):
+            return
+        at = self._write(text)
+        pieces = split_points(text)
+        for (start, end), links in zip(pieces, _shared_out(run.links, pieces), strict=True):
+            inside = tuple(Link(target, at + a, at + min(b, end)) for target, a, b in links)
+            self._current.append(
+                Chunk(kind=kind, text=text[start:end], start=at + start, end=at + end, links=inside)
+            )
+
+    def relate(self, relation_type: str, target: str) -> None:
+        self.relations[Relation(type=relation_type, target=target)] = None
+
+    def _write(self, text: str) -> int:
+        if self._parts:
+            self._parts.append(_BLOCK)
+            self._length += len(_BLOCK)
+        at = self._length
+        self._parts.append(text)
+        self._length += len(text)
+        return at
+
+
+def _shared_out(
+    links: list[tuple[str, int, int]], pieces: list[tuple[int, int]]
+) -> Iterator[list[tuple[str, int, int]]]:
+    """For every piece the links that begin in it; links and pieces are both in order.
+
+    A link without visible text may stand at the very end of a piece.
+    """
+    if len(pieces) == 1:
+        yield links
+        return
+    at = 0
+    for _, end in pieces:
+        first = at
+        while at < len(links) and (links[at][1] < end or links[at][1] == links[at][2] == end):
+            at += 1
+        yield links[first:at]

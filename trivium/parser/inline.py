@@ -1,0 +1,71 @@
+"""Entry functions for what stands inside a line: links, spans, line breaks, formulas."""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborNode
+
+from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
+from trivium.parser.runs import COMMA, LINE, SPACE, Verbatim
+from trivium.parser.skip import SKIPPED_TAGS, is_skipped
+
+_DISPLAY_STYLE = re.compile(r"^\{\s*\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
+
+
+@handles(*sorted(SKIPPED_TAGS))
+def _nothing(_reader: Reader, _node: LexborNode) -> Leave:
+    return SKIP
+
+
+@handles("a")
+def _anchor(reader: Reader, node: LexborNode) -> Leave | None:
+    href = node.attrs.get("href")
+    if href is None or not reader.anchor(href):
+        return None
+    return Reader.end_anchor
+
+
+@handles("sup", "small", "abbr", "cite", "label")
+def _styled(_reader: Reader, node: LexborNode) -> Leave | None:
+    return SKIP if is_skipped(node.attributes, node.tag or "") else None
+
+
+@handles("span")
+def _span(reader: Reader, node: LexborNode) -> Leave | None:
+    attributes = node.attributes
+    if "mwe-math-element" in (attributes.get("class") or ""):
+        return write_formula(reader, node)
+    return SKIP if is_skipped(attributes, "span") else None
+
+
+@handles("br")
+def _break(reader: Reader, _node: LexborNode) -> None:
+    if isinstance(reader.run, Verbatim):
+        reader.run.add(LINE)
+    elif reader.mode is Mode.CELL:
+        reader.run.separate(COMMA)
+    else:
+        reader.run.separate(SPACE)
+
+
+@handles("math")
+def write_formula(reader: Reader, node: LexborNode) -> Leave:
+    """Writes a formula once, as TeX: the page holds it as MathML, as an annotation and as an image."""
+    tex = _tex(node)
+    if tex:
+        reader.run.add(tex)
+    return SKIP
+
+
+def _tex(node: LexborNode) -> str:
+    image = node.css_first("img[alt]")
+    tex = None if image is None else image.attributes.get("alt")
+    if not tex:
+        math = node if node.tag == "math" else node.css_first("math[alttext]")
+        tex = None if math is None else math.attributes.get("alttext")
+    if not tex:
+        annotation = node.css_first('annotation[encoding="application/x-tex"]')
+        tex = node.text() if annotation is None else annotation.text()
+    display = _DISPLAY_STYLE.match(tex.strip())
+    return tex if display is None else display[1]

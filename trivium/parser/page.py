@@ -1,0 +1,144 @@
+"""What a page says of itself: its canonical title, the redirects that lead to it, its revision, its site."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
+
+from selectolax.lexbor import LexborHTMLParser
+
+from trivium.parser.links import canonical_host, link_target
+from trivium.text import normalise_title
+
+MAX_TITLE = 500  # characters; MediaWiki allows 255 bytes, other sites are less strict
+
+_PAGE_NAME = re.compile(r'"wgPageName"\s*:\s*("(?:[^"\\]|\\.)*")')
+_REDIRECTED_FROM = re.compile(r'"wgRedirectedFrom"\s*:\s*("(?:[^"\\]|\\.)*")')
+_REVISION = re.compile(r'"wgRevisionId"\s*:\s*(\d{1,18})\b')
+_OLD_ID = re.compile(r"[?&]oldid=(\d{1,18})\b")
+_ABOUT = re.compile(r"/revision/(\d{1,18})\b")
+_SITE_SUFFIX = re.compile(r"\s+[-–—|]\s+[^-–—|]*wikip[eé]dia.*$", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(slots=True)
+class Identity:
+    """Filled from the head of the page and, where that is silent, from its visible parts."""
+
+    title: str | None = None
+    aliases: list[str] = field(default_factory=list)
+    revision: int | None = None
+    host: str | None = None
+
+
+@dataclass(slots=True)
+class _Head:
+    """The parts of ``<head>`` that name the page."""
+
+    config: str = ""
+    canonical: str = ""
+    base: str = ""
+    title: str = ""
+
+
+def identify(tree: LexborHTMLParser, fallback: str | None) -> Identity:
+    """Reads the identity of a page. ``title`` is None only when neither the page nor ``fallback`` names one.
+
+    The sources of the title, best first: ``wgPageName`` of the page's configuration, the canonical link, the
+    first heading, ``<title>`` without the name of the site, ``fallback``. Headings come late because they may
+    show another form of the title (lower case, italics).
+    """
+    head = _read_head(tree)
+    found = Identity()
+    address = urlsplit(head.canonical or head.base)
+    if address.hostname is not None:
+        found.host = canonical_host(address.hostname)
+    for candidate in _titles(tree, head, fallback):
+        title = normalise_title(candidate or "")
+        if 0 < len(title) <= MAX_TITLE:
+            found.title = title
+            break
+    found.aliases = [alias for alias in _aliases(tree, head) if alias != found.title]
+    found.revision = _revision(tree, head)
+    return found
+
+
+def _read_head(tree: LexborHTMLParser) -> _Head:
+    head = _Head()
+    for node in () if tree.head is None else tree.head.iter():
+        tag = node.tag
+        if tag == "script":
+            text = node.text()
+            if '"wgPageName"' in text and not head.config:
+                head.config = text
+        elif tag == "link" and node.attributes.get("rel") == "canonical":
+            head.canonical = head.canonical or node.attributes.get("href") or ""
+        elif tag == "base":
+            head.base = head.base or node.attributes.get("href") or ""
+        elif tag == "title":
+            head.title = head.title or node.text()
+    return head
+
+
+def _json_text(match: re.Match[str] | None) -> str | None:
+    if match is None:
+        return None
+    try:
+        return str(json.loads(match[1]))
+    except json.JSONDecodeError:  # a page cut or altered in the middle of its configuration
+        return None
+
+
+def _page_name(canonical: str) -> str | None:
+    """The page named by a canonical address of the form ``https://host/wiki/Name``."""
+    _, marker, name = canonical.partition("/wiki/")
+    return unquote(re.split(r"[?#]", name, maxsplit=1)[0]) if marker else None
+
+
+def _titles(tree: LexborHTMLParser, head: _Head, fallback: str | None) -> Iterator[str | None]:
+    """What the page may be called, best first; looked up one by one, as a search of the tree is not free."""
+    yield _json_text(_PAGE_NAME.search(head.config))
+    yield _page_name(head.canonical)
+    heading = tree.css_first("#firstHeading, h1.firstHeading")
+    if heading is not None:
+        yield heading.text()
+    stripped = _SITE_SUFFIX.sub("", normalise_title(head.title[: 4 * MAX_TITLE]))
+    first = None if heading is not None else tree.css_first("h1")
+    if first is not None:
+        shown = normalise_title(first.text())
+        if not stripped or stripped.startswith(shown):
+            yield shown  # "Mars - A Small Encyclopaedia" above a page headed "Mars"
+    yield stripped
+    yield fallback
+
+
+def _aliases(tree: LexborHTMLParser, head: _Head) -> list[str]:
+    names = [_json_text(_REDIRECTED_FROM.search(head.config))]
+    if not head.config:
+        for anchor in tree.css(".mw-redirectedfrom a"):
+            names.append(link_target(anchor.attributes.get("href") or "", None) or anchor.text())
+    titles = (normalise_title(name or "") for name in names)
+    return list(dict.fromkeys(title for title in titles if 0 < len(title) <= MAX_TITLE))
+
+
+def _revision(tree: LexborHTMLParser, head: _Head) -> int | None:
+    found = _REVISION.search(head.config)
+    if found is None and not head.config:
+        root = tree.root
+        found = _ABOUT.search((root.attributes.get("about") or "") if root is not None else "")
+        found = found or _old_id(tree)
+    # MediaWiki writes 0 where a page has no revision, as in a preview.
+    return None if found is None else int(found[1]) or None
+
+
+def _old_id(tree: LexborHTMLParser) -> re.Match[str] | None:
+    """The revision in the page's link to itself; links in the text may name revisions of anything."""
+    for anchor in tree.css("#t-permalink a, .printfooter a"):
+        found = _OLD_ID.search(anchor.attributes.get("href") or "")
+        if found is not None:
+            return found
+    return None
+
+

@@ -1,0 +1,142 @@
+"""A run of visible text under construction: normalised white space, and links that know where they stand.
+
+Markup separates words in many ways (a space, a line break, the edge of a table cell). A run remembers only the
+strongest separator asked for since the last word and writes it when another word follows, so that no text
+starts or ends with white space and nothing is separated twice.
+"""
+
+from __future__ import annotations
+
+import re
+
+SPACE = " "
+COMMA = ", "
+COLON = ": "
+LINE = "\n"
+
+MAX_INDENT = 8  # levels; deeper lists are not indented further, or hostile nesting would square the text
+
+# Control and invisible formatting characters; joiners (U+200C, U+200D) stay, several scripts need them.
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_BEFORE_LINE = re.compile("[ \t]+\n")
+_CLOSED = frozenset(",;:.!?(–—-/·•|=")  # no comma is added after these
+_CONTINUES = frozenset("(,;:.)/–—·•|=")  # ... nor before these
+
+
+def indented_line(level: int) -> str:
+    """The separator that starts a new line, two spaces deeper for every ``level`` (0 is flush left)."""
+    return LINE + "  " * min(level, MAX_INDENT)
+
+
+def _normalised(text: str) -> str:
+    """The words of a text, one space between them, without invisible characters."""
+    clean = SPACE.join(text.split())
+    return clean if clean.isprintable() else SPACE.join(_INVISIBLE.sub("", clean).split())
+
+
+class Run:
+    """Text and links collected from inline markup; offsets count characters from the start of the run."""
+
+    __slots__ = ("length", "links", "parts", "pending")
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.length = 0
+        self.pending = ""
+        self.links: list[tuple[str, int, int]] = []  # target, start, end
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+    def separate(self, separator: str) -> None:
+        """Asks for a separator before the next word; the stronger of two wins, and the later of two lines."""
+        # Length orders nothing < space < comma, colon; a line outranks them all.
+        if separator[0] == LINE or (self.pending[:1] != LINE and len(separator) > len(self.pending)):
+            self.pending = separator
+
+    def add(self, text: str) -> None:
+        """Adds the content of a text node; any white space in it counts as one space."""
+        if text.isspace():
+            self.pending = self.pending or SPACE
+            return
+        # Most text holds nothing but single spaces (every other white space is unprintable): no need to rebuild it.
+        clean = text.strip() if text.isprintable() and "  " not in text else _normalised(text)
+        if not clean:
+            return
+        if self.length:
+            if self.pending and self.pending != SPACE:
+                self._write_pending(clean[0])
+            elif self.pending or text[0].isspace():
+                clean = SPACE + clean
+        self.pending = SPACE if text[-1].isspace() else ""
+        self.parts.append(clean)
+        self.length += len(clean)
+
+    def _write_pending(self, following: str) -> None:
+        separator = self.pending
+        last = self.parts[-1][-1]
+        if (separator == COMMA and (following in _CONTINUES or last in _CLOSED)) or (
+            separator == COLON and (following == ":" or last == ":")
+        ):
+            separator = SPACE
+        self.parts.append(separator)
+        self.length += len(separator)
+
+    def append(self, other: Run) -> None:
+        """Adds a finished run as it is, its links moved along; of one without text, the links alone."""
+        if not other.length:
+            self.links.extend((target, self.length, self.length) for target, _, _ in other.links)
+            return
+        if self.length and self.pending:
+            self._write_pending(other.parts[0][0])
+        self.extend("", "", other)
+
+    def extend(self, separator: str, label: str, other: Run) -> None:
+        """Adds a label and a run that has text, both as they are, after ``separator`` unless this run is empty."""
+        lead = separator + label if self.length else label
+        if lead:
+            self.parts.append(lead)
+            self.length += len(lead)
+        if other.links:
+            at = self.length
+            self.links.extend([(target, at + start, at + end) for target, start, end in other.links])
+        self.parts.extend(other.parts)
+        self.length += other.length
+        self.pending = ""
+
+    def mark(self) -> tuple[int, int]:
+        """The present position, for :meth:`link` to measure from."""
+        return len(self.parts), self.length
+
+    def link(self, target: str, mark: tuple[int, int]) -> None:
+        """Records what was added since ``mark`` as the visible text of a link (empty when nothing was added).
+
+        The separator that was written before the first word does not belong to it.
+        """
+        index, start = mark
+        if start and index < len(self.parts):
+            first = self.parts[index]
+            if first[0] == SPACE:
+                start += 1
+            elif first.isspace() or first == COMMA or first == COLON:
+                start += len(first)
+        self.links.append((target, start, self.length))
+
+
+class Verbatim(Run):
+    """Preformatted text, whose line breaks and indentation are content; tabs become spaces."""
+
+    __slots__ = ()
+
+    def add(self, text: str) -> None:
+        lines = text.replace("\r\n", LINE).replace("\r", LINE).expandtabs(4).replace("\xa0", SPACE).split(LINE)
+        clean = _BEFORE_LINE.sub(LINE, LINE.join(_INVISIBLE.sub("", line) for line in lines))
+        if not self.length:
+            clean = clean.lstrip()
+        if clean:
+            if self.pending[:1] == LINE and self.length and not self.parts[-1].endswith(LINE):
+                clean = LINE + clean
+            self.pending = ""
+            self.parts.append(clean)
+            self.length += len(clean)

@@ -1,0 +1,72 @@
+"""What a reader of the article would not call its text: navigation, apparatus, maintenance notes, duplicates."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+# Elements whose content is never visible text of the article.
+SKIPPED_TAGS = frozenset(
+    """
+    script style link meta head title noscript template svg canvas audio video object embed iframe map img input
+    button select textarea nav footer rp col colgroup hr wbr progress meter dialog
+    """.split()
+)
+
+_SKIPPED_CLASSES = frozenset(
+    """
+    navbox navbox-styles vertical-navbox sidebar navbar succession-box subjectbar authority-control navigation-box
+    toc toclimit mw-table-of-contents vector-toc
+    reference mw-ref mw-references mw-references-wrap references mw-cite-backlink
+    mw-editsection mw-editsection-like mw-editsection-bracket
+    hatnote dablink rellink
+    ambox tmbox ombox cmbox fmbox imbox mbox-small metadata asbox sistersitebox side-box portal portalbox portal-bar
+    Inline-Template asof-tag harv-error mw-ext-cite-error cs1-hidden-error cs1-maint citation-comment Z3988
+    shortdescription catlinks printfooter mw-jump mw-jump-link mw-redirectedfrom mw-indicators mw-authority-control
+    mw-collapsible-toggle magnify play-btn-large mw-tmh-playtext PopUpMediaTransform
+    geo-nondefault geo-multi-punct infobox-journal-search
+    mw-hidden-catlinks mw-empty-elt sr-only visually-hidden
+    """.split()
+)
+_SKIPPED_IDS = frozenset(
+    "toc siteSub contentSub contentSub2 jump-to-nav coordinates catlinks mw-indicator siteNotice".split()
+)
+_SKIPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "doc-endnotes"))
+_HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+
+
+_MAX_CACHED_CLASS = 400  # characters; a hostile attribute of megabytes must not be pinned in the cache
+
+
+def _skipped_class(value: str, tag: str | None) -> bool:
+    names = value.split()
+    if not _SKIPPED_CLASSES.isdisjoint(names):
+        return True
+    # A list of works to read is text of the article, whatever its columns are called.
+    if "reflist" in names and "refbegin" not in names:
+        return True
+    # Ages are written into spans not meant for print ("; 62 years ago"); anything larger is an aid of the screen.
+    return "noprint" in names and tag != "span"
+
+
+_skipped_class_cached = lru_cache(maxsize=1 << 12)(_skipped_class)
+
+
+def is_skipped(attributes: dict[str, str | None], tag: str | None) -> bool:
+    """Whether an element with these attributes is left out with all its content."""
+    if not attributes:
+        return False
+    value = attributes.get("class")
+    if value is not None:
+        skipped = _skipped_class_cached if len(value) <= _MAX_CACHED_CLASS else _skipped_class
+        if skipped(value, tag):
+            return True
+        if len(attributes) == 1:
+            return False
+    style = attributes.get("style")
+    if style is not None and _HIDDEN.search(style) is not None:
+        return True
+    if attributes.get("role") in _SKIPPED_ROLES or attributes.get("id") in _SKIPPED_IDS:
+        return True
+    # "until-found" is content that a mobile skin has folded away.
+    return "hidden" in attributes and attributes["hidden"] != "until-found"

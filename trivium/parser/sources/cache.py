@@ -1,0 +1,58 @@
+"""Answers of remote services kept on disk, so that they are asked for once and are there without a
+network."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from trivium.errors import InputError
+from trivium.parser.sources.files import parse_json, read_document
+
+Key = tuple[str, str]
+"""The address of the service and what it was asked."""
+
+
+class AnswerCache:
+    """A folder of JSON files, one an answer, named by a digest of the key: no key can name another place."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, key: Key) -> Mapping[str, object] | None:
+        """The answer kept for a key; None when there is none, or a damaged one."""
+        path = self._path(key)
+        if not path.exists():
+            return None
+        try:
+            kept = parse_json(read_document(path))
+        except InputError:
+            return None
+        if not isinstance(kept, Mapping) or kept.get("key") != list(key):
+            return None
+        answer = kept.get("answer")
+        return answer if isinstance(answer, Mapping) else None
+
+    def put(self, key: Key, answer: Mapping[str, object]) -> None:
+        """Keep an answer. It appears whole or not at all. Raises InputError when the folder cannot be
+        written."""
+        path = self._path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                json.dump({"key": list(key), "answer": answer}, file)
+            Path(name).replace(path)
+        except OSError as error:
+            raise InputError(
+                f"the cache folder {self._folder} cannot be written ({error.strerror}); set XDG_CACHE_HOME to"
+                " another one"
+            ) from error
+
+    def _path(self, key: Key) -> Path:
+        digest = hashlib.sha256("\n".join(key).encode("utf-8", "replace")).hexdigest()
+        return self._folder / f"{digest}.json"

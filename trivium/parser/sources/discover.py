@@ -1,0 +1,142 @@
+"""From what the user names (files, folders, globs, remote collections) to items of work, in a fixed order."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from trivium.errors import InputError
+from trivium.parser.sources import huggingface, mediawiki
+from trivium.parser.sources.base import Format, Item, Problem, printable_path
+from trivium.parser.sources.files import DOCUMENT_LIMIT, is_gzipped, read_lines
+from trivium.parser.sources.recognise import Recognised, recognise
+
+# What desktops leave in folders.
+_LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+
+
+def discover(sources: Sequence[str], format: Format = "auto") -> Iterator[Item | Problem]:
+    """The items of work of the sources, in the order given and sorted within each; each file once.
+
+    A source is a file, a folder (searched through, symbolic links followed), a glob, ``wiki:Title`` (a page
+    of a MediaWiki) or ``hf:NAME[:SPLIT]`` (a Hugging Face data set in the shape of Natural Questions).
+    ``format`` forces what the files are; ``auto`` looks into each. What cannot be used is a Problem in its
+    place. Items of remote sources are fetched as the iterator advances.
+
+    Raises InputError at once, before the first item, when a source matches nothing, and MissingExtraError
+    when a package it needs is missing.
+    """
+    expanded: list[str | list[str | Problem]] = []
+    for source in sources:
+        if source.startswith(huggingface.PREFIX):
+            huggingface.check(source)
+            expanded.append(source)
+        elif source.startswith(mediawiki.PREFIX):
+            expanded.append(source)
+        else:
+            expanded.append(_expand(source))
+    return _items(expanded, format)
+
+
+def _items(expanded: Sequence[str | list[str | Problem]], format: Format) -> Iterator[Item | Problem]:
+    seen: set[str] = set()
+    wiki: mediawiki.MediaWiki | None = None
+    for source in expanded:
+        if isinstance(source, list):
+            for found in source:
+                if isinstance(found, Problem):
+                    yield found
+                elif (real := os.path.realpath(found)) not in seen:
+                    seen.add(real)
+                    yield from _file_items(found, format)
+        elif source.startswith(huggingface.PREFIX):
+            yield from huggingface.items(source)
+        else:
+            wiki = wiki or mediawiki.MediaWiki()
+            try:
+                yield wiki.item(source.removeprefix(mediawiki.PREFIX))
+            except InputError as error:
+                yield Problem(source, str(error))
+
+
+def _expand(source: str) -> list[str | Problem]:
+    """The files a source names, sorted. Raises InputError when there are none."""
+    if os.path.lexists(source):
+        matches = [source]
+    elif glob.has_magic(source):
+        matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+        if not matches:
+            raise InputError(f"nothing matches {source!r}")
+    else:
+        raise InputError(
+            f"there is no file or folder {source!r}; expected a path, a glob, wiki:TITLE or hf:NAME"
+        )
+    found: list[str | Problem] = []
+    for match in matches:
+        found.extend(_walk(match) if Path(match).is_dir() else [match])
+    if not found:
+        raise InputError(f"there are no files in {source!r}")
+    return found
+
+
+def _walk(folder: str) -> Iterator[str | Problem]:
+    """The files below a folder, sorted; each folder once, however links lead to it.
+
+    Hidden folders are left out, and so are the images and scripts a browser saves as ``NAME_files`` beside
+    ``NAME.html``.
+    """
+    problems: list[Problem] = []
+    entered = {os.path.realpath(folder)}
+
+    def report(error: OSError) -> None:
+        problems.append(Problem(printable_path(str(error.filename)), f"cannot be read: {error.strerror}"))
+
+    for place, folders, files in os.walk(folder, followlinks=True, onerror=report):
+        yield from problems
+        problems.clear()
+        pages = {Path(name).stem for name in files if Path(name).suffix.lower() in (".html", ".htm")}
+        kept = []
+        for name in sorted(folders):
+            real = os.path.realpath(Path(place, name))
+            assets = name.endswith("_files") and name.removesuffix("_files") in pages
+            if name.startswith(".") or assets or real in entered:
+                continue
+            entered.add(real)
+            kept.append(name)
+        folders[:] = kept
+        for name in sorted(files):
+            if name not in _LITTER:
+                yield str(Path(place, name))
+    yield from problems
+
+
+def _file_items(path: str, format: Format) -> Iterator[Item | Problem]:
+    name = printable_path(path)
+    try:
+        if not Path(path).exists():
+            raise InputError("the link leads nowhere")
+        if not Path(path).is_file():
+            raise InputError("expected a regular file")
+        kind: Recognised = recognise(Path(path)) if format == "auto" else format
+        if kind == "nq":
+            yield from _rows(path)
+        else:
+            yield Item(kind, path)
+    except InputError as error:
+        yield Problem(name, str(error))
+
+
+def _rows(path: str) -> Iterator[Item | Problem]:
+    """One item a row, by its place in the file; a compressed file has no places, so its rows travel along."""
+    packed = is_gzipped(Path(path))
+    for line in read_lines(Path(path)):
+        if line.data is None:
+            reason = (
+                f"the row is {line.length >> 20} MB long, {DOCUMENT_LIMIT >> 20} MB is the most that is read"
+            )
+            yield Problem(f"{printable_path(path)}, line {line.number}", reason)
+        else:
+            content = line.data if packed else None
+            yield Item("nq", path, line.offset, line.length, line.number, content)

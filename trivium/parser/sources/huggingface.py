@@ -1,0 +1,64 @@
+"""Natural Questions (or data of its shape) from Hugging Face ``datasets``, streamed row by row."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trivium.errors import InputError, MissingExtraError
+from trivium.parser.sources.base import Item, Problem
+from trivium.parser.sources.nq_rows import as_row, document_of
+
+PREFIX = "hf:"
+_FILE_FORMATS = ("json", "parquet")
+
+
+def check(source: str) -> None:
+    """Raises InputError when a source is not ``hf:NAME[:SPLIT]``, ``hf:json:PATH`` or ``hf:parquet:PATH``,
+    and MissingExtraError when the package ``datasets`` is not installed."""
+    _arguments(source)
+    if importlib.util.find_spec("datasets") is None:
+        raise MissingExtraError("reading Hugging Face data sets", "datasets")
+
+
+def rows(source: str) -> Iterator[Mapping[str, object]]:
+    """The rows of a source, streamed. Raises InputError when it cannot be loaded (on), and as
+    :func:`check`."""
+    check(source)
+    arguments = _arguments(source)
+    # Imported here: the package is an extra, and takes seconds to import.
+    datasets: Any = importlib.import_module("datasets")
+    try:
+        yield from datasets.load_dataset(**arguments, streaming=True)
+    except Exception as error:  # its readers raise whatever their file systems and formats do
+        reason = str(error).splitlines()[0] if str(error) else ""
+        raise InputError(f"{source} cannot be read: {type(error).__name__}: {reason}") from error
+
+
+def items(source: str) -> Iterator[Item | Problem]:
+    """One item a row, with the document it holds; the stream's end, when it breaks off, is a Problem."""
+    number = 0
+    try:
+        for number, row in enumerate(rows(source), 1):
+            place = f"{source}, row {number}"
+            try:
+                document = document_of(as_row(row))
+            except InputError as error:
+                yield Problem(place, str(error))
+                continue
+            kept = {"document": {key: document.get(key) for key in ("html", "title", "url")}}
+            yield Item("nq", place, content=json.dumps(kept).encode("ascii"))
+    except InputError as error:
+        yield Problem(f"{source}, after row {number}", str(error))
+
+
+def _arguments(source: str) -> dict[str, str]:
+    first, _, rest = source.removeprefix(PREFIX).partition(":")
+    if first in _FILE_FORMATS and rest:
+        return {"path": first, "data_files": rest, "split": "train"}
+    if not first or first in _FILE_FORMATS:
+        raise InputError(f"expected hf:NAME[:SPLIT], hf:json:PATH or hf:parquet:PATH, got {source!r}")
+    return {"path": first, "split": rest or "train"}

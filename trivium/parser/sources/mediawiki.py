@@ -1,0 +1,223 @@
+"""Pages by title from the API of a MediaWiki: one request at a time, identified, patient, and cached.
+
+Follows the etiquette of the API (https://www.mediawiki.org/wiki/API:Etiquette): a user agent with a contact,
+``maxlag``, no parallel requests, and waiting as long as the server asks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import cast
+from urllib.parse import quote
+
+import requests
+from urllib3.exceptions import InvalidHeader
+from urllib3.util import Retry
+
+from trivium.errors import InputError
+from trivium.parser.html import parse_html
+from trivium.parser.sources.base import Item, clean_text
+from trivium.parser.sources.cache import AnswerCache
+from trivium.parser.sources.files import parse_json
+from trivium.text import normalise_title
+from trivium.types import Page
+
+PREFIX = "wiki:"
+WIKIPEDIA = "https://en.wikipedia.org/w/api.php"
+MAX_WAIT = 120.0
+"""Seconds; a server that asks for a longer wait is given up."""
+
+_TIMEOUT = (10.0, 60.0)
+_MAXLAG = 5
+_AGAIN = frozenset({429, 500, 502, 503, 504})
+_AGAIN_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
+
+Answer = Mapping[str, object]
+
+
+class MediaWiki:
+    """A client of one API.
+
+    ``api`` defaults to ``TRIVIUM_MEDIAWIKI_API``, else English Wikipedia's. ``contact`` (an address or a mail
+    address, ``TRIVIUM_CONTACT``) is added to the user agent, as Wikimedia asks of those who read many pages.
+    ``interval`` is the least time between two requests, in seconds; ``retries`` how often one is repeated.
+    Answers are kept under ``cache``, a folder (the user's cache folder by default), and used again, also
+    without a network, unless ``refresh`` is set.
+    """
+
+    def __init__(
+        self,
+        api: str | None = None,
+        *,
+        cache: Path | None = None,
+        refresh: bool = False,
+        contact: str | None = None,
+        interval: float = 1.0,
+        retries: int = 5,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.api = api or os.environ.get("TRIVIUM_MEDIAWIKI_API") or WIKIPEDIA
+        self._cache = AnswerCache(cache if cache is not None else default_cache())
+        self._refresh = refresh
+        self._interval = interval
+        self._retries = retries
+        self._sleep = sleep
+        self._clock = clock
+        self._next = clock()
+        self._session = requests.Session()
+        self._session.headers["User-Agent"] = user_agent(contact or os.environ.get("TRIVIUM_CONTACT"))
+
+    def page(self, title: str) -> Page:
+        """The page of a title, redirects followed. Raises InputError as :meth:`fetch` does."""
+        item = self.item(title)
+        return to_page(parse_json(item.content or b""), source=item.name)
+
+    def item(self, title: str) -> Item:
+        """The fetched page as an item of work. Raises InputError as :meth:`fetch` does."""
+        content = json.dumps(self.fetch(title), ensure_ascii=True).encode("ascii")
+        return Item("wiki", PREFIX + title, content=content)
+
+    def fetch(self, title: str) -> Answer:
+        """The API's answer for a title.
+
+        Raises InputError when there is no such page, when the server refuses, or when it does not answer.
+        """
+        key = (self.api, normalise_title(clean_text(title)))
+        if not key[1]:
+            raise InputError(f"expected the title of a page, got {title!r}")
+        answer = None if self._refresh else self._cache.get(key)
+        if answer is None:
+            answer = self._ask(key[1])
+            self._cache.put(key, answer)
+        return answer
+
+    def _ask(self, title: str) -> Answer:
+        parameters = {
+            "action": "parse",
+            "page": title,
+            "prop": "text|revid",
+            "redirects": "1",
+            "format": "json",
+            "formatversion": "2",
+            "maxlag": str(_MAXLAG),
+        }
+        failure = ""
+        for attempt in range(self._retries + 1):
+            self._wait()
+            asked = 0.0
+            try:
+                response = self._session.get(self.api, params=parameters, timeout=_TIMEOUT)
+            except requests.RequestException as error:
+                if isinstance(error, ValueError):  # the address itself is wrong: asking again is no use
+                    raise InputError(f"the address of the API is not usable: {error}") from error
+                failure = f"no answer ({type(error).__name__})"
+            else:
+                if response.status_code not in _AGAIN:
+                    answer = _answer(response)
+                    code, info = _error(answer)
+                    if code is None:
+                        return answer
+                    if code not in _AGAIN_CODES:
+                        raise InputError(_refusal(title, code, info))
+                    failure = f"{code}: {info}"
+                else:
+                    failure = f"HTTP {response.status_code}"
+                asked = _retry_after(response)
+            if asked > MAX_WAIT:
+                raise InputError(f"{self.api} asks to wait {asked:.0f} s ({failure}); try again then")
+            # What the server asks for, else twice as long after each failure.
+            self._next = max(self._next, self._clock() + max(asked, self._interval * 2**attempt))
+        raise InputError(
+            f"{self.api} did not give {title!r} in {self._retries + 1} attempts; the last: {failure}"
+        )
+
+    def _wait(self) -> None:
+        wait = self._next - self._clock()
+        if wait > 0:
+            self._sleep(wait)
+        self._next = self._clock() + self._interval
+
+
+def to_page(answer: object, source: str = "") -> Page:
+    """The page of an API's answer, with its revision and, as aliases, the titles that led to it.
+
+    Raises InputError when the answer is not one of ``action=parse``.
+    """
+    parsed = answer.get("parse") if isinstance(answer, Mapping) else None
+    if not isinstance(parsed, Mapping) or not isinstance(parsed.get("text"), str):
+        raise InputError(
+            "expected the answer of action=parse with its text (formatversion 2), got something else"
+        )
+    title = normalise_title(clean_text(str(parsed.get("title") or "")))
+    # The answer's text is a fragment: what a whole page says of itself in its head is said for it.
+    name = f'<link rel="canonical" href="/wiki/{quote(title, safe="")}">' if title else ""
+    document = f"<!DOCTYPE html><html><head>{name}</head><body>{clean_text(parsed['text'])}</body></html>"
+    page = parse_html(document, source=source)
+    redirects = parsed.get("redirects")
+    led_here = [entry.get("from") for entry in redirects] if isinstance(redirects, list) else []
+    aliases = (normalise_title(clean_text(alias)) for alias in led_here if isinstance(alias, str))
+    others = dict.fromkeys([*page.aliases, *(alias for alias in aliases if alias and alias != page.title)])
+    revision = parsed.get("revid")
+    return replace(
+        page, aliases=tuple(others), revision=revision if isinstance(revision, int) else page.revision
+    )
+
+
+def user_agent(contact: str | None = None) -> str:
+    """How requests introduce themselves."""
+    try:
+        version = metadata.version("trivium")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        version = "dev"
+    library = f"python-requests/{requests.__version__} python/{platform.python_version()}"
+    return f"trivium/{version} ({contact or 'no contact given'}) {library}"
+
+
+def default_cache() -> Path:
+    """The user's cache folder for API answers."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "trivium" / "mediawiki"
+
+
+def _answer(response: requests.Response) -> Answer:
+    try:
+        answer = response.json()
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"expected JSON from the API, got HTTP {response.status_code} with something else; is the"
+            " address of the API (TRIVIUM_MEDIAWIKI_API) right? It ends in api.php"
+        ) from error
+    if not isinstance(answer, Mapping):
+        raise InputError(f"expected a JSON object from the API, got a JSON {type(answer).__name__}")
+    return cast(Answer, answer)
+
+
+def _error(answer: Answer) -> tuple[str | None, str]:
+    """The code and text of an error, (None, "") where there is none."""
+    error = answer.get("error")
+    if isinstance(error, Mapping):
+        return str(error.get("code")), str(error.get("info"))
+    return (None, "") if "parse" in answer else ("no-answer", "the answer holds neither a page nor an error")
+
+
+def _refusal(title: str, code: str, info: str) -> str:
+    if code in ("missingtitle", "invalidtitle"):
+        return f"there is no page titled {title!r} ({info})"
+    return f"the API refused {title!r}: {code}: {info}"
+
+
+def _retry_after(response: requests.Response) -> float:
+    """Seconds the server asks to wait, 0 when it does not say."""
+    value = response.headers.get("Retry-After")
+    try:
+        return 0.0 if value is None else Retry().parse_retry_after(value)
+    except InvalidHeader:
+        return 0.0

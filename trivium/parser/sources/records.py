@@ -1,0 +1,156 @@
+"""``{title, text}`` records: passages of corpora without markup, whose mentions of other titles become
+links."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trivium.errors import InputError
+from trivium.parser.gazetteer import Gazetteer, Mention
+from trivium.parser.page import MAX_TITLE
+from trivium.parser.sources.base import Problem, clean_text, printable_path
+from trivium.parser.sources.files import (
+    DOCUMENT_LIMIT,
+    FILE_LIMIT,
+    parse_json,
+    read_document,
+    read_head,
+    read_lines,
+)
+from trivium.parser.split import split_points
+from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.types import Chunk, ChunkKind, Link, Page
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One passage. ``source`` is the file it came from."""
+
+    title: str
+    text: str
+    source: str = ""
+
+
+def read_records(path: str | Path) -> tuple[list[Record], list[Problem]]:
+    """The records of a JSON Lines file or a JSON array, plain or gzipped, and the lines that hold none.
+
+    Raises nothing: a file that cannot be read (on) is a Problem as well.
+    """
+    records: list[Record] = []
+    problems: list[Problem] = []
+    name = printable_path(str(path))
+    try:
+        for place, value in _values(Path(path), name):
+            if isinstance(value, Problem):
+                problems.append(value)
+                continue
+            try:
+                records.append(_record(value, name))
+            except InputError as error:
+                problems.append(Problem(place, str(error)))
+    except InputError as error:
+        problems.append(Problem(name, str(error)))
+    return records, problems
+
+
+def records_to_pages(records: Iterable[Record], gazetteer: Gazetteer) -> list[Page]:
+    """One page a title, in order of first appearance, with its records as the chunks of its lead.
+
+    A record over 400 tokens is split at sentence boundaries. ``page.text`` joins the records with blank
+    lines. A page does not link to itself: neither by its title nor by its title without parenthesis.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(normalise_title(record.title), []).append(record)
+    return [_page(title, group, gazetteer) for title, group in groups.items()]
+
+
+def relinked(page: Page, gazetteer: Gazetteer) -> Page:
+    """The same page of records with the links that a gazetteer finds now."""
+    own = _own_names(page.title)
+    chunks = tuple(
+        replace(
+            chunk,
+            links=tuple(
+                Link(mention.target, chunk.start + mention.start, chunk.start + mention.end)
+                for mention in _mentions(page.title, own, chunk.text, gazetteer)
+            ),
+        )
+        for chunk in page.chunks
+    )
+    return replace(page, chunks=chunks)
+
+
+def _own_names(title: str) -> set[str]:
+    return {normalise_name(title), normalise_name(without_parenthesis(title))}
+
+
+def _mentions(title: str, own_names: set[str], text: str, gazetteer: Gazetteer) -> list[Mention]:
+    return [
+        mention
+        for mention in gazetteer.find(text)
+        if mention.target != title and mention.name not in own_names
+    ]
+
+
+def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
+    own = _own_names(title)
+    chunks: list[Chunk] = []
+    texts: list[str] = []
+    offset = 0
+    source = ""
+    for record in records:
+        source = source or record.source
+        text = record.text.strip()
+        texts.append(text)
+        mentions = _mentions(title, own, text, gazetteer)
+        for start, end in split_points(text):
+            links = tuple(
+                Link(mention.target, offset + mention.start, offset + mention.end)
+                for mention in mentions
+                if start <= mention.start and mention.end <= end
+            )
+            chunks.append(Chunk(ChunkKind.PARAGRAPH, text[start:end], offset + start, offset + end, links))
+        offset += len(text) + 2
+    return Page(title=title, text="\n\n".join(texts), chunks=tuple(chunks), source=source)
+
+
+def _values(path: Path, name: str) -> Iterator[tuple[str, object]]:
+    """The values of a file, each with its place; a line that cannot be read gives a Problem."""
+    if read_head(path, 64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
+        values = parse_json(read_document(path, FILE_LIMIT))
+        for index, value in enumerate(values if isinstance(values, list) else [], 1):
+            yield f"{name}, record {index}", value
+        return
+    for line in read_lines(path):
+        place = f"{name}, line {line.number}"
+        if line.data is None:
+            reason = (
+                f"the line is {line.length >> 20} MB long, {DOCUMENT_LIMIT >> 20} MB is the most that is read"
+            )
+            yield place, Problem(place, reason)
+            continue
+        try:
+            yield place, parse_json(line.data)
+        except InputError as error:
+            yield place, Problem(place, str(error))
+
+
+def _record(value: object, source: str) -> Record:
+    if not isinstance(value, Mapping):
+        raise InputError(f"expected an object with title and text, got a JSON {type(value).__name__}")
+    title, text = value.get("title"), value.get("text")
+    if not isinstance(title, str) or not isinstance(text, str):
+        raise InputError("expected title and text as strings, got " + ", ".join(sorted(map(str, value))[:8]))
+    # Composed characters, so that the offsets of mentions and the text of the page agree.
+    record = Record(
+        normalise_title(clean_text(title)), unicodedata.normalize("NFC", clean_text(text)).strip(), source
+    )
+    if not record.title or not record.text:
+        raise InputError(f"the {'text' if record.title else 'title'} is empty")
+    if len(record.title) > MAX_TITLE:
+        raise InputError(f"expected a title of at most {MAX_TITLE} characters, got {len(record.title)}")
+    return record

@@ -1,0 +1,100 @@
+"""Cuts an over-long block where a reader would pause: between rows or items, else sentences, else words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trivium.text import count_tokens
+
+MAX_TOKENS = 400
+MAX_CHARACTERS = 8_000  # words without spaces between them count as one token, however long
+
+_LINE = re.compile(r"[^\n]+")
+# A full stop after a single capital is an initial ("J. Smith"), one before a small letter an abbreviation.
+_SENTENCE = re.compile(
+    r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…。！？])['"”’»)\]]*(?=\s+[^\sa-z]|$)|$)""", re.DOTALL
+)
+_SHAPE = bytes(  # letters as "a", white space as " ", marks as "."; bytes beyond ASCII as letters
+    ord(" ") if chr(b).isspace() and b < 128 else ord("a") if chr(b).isalnum() or b == 95 or b >= 128 else ord(".")
+    for b in range(256)
+)
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def split_points(text: str) -> list[tuple[int, int]]:
+    """Start and end of each piece of ``text``, in order; every piece has at most 400 tokens.
+
+    Pieces are filled up to the limit (a long piece and a short one, rather than two halves), so that most of a
+    paragraph stays together.
+    """
+    if _fits(text):
+        return [(0, len(text))]
+    return list(_fill(text, _atoms(text)))
+
+
+def _fits(text: str) -> bool:
+    if len(text) <= MAX_TOKENS:  # a token has at least one character
+        return True
+    if len(text) > MAX_CHARACTERS:
+        return False
+    return _most_tokens(text) <= MAX_TOKENS or count_tokens(text) <= MAX_TOKENS
+
+
+def _most_tokens(text: str) -> int:
+    """An upper bound of ``count_tokens``, exact for ASCII, at a tenth of its cost."""
+    data = text.encode("utf-8", "replace")
+    shape = data.translate(_SHAPE)
+    # A token begins with a letter after none, or is a mark. Any character beyond ASCII has at least one byte more
+    # than its one, and may be a mark that also cuts a word in two.
+    others = len(data) - len(text)
+    return shape.startswith(b"a") + shape.count(b".") + shape.count(b" a") + shape.count(b".a") + 2 * others
+
+
+def _count(text: str) -> int:
+    return _most_tokens(text) if text.isascii() else count_tokens(text)
+
+
+def _atoms(text: str) -> Iterator[tuple[int, int, int]]:
+    """(start, end, tokens) of the smallest spans that are kept whole, each within the limits."""
+    for line in _LINE.finditer(text):
+        start, end = _trimmed(text, line.start(), line.end())
+        if start == end:
+            continue
+        if _fits(text[start:end]):
+            yield start, end, _count(text[start:end])
+            continue
+        for sentence in _SENTENCE.finditer(text, start, end):
+            if _fits(sentence[0]):
+                yield sentence.start(), sentence.end(), _count(sentence[0])
+            else:
+                yield from _words(text, sentence.start(), sentence.end())
+
+
+def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    for token in _TOKEN.finditer(text, start, end):
+        for at in range(token.start(), token.end(), MAX_CHARACTERS):
+            yield at, min(at + MAX_CHARACTERS, token.end()), 1
+
+
+def _fill(text: str, atoms: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+    first = last = -1
+    total = 0
+    for start, end, tokens in atoms:
+        if first >= 0 and (total + tokens > MAX_TOKENS or end - first > MAX_CHARACTERS):
+            yield first, last
+            first, total = -1, 0
+        if first < 0:
+            first = start
+        last = end
+        total += tokens
+    if first >= 0:
+        yield first, last
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

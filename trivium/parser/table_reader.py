@@ -1,0 +1,146 @@
+"""Entry functions for tables: data tables, infoboxes, and tables that only arrange other content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborNode
+
+from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
+from trivium.parser.infobox import linearise_infobox
+from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
+from trivium.parser.skip import is_skipped
+from trivium.parser.tables import linearise
+from trivium.types import ChunkKind
+
+_MAX_NESTED = 4  # tables inside tables; deeper ones are read as plain content of the cell around them
+_DRAWN_AS_TABLES = (  # what is laid out as nested tables but is read line by line
+    (ChunkKind.QUOTE, frozenset(("cquote", "pullquote", "quotebox"))),
+    (ChunkKind.LIST, frozenset(("clade",))),
+)
+_DATA_CLASSES = frozenset(("wikitable", "infobox"))
+_BLOCKS = frozenset(("ul", "ol", "dl", "table", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre"))
+_ROW_GROUPS = frozenset(("tbody", "thead", "tfoot"))
+
+
+@handles("table")
+def _table(reader: Reader, node: LexborNode) -> Leave:
+    attributes = node.attributes
+    if is_skipped(attributes, "table"):
+        return SKIP
+    names = (attributes.get("class") or "").split()
+    if reader.mode is Mode.FLOW:
+        for kind, classes in _DRAWN_AS_TABLES:
+            if not classes.isdisjoint(names):
+                reader.open_chunk(kind)
+                reader.tables.append(None)
+                return _leave_drawing
+    if len(reader.tables) >= _MAX_NESTED or _only_arranges(node, attributes, names):
+        reader.edge()
+        reader.tables.append(None)
+        return _leave_arrangement
+    outer = reader.tables[-1] if reader.tables else None
+    is_infobox = "infobox" in names or (outer is not None and outer.is_infobox)
+    if reader.mode is Mode.FLOW:
+        reader.flush()
+    reader.tables.append(Table(is_infobox))
+    return _leave_table
+
+
+def _leave_table(reader: Reader) -> None:
+    table = reader.tables.pop()
+    if table is None:
+        return
+    is_nested = reader.mode is not Mode.FLOW
+    if table.is_infobox:
+        run = linearise_infobox(table, reader.document)
+    else:
+        run = linearise(table, "; ") if reader.mode is Mode.CELL else linearise(table)
+    if is_nested:
+        reader.edge()
+        reader.run.append(run)
+        reader.edge()
+    else:
+        reader.document.block(ChunkKind.INFOBOX if table.is_infobox else ChunkKind.TABLE, run)
+
+
+def _leave_arrangement(reader: Reader) -> None:
+    reader.tables.pop()
+    reader.edge()
+
+
+def _leave_drawing(reader: Reader) -> None:
+    reader.tables.pop()
+    reader.close_chunk()
+
+
+@handles("caption")
+def _caption(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, "caption"):
+        return SKIP
+    table = reader.tables[-1] if reader.tables else None
+    if table is None:
+        reader.edge()
+        return Reader.edge
+    reader.open(table.caption, Mode.CELL, ChunkKind.TABLE)
+    return Reader.leave_run
+
+
+@handles("tr")
+def _row(reader: Reader, node: LexborNode) -> Leave:
+    if is_skipped(node.attributes, "tr"):
+        return SKIP
+    table = reader.tables[-1] if reader.tables else None
+    if table is None:
+        reader.edge()
+        return Reader.edge
+    parent = node.parent
+    if parent is not None and parent.tag == "thead":
+        table.head_rows.add(len(table.rows))
+    table.rows.append([])
+    return None
+
+
+@handles("td", "th")
+def _cell(reader: Reader, node: LexborNode) -> Leave:
+    attributes = node.attributes
+    tag = node.tag
+    if attributes and is_skipped(attributes, tag):
+        return SKIP
+    table = reader.tables[-1] if reader.tables else None
+    if table is None or not table.rows:
+        reader.edge()
+        return Reader.edge
+    cell = Cell(is_header=tag == "th")
+    if attributes:
+        if "colspan" in attributes:
+            cell.columns = parse_span(attributes["colspan"], MAX_COLUMNS)
+        if "rowspan" in attributes:
+            cell.rows = parse_span(attributes["rowspan"], MAX_ROWS)
+    table.rows[-1].append(cell)
+    reader.open(cell, Mode.CELL, ChunkKind.TABLE)
+    return Reader.leave_run
+
+
+def _only_arranges(node: LexborNode, attributes: dict[str, str | None], names: list[str]) -> bool:
+    """Whether a table has no headers and its cells hold blocks: columns of lists, side by side pictures."""
+    if not _DATA_CLASSES.isdisjoint(names):
+        return False
+    if attributes.get("role") == "presentation":
+        return True
+    arranges = False
+    for cell in _cells(node):
+        if cell.tag == "th":
+            return False
+        if not arranges:
+            arranges = any(child.tag in _BLOCKS for child in cell.iter())
+    return arranges
+
+
+def _cells(table: LexborNode) -> Iterator[LexborNode]:
+    for group in table.iter():
+        if group.tag == "tr":
+            yield from group.iter()
+        elif group.tag in _ROW_GROUPS:
+            for row in group.iter():
+                yield from row.iter()

@@ -1,0 +1,99 @@
+"""A table as lines of text in which every cell keeps its row and its column header.
+
+    Country | Capital | Population
+    Country: Norway; Capital: Oslo; Population: 5 million
+
+A row of headers is a line of its own and names the columns of the rows below it; under a header that spans
+several columns, the inner headers are put after it. Without headers the cells are only told apart.
+"""
+
+from __future__ import annotations
+
+from trivium.parser.grid import Placed, Table, place
+from trivium.parser.runs import COLON, LINE, Run
+
+BETWEEN_CELLS = "; "
+_BETWEEN_HEADERS = " | "
+_MAX_LABEL = 80  # characters of a column's header that are repeated in its rows
+
+
+def linearise(table: Table, line: str = LINE) -> Run:
+    """The caption and rows of a table, one a line; ``line`` separates them (a nested table has to fit in one)."""
+    out = Run()
+    out.append(table.caption)
+    grid = place(table.rows)
+    width = max((row[-1].last + 1 for row in grid if row), default=0)
+    labels: list[str] = []
+    head: list[list[Placed]] = []
+    for index, row in enumerate(grid):
+        if _is_head(row, width, in_head=index in table.head_rows):
+            head.append(row)
+            labels = []
+            _write(out, [p for p in row if not p.is_repeat], labels, line)
+            continue
+        if head:
+            labels, head = _labels(head, width), []
+        _write(out, row, labels, line)
+    return out
+
+
+def _is_head(row: list[Placed], width: int, *, in_head: bool) -> bool:
+    """Whether a row names columns: it has headers only, and more than a title that spans the table."""
+    filled = 0
+    covered = 0
+    has_plain = False
+    for placed in row:
+        cell = placed.cell
+        if placed.is_repeat:
+            continue
+        if cell.length:
+            if not (cell.is_header or in_head):
+                return False
+            filled += 1
+            covered = placed.last - placed.first + 1
+        has_plain = has_plain or not cell.is_header
+    if filled == 1:
+        return covered < width and (in_head or not has_plain)
+    return filled > 1
+
+
+def _labels(head: list[list[Placed]], width: int) -> list[str]:
+    """For every column its headers from the outermost to the innermost, cut to a length that can be repeated."""
+    names: list[list[str]] = [[] for _ in range(width)]
+    for row in head:
+        for placed in row:
+            if placed.is_repeat or not placed.cell.length:
+                continue
+            text = placed.cell.text
+            for column in range(placed.first, placed.last + 1):
+                if text not in names[column]:
+                    names[column].append(text)
+    return [_shortened(" ".join(column).rstrip(" :")) for column in names]
+
+
+def _shortened(label: str) -> str:
+    if len(label) <= _MAX_LABEL:
+        return label
+    return label[: _MAX_LABEL + 1].rsplit(None, 1)[0][:_MAX_LABEL]
+
+
+def _write(out: Run, row: list[Placed], labels: list[str], line: str) -> None:
+    """Writes a row: ``label: cell; label: cell``, or ``header: cell; cell``, or ``cell | cell``."""
+    has_row_header = len(row) > 1 and row[0].cell.is_header and not row[-1].cell.is_header
+    between = BETWEEN_CELLS if labels or has_row_header else _BETWEEN_HEADERS
+    before = line
+    for placed in row:
+        cell = placed.cell
+        if not cell.length:
+            out.append(cell)  # nothing but the links of its images
+            continue
+        label = _label(labels, placed) if labels else ""
+        out.extend(before, label + COLON if label else "", cell)
+        before = COLON if has_row_header and not labels and placed is row[0] else between
+
+
+def _label(labels: list[str], placed: Placed) -> str:
+    if placed.first == placed.last:
+        return labels[placed.first]
+    covered = dict.fromkeys(filter(None, labels[placed.first : placed.last + 1]))
+    return _shortened(" / ".join(covered))

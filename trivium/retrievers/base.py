@@ -1,0 +1,148 @@
+"""A question under way, and what a retriever is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, Protocol, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import ConfigurationError, InputError
+from trivium.graph.schema import Label
+from trivium.graph.store import Floats, GraphStore, Neighbour, Similarities, Vectors, rank_key
+from trivium.parser.gazetteer import find_names
+from trivium.text import terms
+
+PREFETCHED = {Label.CHUNK: 100}
+"""How many neighbours of a label are asked for at least, because some retriever will want them."""
+PREFETCHED_OTHERS = 10
+
+Method = Literal["solve", "power"]
+"""How PageRank is worked out on a dense graph: in closed form or by iteration."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk some retriever proposes; higher scores are better. ``via`` names the node that led there
+    (a page, a section, an entity, a path), empty when the chunk was found by itself."""
+
+    uri: str
+    score: float
+    via: str = ""
+
+
+@dataclass(eq=False)
+class Query:
+    """One question on one store: embedded once, and what several retrievers need is asked for once.
+
+    ``vector`` is a unit vector (d,). ``exact`` asks for exact instead of approximate vector search.
+    A query belongs to one thread and one state of the store; make a new one for the next question.
+    """
+
+    text: str
+    vector: Vectors
+    store: GraphStore
+    exact: bool = False
+    _memo: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False)
+    _nearest: dict[Label, tuple[int, list[Neighbour]]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.vector.ndim != 1:
+            raise InputError(f"a query vector must be 1-D, got shape {self.vector.shape}")
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` answers, made once per key. A key must determine its answer: retrievers use
+        themselves (they are frozen) or themselves and the arguments."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return cast(T, self._memo[key])
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """Distinct search terms of the question, in order."""
+        return list(dict.fromkeys(terms(self.text)))
+
+    @cached_property
+    def named_entities(self) -> list[str]:
+        """Uris of the entities the question names, distinct, in order of appearance."""
+        mentions = find_names(self.text, self.store.lookup_names)
+        return list(dict.fromkeys(mention.target for mention in mentions))
+
+    def nearest(self, label: Label, k: int) -> list[Neighbour]:
+        """The k nearest nodes of a label. The store is asked once a label unless more than foreseen
+        (:data:`PREFETCHED`) are wanted."""
+        asked, known = self._nearest.get(label, (0, []))
+        if asked < k:
+            asked = max(k, PREFETCHED.get(label, PREFETCHED_OTHERS))
+            known = self.store.nearest([label], self.vector, asked, exact=self.exact)
+            self._nearest[label] = asked, known
+        return known[:k]
+
+    def similarities(self, chunks: Sequence[str]) -> Similarities:
+        """Cosines of chunks in every view; asked once for the same chunks."""
+        asked = tuple(chunks)
+        return self.remember(("similarities", asked), lambda: self.store.similarities(self.vector, asked))
+
+
+class Retriever(Protocol):
+    """One view of relevance."""
+
+    @property
+    def name(self) -> str: ...
+
+    def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+        """Ranked chunks. ``depth`` is how many at most; None means the retriever's own default."""
+        ...
+
+    def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        """This view's true score of any chunks (n,), NaN where it has none (*complete scoring*)."""
+        ...
+
+
+def ranked(candidates: Sequence[Candidate], depth: int | None) -> list[Candidate]:
+    """Best first, ties by uri, cut to depth."""
+    ordered = sorted(candidates, key=lambda c: rank_key(c.score, c.uri))
+    return ordered if depth is None else ordered[:depth]
+
+
+def best_rows(
+    scores: Floats, uris: Sequence[str], k: int, rows: NDArray[np.int64] | None = None
+) -> list[int]:
+    """Rows of the k highest scores, in the order of :func:`~trivium.graph.store.rank_key`; of ``rows`` only,
+    where given. Scores are not NaN.
+
+    Only rows that can be among the k are rounded and compared in Python.
+    """
+    if k < 1:
+        return []
+    rows = np.arange(scores.size) if rows is None else rows
+    if k < rows.size:
+        values = scores[rows]
+        threshold = float(np.partition(values, rows.size - k)[rows.size - k])
+        # Rounding to 6 digits moves a score by at most 5e-6 of itself: everything that may tie stays in.
+        rows = rows[values >= threshold - 2e-5 * abs(threshold)]
+    return sorted(rows.tolist(), key=lambda row: rank_key(float(scores[row]), uris[row]))[:k]
+
+
+def check_counts(settings: str, **counts: int) -> None:
+    """Raise ConfigurationError unless every count is at least 1."""
+    for field_name, count in counts.items():
+        if count < 1:
+            raise ConfigurationError(f"{settings}.{field_name} must be at least 1, got {count}")
+
+
+def check_depth(depth: int | None) -> None:
+    """Raise InputError unless depth is None or at least 1."""
+    if depth is not None and depth < 1:
+        raise InputError(f"depth must be at least 1 (or None for the retriever's own), got {depth}")
+
+
+def check_damping(name: str, damping: float) -> None:
+    """Raise ConfigurationError unless 0 <= damping < 1."""
+    if not 0 <= damping < 1:
+        raise ConfigurationError(f"{name} must be in [0, 1), got {damping}")

@@ -1,0 +1,58 @@
+"""BM25, computed here and only here, so that every store ranks words the same.
+
+    score = sum over the question's distinct terms of  idf * tf (k1 + 1) / (tf + k1 norm)
+    norm  = 1 - b + b length / mean length
+    idf   = ln(1 + (N - df + 1/2) / (df + 1/2))
+
+over the fields headings + text taken together: ``tf`` adds both counts and ``length`` both lengths. Source:
+Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009); the 1 inside the
+logarithm (as in Lucene) keeps idf positive, so no stop words need to be removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trivium.errors import ConfigurationError
+from trivium.graph.store import Floats, TermCounts, TermStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class BM25Settings:
+    """``k1`` >= 0: how soon repeats stop counting; ``b`` in [0, 1]: how much long chunks are held back."""
+
+    k1: float = 1.2
+    b: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k1 < float("inf"):
+            raise ConfigurationError(f"lexical.bm25.k1 must be at least 0 and finite, got {self.k1}")
+        if not 0 <= self.b <= 1:
+            raise ConfigurationError(f"lexical.bm25.b must be in [0, 1], got {self.b}")
+
+
+def idf(statistics: TermStatistics) -> Floats:
+    """Inverse document frequency of each term (t,), > 0.
+
+    >>> idf(TermStatistics(chunks=3, mean_length=1.0, document_frequency=np.array([1.0]))).round(4).tolist()
+    [0.9808]
+    """
+    frequency = statistics.document_frequency
+    scores: Floats = np.log1p((statistics.chunks - frequency + 0.5) / (frequency + 0.5))
+    return scores
+
+
+def bm25(counts: TermCounts, statistics: TermStatistics, settings: BM25Settings) -> Floats:
+    """Scores (n,), 0 where no term occurs, of the n chunks counted. The columns of ``counts`` and the entries
+    of ``statistics.document_frequency`` are the same terms in the same order."""
+    frequency = counts.text + counts.headings
+    if statistics.mean_length <= 0:  # a store without any words: nothing matches
+        return np.zeros(frequency.shape[0])
+    length = (counts.text_length + counts.headings_length) / statistics.mean_length
+    saturation = settings.k1 * (1 - settings.b + settings.b * length)[:, np.newaxis]
+    with np.errstate(invalid="ignore"):  # 0 / 0 with k1 = 0: an absent term counts 0
+        weight = np.nan_to_num(frequency * (settings.k1 + 1) / (frequency + saturation))
+    scores: Floats = weight @ idf(statistics)
+    return scores

@@ -1,0 +1,51 @@
+"""Ask the retrievers, unite what they found, and score it in every view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from trivium.fusion.table import Table
+from trivium.retrievers.base import Candidate, Query, Retriever
+
+DEPTH = 30
+"""How deep each retriever goes for fusion."""
+
+
+def gather(
+    query: Query, retrievers: Mapping[str, Retriever], depth: int | None = DEPTH, *, complete: bool = True
+) -> Table:
+    """The table of raw scores: one row for each chunk some retriever returned, one column a retriever.
+
+    ``depth`` None leaves each retriever its own count. With ``complete`` every chunk has its true score in
+    every view (NaN where a view has none for it), otherwise only where the retriever returned it.
+    """
+    lists = {name: retriever.retrieve(query, depth) for name, retriever in retrievers.items()}
+    chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
+    rows = {uri: row for row, uri in enumerate(chunks)}
+    shape = (len(chunks), len(lists))
+    raw = np.full(shape, np.nan)
+    ranks = np.zeros(shape, dtype=np.int64)
+    via: list[dict[str, str]] = [{} for _ in chunks]
+    for column, (name, found) in enumerate(lists.items()):
+        _fill(name, found, rows, raw[:, column], ranks[:, column], via)
+        if complete and chunks:
+            raw[:, column] = retrievers[name].score(query, chunks)
+    return Table(chunks=chunks, columns=tuple(lists), raw=raw, ranks=ranks, via=tuple(via))
+
+
+def _fill(
+    name: str,
+    found: list[Candidate],
+    rows: Mapping[str, int],
+    raw: np.ndarray,
+    ranks: np.ndarray,
+    via: list[dict[str, str]],
+) -> None:
+    """Write one retriever's list into its columns."""
+    for rank, candidate in enumerate(found, 1):
+        row = rows[candidate.uri]
+        raw[row] = candidate.score
+        ranks[row] = rank
+        via[row][name] = candidate.via

@@ -1,0 +1,36 @@
+"""entity: are the entities it cites relevant?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from trivium.graph.schema import Hop, Label
+from trivium.graph.store import Floats
+from trivium.retrievers.base import Candidate, Query, check_counts
+from trivium.retrievers.reach import reached
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySettings:
+    """``entities``: how many of the nearest entities lead to chunks."""
+
+    entities: int = 5
+
+    def __post_init__(self) -> None:
+        check_counts("entity", entities=self.entities)
+
+
+@dataclass(frozen=True, eq=False)
+class EntityRetriever:
+    """Chunks that cite the nearest entities. Score: best cosine of a cited entity, [-1, 1]."""
+
+    name: ClassVar[str] = "entity"
+    settings: EntitySettings = field(default_factory=EntitySettings)
+
+    def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+        return reached(query, [Label.ENTITY], self.settings.entities, Hop.CITED_IN, depth)
+
+    def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        return query.similarities(chunks).entity

@@ -1,0 +1,73 @@
+"""What a selector chooses from: sections of the best pages and paths through the best sub-graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from trivium.graph.schema import Label, headings_of, unescape
+from trivium.graph.store import Neighbour
+from trivium.retrievers.base import Query
+from trivium.retrievers.subgraph import SubGraph
+
+
+class OptionKind(StrEnum):
+    """What an option stands for."""
+
+    SECTION = "section"
+    PATH = "path"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something a selector may choose. ``identifier`` is the uri of a section (or page, for its lead) or a
+    path written out; ``text`` the same for reading; ``names`` are the titles and headings in it, outermost
+    first; ``nodes`` the uris of its nodes; ``cosine`` its similarity to the question, [-1, 1]."""
+
+    kind: OptionKind
+    identifier: str
+    text: str
+    names: tuple[str, ...]
+    nodes: tuple[str, ...]
+    cosine: float
+
+
+def section_options(query: Query, pages: Sequence[Neighbour]) -> list[Option]:
+    """*Sub-chapter finder*: every page and each of its sections, in document order."""
+    outlines = query.store.outline([page.uri for page in pages])
+    sections = [uri for page in pages for uri in outlines.get(page.uri, [])]
+    cosines = dict(zip(sections, _cosines(query, sections), strict=True))
+    options = []
+    for page in pages:
+        options.append(_section(page.uri, page.score))
+        options += [_section(uri, cosines[uri]) for uri in outlines.get(page.uri, [])]
+    return options
+
+
+def _cosines(query: Query, sections: Sequence[str]) -> list[float]:
+    if not sections:
+        return []
+    vectors = query.store.vectors(Label.SUBCHAPTER, sections)
+    # A section that is not embedded yet resembles nothing.
+    return [float(cosine) for cosine in np.nan_to_num(vectors @ query.vector)]
+
+
+def _section(uri: str, cosine: float) -> Option:
+    names = tuple(headings_of(uri))
+    return Option(OptionKind.SECTION, uri, " > ".join(names), names, (uri,), cosine)
+
+
+def path_options(graph: SubGraph) -> list[Option]:
+    """The path from the sub-graph's seed to each of its other nodes, in the order they were added."""
+    options = []
+    for number in range(1, len(graph.nodes)):
+        steps = graph.path_to(number)
+        written = steps[0].uri + "".join(f" -[{step.relation}]-> {step.uri}" for step in steps[1:])
+        names = tuple(unescape(step.uri) for step in steps)
+        score = sum(step.score for step in steps) / len(steps)
+        nodes = tuple(step.uri for step in steps)
+        options.append(Option(OptionKind.PATH, written, unescape(written), names, nodes, score))
+    return options

@@ -1,0 +1,36 @@
+"""page: is the document relevant?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from trivium.graph.schema import Hop, Label
+from trivium.graph.store import Floats
+from trivium.retrievers.base import Candidate, Query, check_counts
+from trivium.retrievers.reach import reached
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """``pages``: how many of the nearest pages lead to chunks."""
+
+    pages: int = 3
+
+    def __post_init__(self) -> None:
+        check_counts("page", pages=self.pages)
+
+
+@dataclass(frozen=True, eq=False)
+class PageRetriever:
+    """Every chunk of the nearest pages. Score: cosine of the page's text with the question, [-1, 1]."""
+
+    name: ClassVar[str] = "page"
+    settings: PageSettings = field(default_factory=PageSettings)
+
+    def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+        return reached(query, [Label.PAGE], self.settings.pages, Hop.BELOW, depth)
+
+    def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        return query.similarities(chunks).page

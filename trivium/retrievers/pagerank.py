@@ -1,0 +1,98 @@
+"""Personalised PageRank on a small dense graph.
+
+The stationary distribution of a walker who follows an edge with probability ``damping`` (in proportion to its
+weight) and otherwise jumps back to a seed: ``p = (1 - d) s + d P^T p``. From a node without edges the walker
+jumps to a seed too, which is what NetworkX does by default. Source: Page et al., *The PageRank Citation
+Ranking* (1999).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trivium.errors import ConfigurationError, InputError
+from trivium.graph.store import Floats
+from trivium.retrievers.base import Method, check_damping
+from trivium.retrievers.compiled import compiled
+
+
+def pagerank_dense(
+    weights: Floats, seeds: Floats, damping: float = 0.85, method: Method = "power", tol: float = 1e-10
+) -> Floats:
+    """Stationary probabilities (n,), summing to 1.
+
+    ``weights`` (n x n): non-negative, row i holds the edges out of node i. ``seeds`` (n,): non-negative,
+    taken in proportion; all zero means uniform. ``damping`` in [0, 1). ``method`` ``solve`` is the closed
+    form; ``power`` iterates until the result is within ``tol`` (L1) of it, which takes about ten steps on a
+    graph as dense as similarities are, and less time.
+    Raises InputError for shapes or values that do not fit, ConfigurationError for settings that do not.
+
+    >>> edge = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> pagerank_dense(edge, np.array([1.0, 0.0]), damping=0.5).round(4).tolist()
+    [0.6667, 0.3333]
+    """
+    check_damping("damping", damping)
+    if method not in ("solve", "power"):
+        raise ConfigurationError(f"method must be 'solve' or 'power', got {method!r}")
+    if not tol > 0:
+        raise ConfigurationError(f"tol must be positive, got {tol}")
+    size = seeds.size
+    if weights.shape != (size, size) or seeds.ndim != 1:
+        raise InputError(
+            f"weights must be n x n and seeds (n,), got shapes {weights.shape} and {seeds.shape}"
+        )
+    if size == 0:
+        return np.zeros(0)
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    start = np.array(seeds, dtype=np.float64)
+    step = np.empty((size, size))
+    if not _prepare(weights, start, step):
+        raise InputError("weights and seeds must be finite and not negative")
+    return _solve(step, start, damping) if method == "solve" else _iterate(step, start, damping, tol)
+
+
+@compiled
+def _prepare(weights: Floats, start: Floats, step: Floats) -> bool:
+    """Scale ``start`` to 1 in place and fill ``step`` with the rows of P: those of ``weights`` scaled to 1,
+    and the seeds for a node without edges. False when a value is negative or not finite."""
+    size = start.size
+    # Written so that the processor adds and compares several numbers at once.
+    degrees = weights @ np.ones(size)
+    negative = False
+    for node in range(size):
+        for weight in weights[node]:
+            negative |= weight < 0
+    for seed in start:
+        negative |= seed < 0
+    total = start.sum()
+    if negative or not np.isfinite(total) or not np.isfinite(degrees.sum()):
+        return False
+    start[:] = start / total if total > 0 else np.ones(size) / size
+    for node in range(size):
+        step[node] = weights[node] / degrees[node] if degrees[node] > 0 else start
+    return True
+
+
+@compiled
+def _solve(step: Floats, start: Floats, damping: float) -> Floats:
+    """(I - d P^T)^-1 s, scaled to 1."""
+    system = -damping * step
+    for node in range(start.size):
+        system[node, node] += 1
+    solution = np.maximum(np.linalg.solve(system.T, start), 0.0)  # rounding may leave -1e-18
+    ranks: Floats = solution / solution.sum()
+    return ranks
+
+
+@compiled
+def _iterate(step: Floats, start: Floats, damping: float, tol: float) -> Floats:
+    """p <- (1 - d) s + d P^T p. What is missing is at most d / (1 - d) times the last change (L1)."""
+    fresh = (1 - damping) * start
+    damped = damping * step
+    ranks = start
+    change = np.inf
+    while change * damping > tol * (1 - damping):
+        update = fresh + ranks @ damped
+        change = np.abs(update - ranks).sum()
+        ranks = update
+    return ranks

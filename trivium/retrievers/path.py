@@ -1,0 +1,93 @@
+"""path: is it on the right path through sections or relations?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from trivium.graph.schema import Hop, Label
+from trivium.graph.store import Floats, GraphStore, rank_key, round_score
+from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
+from trivium.retrievers.options import Option, OptionKind, path_options, section_options
+from trivium.retrievers.passages import path_chunks
+from trivium.retrievers.selectors import MatchSelector, Selector
+from trivium.retrievers.subgraph import SubGraph, grow
+
+
+@dataclass(frozen=True, slots=True)
+class PathSettings:
+    """``pages``: whose outlines are offered. ``entities``: from how many sub-graphs are grown. ``nodes``: how
+    large. ``fan_out``: neighbours considered at each node."""
+
+    pages: int = 3
+    entities: int = 3
+    nodes: int = 5
+    fan_out: int = 200
+
+    def __post_init__(self) -> None:
+        check_counts("path", pages=self.pages, entities=self.entities, nodes=self.nodes, fan_out=self.fan_out)
+
+
+@dataclass(frozen=True, eq=False)
+class PathRetriever:
+    """Chunks of the sections and paths a selector picks. Score: 1 for them, 0 for all others.
+
+    Ordered by their own cosine with the question, ties as the store lists them.
+    """
+
+    name: ClassVar[str] = "path"
+    settings: PathSettings = field(default_factory=PathSettings)
+    selector: Selector = field(default_factory=MatchSelector)
+
+    def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+        check_depth(depth)
+        found = self._chunks(query)
+        return [Candidate(uri, 1.0, via) for uri, via in found.items()][:depth]
+
+    def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        found = self._chunks(query)
+        return np.array([1.0 if uri in found else 0.0 for uri in chunks], dtype=np.float64)
+
+    def options(self, query: Query) -> list[Option]:
+        """What the selector is offered: sections of the best pages, then paths of the best sub-graph."""
+        settings = self.settings
+        options = section_options(query, query.nearest(Label.PAGE, settings.pages))
+        seeds = query.nearest(Label.ENTITY, settings.entities)
+        graphs = grow(query.store, query.vector, seeds, settings.nodes, settings.fan_out)
+        grown = [graph for graph in graphs if len(graph.nodes) > 1]
+        if grown:
+            options += path_options(min(grown, key=_best_first))
+        return options
+
+    def _chunks(self, query: Query) -> dict[str, str]:
+        return query.remember(self, lambda: self._find(query))
+
+    def _find(self, query: Query) -> dict[str, str]:
+        """Chunk -> the option that led to it, best chunk first."""
+        chosen = self.selector.select(query.text, self.options(query))
+        found: dict[str, str] = {}
+        sections = [option.nodes[0] for option in chosen if option.kind is OptionKind.SECTION]
+        below = query.store.expand(sections, Hop.CHILD) if sections else {}
+        for option in chosen:
+            if option.kind is OptionKind.SECTION:
+                chunks = below.get(option.nodes[0], [])
+            else:
+                chunks = path_chunks(query.store, option.nodes)
+            for uri in chunks:
+                found.setdefault(uri, option.identifier)
+        return {uri: found[uri] for uri in _by_cosine(query.store, query, list(found))}
+
+
+def _best_first(graph: SubGraph) -> tuple[float, str]:
+    return rank_key(graph.score, graph.nodes[0].uri)
+
+
+def _by_cosine(store: GraphStore, query: Query, chunks: Sequence[str]) -> list[str]:
+    if not chunks:
+        return []
+    cosines = np.nan_to_num(store.vectors(Label.CHUNK, chunks) @ query.vector, nan=-1.0)
+    order = sorted(range(len(chunks)), key=lambda row: -round_score(float(cosines[row])))
+    return [chunks[row] for row in order]

@@ -1,0 +1,62 @@
+"""The retrievers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from trivium.errors import ConfigurationError
+from trivium.retrievers.base import Retriever
+from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
+from trivium.retrievers.entity import EntityRetriever, EntitySettings
+from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
+from trivium.retrievers.page import PageRetriever, PageSettings
+from trivium.retrievers.path import PathRetriever, PathSettings
+from trivium.retrievers.section import SectionRetriever, SectionSettings
+from trivium.retrievers.selectors import MatchSelector, Selector
+from trivium.retrievers.vector import VectorRetriever, VectorSettings
+from trivium.retrievers.walk import WalkRetriever, WalkSettings
+
+RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk")
+"""Names of all retrievers, in the order they are shown and stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieverSettings:
+    """Every number of every retriever; the defaults are those of the thesis, or ours where it has none."""
+
+    vector: VectorSettings = field(default_factory=VectorSettings)
+    page: PageSettings = field(default_factory=PageSettings)
+    section: SectionSettings = field(default_factory=SectionSettings)
+    entity: EntitySettings = field(default_factory=EntitySettings)
+    path: PathSettings = field(default_factory=PathSettings)
+    lexical: LexicalSettings = field(default_factory=LexicalSettings)
+    diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
+    walk: WalkSettings = field(default_factory=WalkSettings)
+
+
+def make_retrievers(
+    settings: RetrieverSettings | None = None,
+    *,
+    names: Sequence[str] = RETRIEVERS,
+    selector: Selector | None = None,
+) -> dict[str, Retriever]:
+    """The named retrievers, in the order of :data:`RETRIEVERS`. ``selector`` chooses for ``path``; the
+    default needs no language model. Raises ConfigurationError for an unknown name."""
+    unknown = [name for name in names if name not in RETRIEVERS]
+    if unknown:
+        raise ConfigurationError(
+            f"unknown retriever {', '.join(map(repr, unknown))}; there are {', '.join(RETRIEVERS)}"
+        )
+    settings = RetrieverSettings() if settings is None else settings
+    everything: dict[str, Retriever] = {
+        "vector": VectorRetriever(settings.vector),
+        "page": PageRetriever(settings.page),
+        "section": SectionRetriever(settings.section),
+        "entity": EntityRetriever(settings.entity),
+        "path": PathRetriever(settings.path, MatchSelector() if selector is None else selector),
+        "lexical": LexicalRetriever(settings.lexical),
+        "diffusion": DiffusionRetriever(settings.diffusion),
+        "walk": WalkRetriever(settings.walk),
+    }
+    return {name: retriever for name, retriever in everything.items() if name in names}

@@ -1,0 +1,36 @@
+"""section: is the section relevant?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from trivium.graph.schema import Hop, Label
+from trivium.graph.store import Floats
+from trivium.retrievers.base import Candidate, Query, check_counts
+from trivium.retrievers.reach import reached
+
+
+@dataclass(frozen=True, slots=True)
+class SectionSettings:
+    """``sections``: how many of the nearest sections (a page is the section of its lead) lead to chunks."""
+
+    sections: int = 5
+
+    def __post_init__(self) -> None:
+        check_counts("section", sections=self.sections)
+
+
+@dataclass(frozen=True, eq=False)
+class SectionRetriever:
+    """Chunks directly under the nearest sections. Score: cosine of the section's text, [-1, 1]."""
+
+    name: ClassVar[str] = "section"
+    settings: SectionSettings = field(default_factory=SectionSettings)
+
+    def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+        return reached(query, [Label.PAGE, Label.SUBCHAPTER], self.settings.sections, Hop.CHILD, depth)
+
+    def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        return query.similarities(chunks).section

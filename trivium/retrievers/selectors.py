@@ -1,0 +1,87 @@
+"""Who chooses among sections and paths, for the path retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from trivium.errors import ConfigurationError
+from trivium.graph.store import Floats, rank_key
+from trivium.retrievers.base import check_counts
+from trivium.retrievers.options import Option
+from trivium.text import terms
+
+
+class Selector(Protocol):
+    """Reads the options as text and picks those that lead to the answer: one, several or none."""
+
+    def select(self, question: str, options: Sequence[Option]) -> list[Option]:
+        """The chosen options, best first; only offered ones."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSettings:
+    """``overlap``: what full agreement in words is worth, in standard deviations of cosine. ``threshold``:
+    what the best option needs to be chosen at all, in the same unit above the mean of the options.
+    ``margin``: how far behind the best another one may be. ``options``: how many are chosen at most."""
+
+    overlap: float = 1.0
+    threshold: float = 1.5
+    margin: float = 0.5
+    options: int = 3
+
+    def __post_init__(self) -> None:
+        check_counts("path.match", options=self.options)
+        for name in ("overlap", "margin"):
+            if not getattr(self, name) >= 0:
+                raise ConfigurationError(f"path.match.{name} must be at least 0, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True, eq=False)
+class MatchSelector:
+    """Chooses without a language model: similarity of embeddings plus agreement in words.
+
+    Cosines are standardised over the options, because how high they are depends on the embedder.
+    """
+
+    settings: MatchSettings = field(default_factory=MatchSettings)
+
+    def select(self, question: str, options: Sequence[Option]) -> list[Option]:
+        if not options:
+            return []
+        scores = self.scores(question, options)
+        order = sorted(
+            range(len(options)), key=lambda row: rank_key(float(scores[row]), options[row].identifier)
+        )
+        best = float(scores[order[0]])
+        if best < self.settings.threshold:
+            return []
+        near = [row for row in order if scores[row] >= best - self.settings.margin]
+        return [options[row] for row in near[: self.settings.options]]
+
+    def scores(self, question: str, options: Sequence[Option]) -> Floats:
+        """How well each option (n,) fits: standardised cosine + weighted word overlap; higher is better."""
+        cosines = np.array([option.cosine for option in options], dtype=np.float64)
+        deviation = float(cosines.std())
+        standard = (cosines - cosines.mean()) / deviation if deviation > 1e-9 else np.zeros(len(options))
+        asked = frozenset(terms(question))
+        overlap = np.array([word_overlap(asked, option.names) for option in options])
+        scores: Floats = standard + self.settings.overlap * overlap
+        return scores
+
+
+def word_overlap(asked: frozenset[str], names: Sequence[str]) -> float:
+    """Share of the distinct stemmed words of the names that the question uses, [0, 1]."""
+    named = frozenset[str]().union(*(_words(name) for name in names))
+    return len(named & asked) / len(named) if named else 0.0
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(name: str) -> frozenset[str]:
+    """A title stands in front of every section of its page, and popular pages come back."""
+    return frozenset(terms(name))

@@ -1,0 +1,116 @@
+"""walk: where do the links lead?
+
+Personalised PageRank over the knowledge graph itself. Nodes are chunks and entities (pages are entities),
+edges join a chunk with the entities it cites and with its own page. The walker returns to the chunks nearest
+to the question and to the entities the question names, so that passages two links away from the question (the
+second hop of a multi-hop question) gather mass. No language model is involved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import ConfigurationError
+from trivium.graph.schema import Label
+from trivium.graph.store import Adjacency, Floats, Neighbour
+from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_damping, check_depth
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSettings:
+    """``chunks``: how many are returned when no depth is asked for. ``seed_chunks`` and ``seed_entities``:
+    from how many nearest chunks, and nearest entities where the question names none, the walk starts.
+    ``temperature``: of the softmax over their cosines, smaller is sharper. ``entity_share``: of seed mass.
+    ``damping``: probability of following a link. ``eps``: precision, see :mod:`trivium.retrievers.push`."""
+
+    chunks: int = 20
+    seed_chunks: int = 20
+    seed_entities: int = 5
+    temperature: float = 0.025
+    entity_share: float = 0.3
+    damping: float = 0.6
+    eps: float = 1e-6
+
+    def __post_init__(self) -> None:
+        check_counts(
+            "walk", chunks=self.chunks, seed_chunks=self.seed_chunks, seed_entities=self.seed_entities
+        )
+        check_damping("walk.damping", self.damping)
+        if not self.temperature > 0:
+            raise ConfigurationError(f"walk.temperature must be positive, got {self.temperature}")
+        if not 0 <= self.entity_share <= 1:
+            raise ConfigurationError(f"walk.entity_share must be in [0, 1], got {self.entity_share}")
+        if not 0 < self.eps < 1:
+            raise ConfigurationError(f"walk.eps must be in (0, 1), got {self.eps}")
+
+
+@dataclass(frozen=True, eq=False)
+class WalkRetriever:
+    """Chunks where the walker is most often. Score: stationary probability, [0, 1]."""
+
+    name: ClassVar[str] = "walk"
+    settings: WalkSettings = field(default_factory=WalkSettings)
+
+    def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+        check_depth(depth)
+        graph = query.store.adjacency()
+        mass = self._solution(query, graph)[: len(graph.chunks)]
+        count = self.settings.chunks if depth is None else depth
+        best = best_rows(mass, graph.chunks, count, np.flatnonzero(mass))
+        return [Candidate(graph.chunks[row], float(mass[row])) for row in best]
+
+    def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        graph = query.store.adjacency()
+        mass = self._solution(query, graph)
+        rows = [graph.chunk_rows.get(uri, -1) for uri in chunks]
+        return np.array([mass[row] if row >= 0 else np.nan for row in rows], dtype=np.float64)
+
+    def _solution(self, query: Query, graph: Adjacency) -> Floats:
+        return query.remember(self, lambda: self._solve(query, graph))
+
+    def _solve(self, query: Query, graph: Adjacency) -> Floats:
+        from trivium.retrievers.push import push  # loads numba, see trivium.retrievers.compiled
+
+        nodes, masses = walk_seeds(query, graph, self.settings)
+        return push(graph.indptr, graph.indices, nodes, masses, self.settings.damping, self.settings.eps)
+
+
+def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:
+    """Where the walk starts: distinct nodes (s,) and their masses (s,), summing to 1; both empty when neither
+    a chunk nor an entity of the graph fits the question. A side without seeds cedes its share."""
+    chunks = softmax(query.nearest(Label.CHUNK, settings.seed_chunks), settings.temperature)
+    # The walk sees only what is linked: named or near entities without a link are no place to start from.
+    named = [uri for uri in query.named_entities if uri in graph.entity_rows]
+    if named:
+        entities = dict.fromkeys(named, 1 / len(named))
+    else:
+        near = query.nearest(Label.ENTITY, settings.seed_entities)
+        linked = [neighbour for neighbour in near if neighbour.uri in graph.entity_rows]
+        entities = softmax(linked, settings.temperature)
+    seeds = [
+        (graph.chunk_rows[uri], (1 - settings.entity_share) * mass)
+        for uri, mass in chunks.items()
+        if uri in graph.chunk_rows
+    ]
+    offset = len(graph.chunks)
+    seeds += [
+        (offset + graph.entity_rows[uri], settings.entity_share * mass) for uri, mass in entities.items()
+    ]
+    seeds = [(node, mass) for node, mass in seeds if mass > 0]
+    nodes = np.array([node for node, _ in seeds], dtype=np.int64)
+    masses = np.array([mass for _, mass in seeds], dtype=np.float64)
+    return nodes, masses / masses.sum() if seeds else masses
+
+
+def softmax(near: Sequence[Neighbour], temperature: float) -> dict[str, float]:
+    """Shares of the neighbours, summing to 1: exp((cosine - best) / temperature), scaled."""
+    if not near:
+        return {}
+    cosines = np.array([neighbour.score for neighbour in near])
+    weights = np.exp((cosines - cosines.max()) / temperature)
+    return dict(zip([n.uri for n in near], (weights / weights.sum()).tolist(), strict=True))
