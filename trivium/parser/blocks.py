@@ -16,13 +16,19 @@ _QUOTE_CLASSES = frozenset(("quotebox", "pullquote", "templatequote", "cquote"))
 
 @handles(
     "p", "section", "article", "main", "header", "figure", "figcaption", "address", "details",
-    "summary", "fieldset", "legend", "aside", "form", "hgroup", "body", "noindex",
+    "summary", "fieldset", "legend", "aside", "form", "hgroup", "body",
 )  # fmt: skip
 def _block(reader: Reader, node: LexborNode) -> Leave:
     if is_skipped(node.attributes, node.tag or ""):
         return SKIP
     reader.edge()
     return Reader.edge
+
+
+@handles("hr")
+def _rule(reader: Reader, _node: LexborNode) -> Leave:
+    reader.edge()
+    return SKIP
 
 
 @handles("div", "center")
@@ -59,7 +65,9 @@ def _heading(reader: Reader, node: LexborNode) -> Leave:
 
     def leave(reader: Reader) -> None:
         text = " ".join(reader.close().text.split())
-        repeats_title = number == 1 and not reader.document.has_sections and normalise_title(text) == reader.title
+        repeats_title = (
+            number == 1 and not reader.document.has_sections and normalise_title(text) == reader.title
+        )
         if text and not repeats_title:
             reader.document.heading(text, number)
 

@@ -1,4 +1,4 @@
-"""Assembles what was read into a page: one plain text, a section tree, and chunks that point into the text."""
+"""Assembles what was read into a page: one plain text, a section tree, and chunks pointing into the text."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Cell(Run):
 
 @dataclass(slots=True)
 class Table:
-    """A table being read. ``rows`` holds the cells as written, ``head_rows`` the indices of rows in a thead."""
+    """A table being read: its cells as written, row by row, and the indices of the rows in a ``<thead>``."""
 
     is_infobox: bool
     rows: list[list[Cell]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Placed:
 
 
 def parse_span(value: str | None, limit: int) -> int:
-    """A ``colspan`` or ``rowspan`` value: 1 when it is malformed, the limit when it is larger or 0 ("to the end")."""
+    """A ``colspan`` or ``rowspan``: 1 when malformed, the limit when it is larger or 0 ("to the end")."""
     digits = (value or "1").strip()
     if not (digits.isascii() and digits.isdigit()):
         return 1

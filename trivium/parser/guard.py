@@ -33,15 +33,16 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 def checked_bytes(html: str | bytes) -> bytes:
     """The document as UTF-8, after the checks.
 
-    Bytes are read in the encoding of their byte order mark, else the one a ``<meta>`` element names, else UTF-8;
-    what is wrong in it becomes U+FFFD.
+    Bytes are read in the encoding of their byte order mark, else the one a ``<meta>`` element names, else
+    UTF-8; what is wrong in it becomes U+FFFD.
 
     Raises:
         ParseError: the document is empty, too large, binary, without any markup, or nested without bounds.
     """
     if len(html) > MAX_BYTES:
         raise ParseError(
-            f"the document has {len(html):,} bytes, more than the {MAX_BYTES:,} that are read: split it into pages"
+            f"the document has {len(html):,} bytes, more than the {MAX_BYTES:,} that are read: "
+            "split it into pages"
         )
     data = html.encode("utf-8", "replace") if isinstance(html, str) else _as_utf8(html)
     if not data or data.isspace():
@@ -50,7 +51,9 @@ def checked_bytes(html: str | bytes) -> bytes:
     if len(start) - len(start.translate(None, _CONTROL)) > len(start) // 100:
         raise ParseError("the document is binary data: expected an HTML page (is it compressed?)")
     if _TAG.search(data) is None:
-        raise ParseError("the document has no HTML tags: expected an HTML page, plain text goes in as records")
+        raise ParseError(
+            "the document has no HTML tags: expected an HTML page, plain text goes in as records"
+        )
     _check_cost(data)
     return data
 
@@ -59,7 +62,9 @@ def _as_utf8(data: bytes) -> bytes:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             body = data[len(mark) :]
-            return body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace")
+            return (
+                body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace")
+            )
     declared = _CHARSET.search(data, 0, _MAX_CHECKED)
     name = "utf-8" if declared is None else declared[1].decode("ascii").lower()
     try:
@@ -77,7 +82,8 @@ def _check_cost(data: bytes) -> None:
     tags, closing = data.count(b"<"), data.count(b"</")
     if tags > MAX_TAGS:
         raise ParseError(
-            f"the document has about {tags:,} tags, more than the {MAX_TAGS:,} that are read: split it into pages"
+            f"the document has about {tags:,} tags, more than the {MAX_TAGS:,} that are read: "
+            "split it into pages"
         )
     if tags <= _UNSUSPICIOUS_TAGS and tags - 2 * closing <= _UNSUSPICIOUS_OPEN:
         return

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-# The entry functions register themselves with the reader.
-from trivium.parser import blocks, inline, table_reader  # noqa: F401
+from trivium.errors import ParseError
+from trivium.parser import blocks, inline, table_reader  # noqa: F401  (their functions register themselves)
 from trivium.parser.guard import checked_bytes
 from trivium.parser.page import MAX_TITLE, identify
 from trivium.parser.reader import Reader
-from trivium.errors import ParseError
 from trivium.types import Page
 
-# Where the article is, best first. A page indicator (a star, a padlock) may hold parser output of its own.
+# Where the article is, best first.
 _ROOTS = ("#mw-content-text", "#bodyContent", ".mw-parser-output", "main", '[role="main"]', "article")
 
 
@@ -53,8 +52,8 @@ def _parse(html: str | bytes, source: str, title: str | None) -> Page:
     identity = identify(tree, title)
     if identity.title is None:
         raise ParseError(
-            f"the page does not say what it is called: expected a title of at most {MAX_TITLE} characters in its "
-            "head or a heading; pass title=..."
+            f"the page does not say what it is called: expected a title of at most {MAX_TITLE} characters "
+            "in its head or a heading; pass title=..."
         )
     reader = Reader(identity.title, identity.host)
     reader.read(_content(tree))
@@ -76,7 +75,8 @@ def _parse(html: str | bytes, source: str, title: str | None) -> Page:
 def _content(tree: LexborHTMLParser) -> LexborNode:
     for selector in _ROOTS:
         root = tree.css_first(selector)
-        if root is not None and not (selector == "article" and len(tree.css("article")) > 1):
+        # One of several articles, or of several pieces of parser output, is not the article.
+        if root is not None and (selector.startswith("#") or len(tree.css(selector)) == 1):
             return root
     if tree.body is None:
         raise ParseError("the document has no body: expected an HTML page (is it a frameset?)")

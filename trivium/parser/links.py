@@ -14,22 +14,23 @@ from trivium.text import normalise_title
 MAX_TITLE_BYTES = 255  # MediaWiki's own limit for a title
 _MAX_CACHED_HREF = 400  # characters; hostile addresses of megabytes must not be pinned in the cache
 
-# Namespaces by their canonical English names, which every MediaWiki understands, and by the local names of the
-# larger Wikipedias. https://www.mediawiki.org/wiki/Help:Namespaces
-_NAMESPACES = frozenset(
-    """
-    media special user wikipedia project wp file image mediawiki template help category portal book draft module
-    timedtext gadget gadget definition education program topic
+# Namespaces by their canonical English names, which every MediaWiki understands, and by the local names of
+# the larger Wikipedias. https://www.mediawiki.org/wiki/Help:Namespaces
+_NAMESPACE_NAMES = """
+    media special user wikipedia project wp file image mediawiki template help category portal book draft
+    module timedtext gadget topic education_program gadget_definition
     spezial datei bild benutzer vorlage hilfe kategorie
     spécial fichier utilisateur modèle aide catégorie portail wikipédia projet
     especial archivo usuario plantilla ayuda categoría
     speciale immagine utente aiuto categoria portale progetto
     speciaal bestand gebruiker sjabloon categorie portaal
     ficheiro predefinição ajuda
-    """.split()
-) | {"education program", "gadget definition"}
+"""
+_NAMESPACES = frozenset(name.replace("_", " ") for name in _NAMESPACE_NAMES.split())
 _TALK = frozenset(("talk", "diskussion", "discussion", "discusión", "discussione", "overleg", "discussão"))
 
+# The common case: nothing to decode, normalise or look into.
+_PLAIN = re.compile(r"/wiki/([A-Z0-9](?:_?[A-Za-z0-9(),.'-]){0,200})")
 _ADDRESS = re.compile(r"(?:https?:)?//([^/?#]+)(/[^#]*)?", re.IGNORECASE)
 _SCRIPT = re.compile(r"/(?:w/)?index\.php\?(.*)")
 _WIKIPEDIA = re.compile(r"[a-z-]+\.wikipedia\.org")
@@ -50,7 +51,7 @@ def first_upper(title: str) -> str:
 
 
 def article_title(name: str) -> str | None:
-    """A decoded page name as a title of the article namespace, or None (other namespace, empty, impossible)."""
+    """A decoded page name as the title of an article; None when it is empty, too long or no article."""
     title = normalise_title(name)
     if ":" in title:
         prefix = title.lstrip(": ").split(":", 1)[0].strip().lower()
@@ -65,7 +66,7 @@ def article_title(name: str) -> str | None:
 def link_target(href: str, host: str | None) -> str | None:
     """The title of the article that ``href`` names, without its fragment; None for every other address.
 
-    ``host`` is the site the page came from; without it, absolute addresses of any Wikipedia are taken for its own.
+    ``host`` is the site the page came from; without it, absolute addresses of any Wikipedia count as its own.
     Red links (``?title=...&redlink=1``) name an article that is yet to be written, and count.
 
     >>> link_target("/wiki/Alan_Turing#Legacy", None)
@@ -81,6 +82,9 @@ def link_target(href: str, host: str | None) -> str | None:
 
 
 def _resolve(href: str, host: str | None) -> str | None:
+    plain = _PLAIN.fullmatch(href)
+    if plain is not None:
+        return plain[1].replace("_", " ")
     path = href
     if not href.startswith(("/wiki/", "./")):
         address = _ADDRESS.match(href)

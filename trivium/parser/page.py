@@ -117,8 +117,10 @@ def _titles(tree: LexborHTMLParser, head: _Head, fallback: str | None) -> Iterat
 def _aliases(tree: LexborHTMLParser, head: _Head) -> list[str]:
     names = [_json_text(_REDIRECTED_FROM.search(head.config))]
     if not head.config:
-        for anchor in tree.css(".mw-redirectedfrom a"):
-            names.append(link_target(anchor.attributes.get("href") or "", None) or anchor.text())
+        names += [
+            link_target(anchor.attributes.get("href") or "", None) or anchor.text()
+            for anchor in tree.css(".mw-redirectedfrom a")
+        ]
     titles = (normalise_title(name or "") for name in names)
     return list(dict.fromkeys(title for title in titles if 0 < len(title) <= MAX_TITLE))
 
@@ -140,5 +142,3 @@ def _old_id(tree: LexborHTMLParser) -> re.Match[str] | None:
         if found is not None:
             return found
     return None
-
-

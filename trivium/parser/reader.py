@@ -1,8 +1,8 @@
 """Walks the content of a page once and tells headings, blocks and links apart.
 
-The walk keeps its own stack, so that twenty thousand nested elements need no more than two. Every tag that means
-something has an entry function (``HANDLERS``); it answers with what to do when the element ends, ``None`` when
-nothing is to be done (its content is read as if the tag were not there), or :data:`SKIP`.
+The walk keeps its own stack, so that twenty thousand nested elements need no more of Python's than two. Every
+tag that means something has an entry function (``HANDLERS``); it answers with what to do when the element
+ends, ``None`` when nothing is to be done (its content is read as if the tag were not there), or :data:`SKIP`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ Leave = Callable[["Reader"], None]
 Enter = Callable[["Reader", "LexborNode"], Leave | None]
 
 
-def SKIP(_reader: Reader) -> None:
-    """An entry function's answer: leave the element out with all its content."""
+def _skipped(_reader: Reader) -> None:
+    """Never called: an element that is left out is not left."""
 
+
+SKIP: Final[Leave] = _skipped  # an entry function's answer: leave the element out with all its content
 
 _SHORT_LINE = 60  # characters; longer ones are paragraphs, whatever the markup
 
@@ -64,7 +66,7 @@ class Reader:
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH
         self.depth = 0  # of lists inside the present chunk
-        self.tables: list[Table | None] = []  # around the present place; None for one that only arranges content
+        self.tables: list[Table | None] = []  # around the present place; None: it only arranges content
         self._line = 0  # where the present line of loose text begins
         self._outer: list[tuple[Run, Mode, ChunkKind, int]] = []
         self._target: str | None = None  # of the link the present place is in
@@ -194,6 +196,6 @@ class Reader:
 
     def _cut_anchor(self) -> None:
         """Records the part of an open link that lies in the run about to be left."""
-        if self.run.length > self._mark[1]:
+        if self._target is not None and self.run.length > self._mark[1]:
             self.run.link(self._target, self._mark)
             self._recorded = True

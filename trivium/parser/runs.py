@@ -1,7 +1,7 @@
 """A run of visible text under construction: normalised white space, and links that know where they stand.
 
-Markup separates words in many ways (a space, a line break, the edge of a table cell). A run remembers only the
-strongest separator asked for since the last word and writes it when another word follows, so that no text
+Markup separates words in many ways (a space, a line break, the edge of a table cell). A run remembers only
+the strongest separator asked for since the last word and writes it when another word follows, so that no text
 starts or ends with white space and nothing is separated twice.
 """
 
@@ -60,7 +60,7 @@ class Run:
         if text.isspace():
             self.pending = self.pending or SPACE
             return
-        # Most text holds nothing but single spaces (every other white space is unprintable): no need to rebuild it.
+        # Every white space but the space is unprintable: most text is normal already and needs no rebuilding.
         clean = text.strip() if text.isprintable() and "  " not in text else _normalised(text)
         if not clean:
             return
@@ -93,7 +93,7 @@ class Run:
         self.extend("", "", other)
 
     def extend(self, separator: str, label: str, other: Run) -> None:
-        """Adds a label and a run that has text, both as they are, after ``separator`` unless this run is empty."""
+        """Adds a label and a run with text as they are, after ``separator`` unless this run is empty."""
         lead = separator + label if self.length else label
         if lead:
             self.parts.append(lead)
@@ -117,10 +117,7 @@ class Run:
         index, start = mark
         if start and index < len(self.parts):
             first = self.parts[index]
-            if first[0] == SPACE:
-                start += 1
-            elif first.isspace() or first == COMMA or first == COLON:
-                start += len(first)
+            start += len(first) - (0 if first in (COMMA, COLON) else len(first.lstrip()))
         self.links.append((target, start, self.length))
 
 
@@ -130,7 +127,9 @@ class Verbatim(Run):
     __slots__ = ()
 
     def add(self, text: str) -> None:
-        lines = text.replace("\r\n", LINE).replace("\r", LINE).expandtabs(4).replace("\xa0", SPACE).split(LINE)
+        lines = (
+            text.replace("\r\n", LINE).replace("\r", LINE).expandtabs(4).replace("\xa0", SPACE).split(LINE)
+        )
         clean = _BEFORE_LINE.sub(LINE, LINE.join(_INVISIBLE.sub("", line) for line in lines))
         if not self.length:
             clean = clean.lstrip()

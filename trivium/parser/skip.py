@@ -1,4 +1,4 @@
-"""What a reader of the article would not call its text: navigation, apparatus, maintenance notes, duplicates."""
+"""What is not the text of the article: navigation, apparatus, maintenance notes, duplicates."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ import re
 from functools import lru_cache
 
 # Elements whose content is never visible text of the article.
-SKIPPED_TAGS = frozenset(
-    """
-    script style link meta head title noscript template svg canvas audio video object embed iframe map img input
-    button select textarea nav footer rp col colgroup hr wbr progress meter dialog
-    """.split()
-)
+_TAGS = """
+    script style link meta head title noscript template svg canvas audio video object embed iframe map img
+    input button select textarea nav footer rp col colgroup wbr progress meter dialog
+"""
+SKIPPED_TAGS = frozenset(_TAGS.split())
 
-_SKIPPED_CLASSES = frozenset(
-    """
-    navbox navbox-styles vertical-navbox sidebar navbar succession-box subjectbar authority-control navigation-box
-    toc toclimit mw-table-of-contents vector-toc
-    reference mw-ref mw-references mw-references-wrap references mw-cite-backlink
+_CLASSES = """
+    navbox navbox-styles vertical-navbox sidebar navbar succession-box subjectbar authority-control
+    mw-authority-control portal portalbox portal-bar sistersitebox side-box catlinks mw-hidden-catlinks
+    toc mw-table-of-contents vector-toc
+    reference mw-ref mw-references mw-references-wrap references mw-cite-backlink mw-ext-cite-error harv-error
+    cs1-hidden-error cs1-maint citation-comment Z3988
     mw-editsection mw-editsection-like mw-editsection-bracket
-    hatnote dablink rellink
-    ambox tmbox ombox cmbox fmbox imbox mbox-small metadata asbox sistersitebox side-box portal portalbox portal-bar
-    Inline-Template asof-tag harv-error mw-ext-cite-error cs1-hidden-error cs1-maint citation-comment Z3988
-    shortdescription catlinks printfooter mw-jump mw-jump-link mw-redirectedfrom mw-indicators mw-authority-control
+    hatnote dablink rellink mw-redirectedfrom
+    ambox tmbox ombox cmbox fmbox imbox mbox-small metadata asbox Inline-Template asof-tag
+    shortdescription printfooter mw-jump mw-jump-link mw-indicators
     mw-collapsible-toggle magnify play-btn-large mw-tmh-playtext PopUpMediaTransform
     geo-nondefault geo-multi-punct infobox-journal-search
-    mw-hidden-catlinks mw-empty-elt sr-only visually-hidden
-    """.split()
-)
+    mw-empty-elt sr-only visually-hidden
+"""
+_SKIPPED_CLASSES = frozenset(_CLASSES.split())
 _SKIPPED_IDS = frozenset(
-    "toc siteSub contentSub contentSub2 jump-to-nav coordinates catlinks mw-indicator siteNotice".split()
+    ("toc", "siteSub", "contentSub", "jump-to-nav", "coordinates", "catlinks", "siteNotice")
 )
 _SKIPPED_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "doc-endnotes"))
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -45,7 +44,7 @@ def _skipped_class(value: str, tag: str | None) -> bool:
     # A list of works to read is text of the article, whatever its columns are called.
     if "reflist" in names and "refbegin" not in names:
         return True
-    # Ages are written into spans not meant for print ("; 62 years ago"); anything larger is an aid of the screen.
+    # Ages are in spans that are not printed ("; 62 years ago"); anything larger is an aid of the screen.
     return "noprint" in names and tag != "span"
 
 

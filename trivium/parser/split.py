@@ -16,7 +16,11 @@ _SENTENCE = re.compile(
     r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…。！？])['"”’»)\]]*(?=\s+[^\sa-z]|$)|$)""", re.DOTALL
 )
 _SHAPE = bytes(  # letters as "a", white space as " ", marks as "."; bytes beyond ASCII as letters
-    ord(" ") if chr(b).isspace() and b < 128 else ord("a") if chr(b).isalnum() or b == 95 or b >= 128 else ord(".")
+    ord(" ")
+    if chr(b).isspace() and b < 128
+    else ord("a")
+    if chr(b).isalnum() or b == 95 or b >= 128
+    else ord(".")
     for b in range(256)
 )
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -25,12 +29,12 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 def split_points(text: str) -> list[tuple[int, int]]:
     """Start and end of each piece of ``text``, in order; every piece has at most 400 tokens.
 
-    Pieces are filled up to the limit (a long piece and a short one, rather than two halves), so that most of a
+    Pieces are filled up to the limit (a long one and a short one, rather than two halves), so that most of a
     paragraph stays together.
     """
     if _fits(text):
         return [(0, len(text))]
-    return list(_fill(text, _atoms(text)))
+    return list(_fill(_atoms(text)))
 
 
 def _fits(text: str) -> bool:
@@ -45,8 +49,8 @@ def _most_tokens(text: str) -> int:
     """An upper bound of ``count_tokens``, exact for ASCII, at a tenth of its cost."""
     data = text.encode("utf-8", "replace")
     shape = data.translate(_SHAPE)
-    # A token begins with a letter after none, or is a mark. Any character beyond ASCII has at least one byte more
-    # than its one, and may be a mark that also cuts a word in two.
+    # A token begins with a letter after none, or is a mark. A character beyond ASCII may be a mark that also
+    # cuts a word in two; it has at least one byte more than an ASCII character.
     others = len(data) - len(text)
     return shape.startswith(b"a") + shape.count(b".") + shape.count(b" a") + shape.count(b".a") + 2 * others
 
@@ -77,7 +81,7 @@ def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
             yield at, min(at + MAX_CHARACTERS, token.end()), 1
 
 
-def _fill(text: str, atoms: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+def _fill(atoms: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
     first = last = -1
     total = 0
     for start, end, tokens in atoms:

@@ -87,7 +87,7 @@ def _caption(reader: Reader, node: LexborNode) -> Leave:
 
 
 @handles("tr")
-def _row(reader: Reader, node: LexborNode) -> Leave:
+def _row(reader: Reader, node: LexborNode) -> Leave | None:
     if is_skipped(node.attributes, "tr"):
         return SKIP
     table = reader.tables[-1] if reader.tables else None

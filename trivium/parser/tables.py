@@ -18,7 +18,7 @@ _MAX_LABEL = 80  # characters of a column's header that are repeated in its rows
 
 
 def linearise(table: Table, line: str = LINE) -> Run:
-    """The caption and rows of a table, one a line; ``line`` separates them (a nested table has to fit in one)."""
+    """The caption and rows of a table, one a line; ``line`` separates them (a nested table gets but one)."""
     out = Run()
     out.append(table.caption)
     grid = place(table.rows)
@@ -33,8 +33,13 @@ def linearise(table: Table, line: str = LINE) -> Run:
             continue
         if head:
             labels, head = _labels(head, width), []
-        _write(out, row, labels, line)
+        _write(out, row, [] if _spans(row, width) else labels, line)
     return out
+
+
+def _spans(row: list[Placed], width: int) -> bool:
+    """Whether a single cell goes across the table: a title or the name of a group of rows."""
+    return len(row) == 1 and row[0].last - row[0].first + 1 >= width
 
 
 def _is_head(row: list[Placed], width: int, *, in_head: bool) -> bool:
@@ -58,7 +63,7 @@ def _is_head(row: list[Placed], width: int, *, in_head: bool) -> bool:
 
 
 def _labels(head: list[list[Placed]], width: int) -> list[str]:
-    """For every column its headers from the outermost to the innermost, cut to a length that can be repeated."""
+    """For every column its headers, outermost first, cut to a length that can be repeated."""
     names: list[list[str]] = [[] for _ in range(width)]
     for row in head:
         for placed in row:

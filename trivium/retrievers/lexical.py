@@ -41,7 +41,7 @@ class LexicalRetriever:
         found = query.store.words(query.terms, max(count, self.settings.candidates))
         scores = self.score(query, found)
         best = best_rows(scores, found, count)
-        return [Candidate(found[row], float(scores[row])) for row in best if scores[row] > 0]
+        return [Candidate(found[row], float(scores[row])) for row in best]
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         if not query.terms:

@@ -27,6 +27,6 @@ def path_chunks(store: GraphStore, nodes: Sequence[str]) -> list[str]:
     return (
         [chunk for chunk in cited if cited[chunk] == path]
         or [chunk for chunk in cited if path - cited[chunk] == {page_of(chunk)}]
-        or [chunk for chunk in cited if len(path) > 2 and len(cited[chunk]) >= 2]
+        or [chunk for chunk in cited if len(cited[chunk]) >= 2]
         or list(cited)
     )

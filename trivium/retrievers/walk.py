@@ -33,7 +33,7 @@ class WalkSettings:
     seed_entities: int = 5
     temperature: float = 0.025
     entity_share: float = 0.3
-    damping: float = 0.6
+    damping: float = 0.65
     eps: float = 1e-6
 
     def __post_init__(self) -> None:

@@ -7,12 +7,14 @@ they are too many. Building is single-threaded, so the same vectors give the sam
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from usearch.index import Index
 
 from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.files import link_or_copy, load_array, save_array
@@ -20,16 +22,24 @@ from trivium.graph.embedded.matrix import Matrix
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.store import Vectors
 
-EXACT_BELOW = 5000
-"""Labels with fewer embedded nodes are always searched exactly."""
+if sys.platform == "linux":
+    # USearch brings a C++ runtime of its own, and a library that is loaded after it and expects the system's
+    # (onnxruntime) crashes the process. Loading the system's first, for everyone, prevents that.
+    with suppress(OSError):
+        ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
+from usearch.index import Index  # noqa: E402 - after its runtime
+
+EXACT_BELOW = 32_768
+"""Labels with fewer embedded nodes are always searched exactly: 25,700 chunks take 1.7 ms, and finding 99 of their
+100 nearest by an index 1.4 ms."""
 INDEX_NEIGHBOURS = 100
 """An index is asked for at least this many, which are then ordered by their exact cosines."""
 MOST_STALE = 0.1
 """The share of nodes that went at which an index is built anew."""
-EXPANSION_ADD = 64
-"""Half of USearch's default: builds twice as fast."""
-EXPANSION_SEARCH = 128
-"""Nodes USearch keeps in sight while it searches; 64, its default, finds less at little gain in time."""
+EXPANSION_ADD = 128
+EXPANSION_SEARCH = 512
+"""Nodes USearch keeps in sight while it searches. On 45,000 entities 128 finds .92 of the 100 nearest, 256 .97, 512 .99
+(in 3 ms); with .94 the vector view lost two points of hit@5."""
 _BATCH = 2000
 
 Step = Callable[[int], None]
@@ -113,7 +123,7 @@ def _new_index(dimension: int) -> Index:
     return Index(
         ndim=dimension,
         metric="ip",
-        dtype="f32",
+        dtype="f16",  # half the memory and time; what is found is ordered by the exact vectors
         multi=False,
         expansion_add=EXPANSION_ADD,
         expansion_search=EXPANSION_SEARCH,

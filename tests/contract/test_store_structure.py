@@ -1,0 +1,207 @@
+"""The graph as it is read back: structure, redirects, relations, names."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.graphs import graph
+from trivium.errors import StoreError
+from trivium.graph.model import RelationEdge
+from trivium.graph.schema import Hop
+from trivium.graph.store import ChunkRecord, GraphStore
+
+MARS = graph(
+    "Mars",
+    [("red planet", ["Sun", "Ares", "Mars"]), ("it rusts", ["Iron"])],
+    {
+        "Moons": [("two moons", ["Phobos", "Fear", "Deimos"])],
+        "Moons#Phobos": [("the larger", ["Sol"]), ("the nearer", [])],
+        "Rovers": [],
+    },
+    aliases=["Ares", "Red Planet"],
+    relations=[("orbits", "Sol"), ("satellite", "Fear"), ("satellite", "Phobos")],
+)
+PHOBOS = graph("Phobos", [("a moon", ["Red Planet", "Asaph Hall"])], aliases=["Fear"])
+
+
+@pytest.fixture
+def filled(store: GraphStore) -> GraphStore:
+    """Mars cites an alias of Phobos before Phobos comes, and the other way round."""
+    store.write([MARS])
+    store.write([PHOBOS])
+    return store
+
+
+def test_counts_by_hand(filled: GraphStore) -> None:
+    """Every label and relationship type, mirrors and transitive ones included."""
+    info = filled.info()
+    assert info.nodes == {"Entity": 7, "Page": 2, "SubChapter": 3, "Chunk": 6}
+    assert info.relationships == {
+        "has_subchapter": 3,
+        "is_subchapter_of": 4,
+        "has_chunk": 6,
+        "is_chunk_of": 6 + 1 + 2 * 2,
+        "next": 2,
+        "previous": 2,
+        "cites": 2 + 1 + 2 + 1 + 2,
+        "cited_in": 8,
+        "semantic_rel": 4,
+    }
+    assert info.aliases == 3
+    assert info.embedder is None
+
+
+def test_records_and_texts_come_back(filled: GraphStore) -> None:
+    """In the order asked, repeats included; offsets count in the page's text."""
+    first, second, again = filled.fetch(["Mars#Moons#Phobos#chunk-2", "Mars#chunk-2", "Mars#chunk-2"])
+    assert first == ChunkRecord(
+        uri="Mars#Moons#Phobos#chunk-2",
+        page="Mars",
+        section="Mars#Moons#Phobos",
+        text="the nearer",
+        kind="paragraph",
+        position=4,
+        start=41,
+        end=51,
+        token_count=2,
+    )
+    assert second == again
+    assert filled.page_text("Mars")[first.start : first.end] == "the nearer"
+
+
+def test_unknown_chunks_and_pages_are_named_in_the_error(filled: GraphStore) -> None:
+    """fetch and page_text have no empty answer."""
+    with pytest.raises(StoreError, match="'Mars#chunk-9'"):
+        filled.fetch(["Mars#chunk-1", "Mars#chunk-9"])
+    with pytest.raises(StoreError, match="'Pluto'"):
+        filled.page_text("Pluto")
+
+
+def test_outline_and_hops_follow_the_page(filled: GraphStore) -> None:
+    """Document order within a page, pages by uri; an unknown node has an empty list."""
+    below = ["Mars#chunk-1", "Mars#chunk-2", "Mars#Moons#chunk-1"]
+    below += ["Mars#Moons#Phobos#chunk-1", "Mars#Moons#Phobos#chunk-2"]
+    assert filled.outline(["Mars", "Nix"]) == {
+        "Mars": ["Mars#Moons", "Mars#Moons#Phobos", "Mars#Rovers"],
+        "Nix": [],
+    }
+    assert filled.expand(["Mars", "Nix"], Hop.BELOW) == {"Mars": below, "Nix": []}
+    assert filled.expand(["Mars", "Mars#Moons", "Mars#Rovers"], Hop.CHILD) == {
+        "Mars": below[:2],
+        "Mars#Moons": below[2:3],
+        "Mars#Rovers": [],
+    }
+    assert filled.expand(["Mars", "Phobos", "Sun"], Hop.CITED_IN) == {
+        "Mars": ["Mars#chunk-1", "Phobos#chunk-1"],
+        "Phobos": ["Mars#Moons#chunk-1"],
+        "Sun": ["Mars#chunk-1"],
+    }
+    assert filled.chunk_uris() == [*below, "Phobos#chunk-1"]
+
+
+def test_redirects_resolve_whether_the_page_came_before_or_after(filled: GraphStore) -> None:
+    """Two links to one page, by title and by alias, are one citation, at the place of the first."""
+    assert filled.cited(["Mars#chunk-1", "Mars#Moons#chunk-1", "Phobos#chunk-1", "?"]) == {
+        "Mars#chunk-1": ["Sun", "Mars"],
+        "Mars#Moons#chunk-1": ["Phobos", "Deimos"],
+        "Phobos#chunk-1": ["Mars", "Asaph Hall"],
+        "?": [],
+    }
+    assert filled.resolve(["Fear", "Sun", "Mars", "Nix", "Ares"]) == {
+        "Fear": "Phobos",
+        "Sun": "Sun",
+        "Mars": "Mars",
+        "Ares": "Mars",
+    }
+
+
+def test_a_title_beats_an_alias_and_the_lowest_page_holds_a_shared_one(store: GraphStore) -> None:
+    """And when the stronger claim goes, the next one holds."""
+    store.write([graph("Z", aliases=["Name"]), graph("C", [("c", ["Name"])]), graph("Y", aliases=["Name"])])
+    assert store.cited(["C#chunk-1"]) == {"C#chunk-1": ["Y"]}
+    store.write([graph("Name")])
+    assert store.cited(["C#chunk-1"]) == {"C#chunk-1": ["Name"]}
+    store.delete(["Y"])
+    assert store.resolve(["Name"]) == {"Name": "Name"}
+    store.delete(["Name"])
+    assert store.cited(["C#chunk-1"]) == {"C#chunk-1": ["Z"]}
+    store.delete(["Z"])
+    assert store.cited(["C#chunk-1"]) == {"C#chunk-1": ["Name"]}
+    assert list(store.adjacency().entities) == ["C", "Name"]
+
+
+def test_relations_are_resolved_distinct_and_without_mirrors(filled: GraphStore) -> None:
+    """The same relation by title and by alias is one; both ends find it."""
+    satellite, orbits = RelationEdge("Mars", "satellite", "Phobos"), RelationEdge("Mars", "orbits", "Sol")
+    assert filled.relations(["Mars"]) == [orbits, satellite]
+    assert filled.relations(["Phobos", "Nix"]) == [satellite]
+    assert filled.relations(["Phobos", "Mars", "Sol"]) == [orbits, satellite]
+    assert filled.relations(["Sun"]) == []
+
+
+def test_names_are_titles_then_aliases_by_page(filled: GraphStore) -> None:
+    """Only of pages; as people write them."""
+    filled.write([graph("C%23", aliases=["C sharp %23"])])
+    assert list(filled.names()) == [
+        ("C#", "C%23"),
+        ("C sharp #", "C%23"),
+        ("Mars", "Mars"),
+        ("Ares", "Mars"),
+        ("Red Planet", "Mars"),
+        ("Phobos", "Phobos"),
+        ("Fear", "Phobos"),
+    ]
+
+
+def test_a_name_means_the_exact_title_then_the_alias_then_the_shortened_title(store: GraphStore) -> None:
+    """Each step is taken away in turn."""
+    store.write(
+        [
+            graph("Mercury"),
+            graph("Quicksilver", aliases=["MERCURY!"]),
+            graph("Mercury (planet)"),
+            graph("Other", [("x", ["Mercury (god)", "Rare's"])]),
+        ]
+    )
+    names = ["mercury", "mercury planet", "mercury god", "rare s", "none", ""]
+    assert store.lookup_names(names) == {
+        "mercury": "Mercury",
+        "mercury planet": "Mercury (planet)",
+        "mercury god": "Mercury (god)",
+        "rare s": "Rare's",
+    }
+    store.delete(["Mercury"])
+    assert store.lookup_names(["mercury"]) == {"mercury": "Quicksilver"}
+    store.delete(["Quicksilver"])
+    assert store.lookup_names(["mercury"]) == {"mercury": "Mercury (planet)"}
+    store.delete(["Mercury (planet)"])
+    assert store.lookup_names(["mercury"]) == {"mercury": "Mercury (god)"}
+
+
+def test_of_equal_names_the_page_then_the_most_cited_then_the_lowest_uri_is_meant(store: GraphStore) -> None:
+    """Citations by redirect count as well."""
+    store.write([graph("P", [("1", ["Io (moon)", "Io (cow)"]), ("2", ["Io (cow)"])])])
+    assert store.lookup_names(["io"]) == {"io": "Io (cow)"}
+    store.write([graph("Q", [("1", ["Io (moon)"])])])
+    assert store.lookup_names(["io"]) == {"io": "Io (cow)"}
+    store.write([graph("Q", [("1", ["Io (moon)"]), ("2", ["Io (moon)"])])])
+    assert store.lookup_names(["io"]) == {"io": "Io (moon)"}
+    store.write([graph("Io (band)")])
+    assert store.lookup_names(["io"]) == {"io": "Io (band)"}
+    store.write([graph("Io (moon)", aliases=["Jupiter I"]), graph("Io (cow)", aliases=["Heifer"])])
+    store.write([graph("R", [("1", ["Heifer"]), ("2", ["Heifer"])])])
+    assert store.lookup_names(["io"]) == {"io": "Io (cow)"}
+
+
+def test_the_adjacency_joins_chunks_with_what_they_cite_and_their_page(store: GraphStore) -> None:
+    """Both ways, each pair once, also where a chunk cites its own page."""
+    store.write([graph("B", [("b", ["A", "B"])]), graph("A", [("a", [])], {"S": [("s", ["X"])]})])
+    adjacency = store.adjacency()
+    assert list(adjacency.chunks) == ["A#S#chunk-1", "A#chunk-1", "B#chunk-1"]
+    assert list(adjacency.entities) == ["A", "B", "X"]
+    assert adjacency.indptr.tolist() == [0, 2, 3, 5, 8, 9, 10]
+    assert adjacency.indices.tolist() == [3, 5, 3, 3, 4, 0, 1, 2, 2, 0]
+    assert (str(adjacency.indptr.dtype), str(adjacency.indices.dtype)) == ("int64", "int32")
+    assert dict(adjacency.chunk_rows) == {"A#S#chunk-1": 0, "A#chunk-1": 1, "B#chunk-1": 2}
+    assert adjacency.entity_rows["X"] == 2
+    assert "Nix" not in adjacency.entity_rows

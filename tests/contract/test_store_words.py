@@ -1,0 +1,73 @@
+"""Words: candidates, counts and corpus statistics."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.graphs import graph
+from trivium.graph.store import GraphStore
+
+PAGES = [
+    graph("Mars", [("red planet red", []), ("nothing here", [])], {"Red moons": [("moon", [])]}),
+    graph("Moon", [("it is grey", [])]),
+]
+UNKNOWN = "Mars#chunk-9"
+
+
+@pytest.fixture
+def filled(store: GraphStore) -> GraphStore:
+    """Four chunks; "moon" is in the headings of two of them."""
+    store.write(PAGES)
+    return store
+
+
+def test_counts_tell_text_and_headings_apart(filled: GraphStore) -> None:
+    """Rows and columns in the order asked; an unknown chunk has no terms."""
+    counts = filled.term_counts(["Mars#Red moons#chunk-1", "Mars#chunk-1", UNKNOWN], ["red", "moon", "red"])
+    assert counts.text.tolist() == [[0, 1, 0], [2, 0, 2], [0, 0, 0]]
+    assert counts.headings.tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 0]]
+    assert counts.text_length.tolist() == [1, 3, 0]
+    assert counts.headings_length.tolist() == [3, 1, 0]
+    assert filled.term_counts([], ["red"]).text.shape == (0, 1)
+
+
+def test_statistics_stay_exact_through_changes(filled: GraphStore) -> None:
+    """A chunk counts once, in whichever of text and headings it has the term."""
+    terms = ["red", "moon", "grey", "none"]
+    before = filled.term_statistics(terms)
+    assert (before.chunks, before.mean_length) == (4, (4 + 3 + 4 + 4) / 4)
+    assert before.document_frequency.tolist() == [2, 2, 1, 0]
+    filled.write([graph("Mars", [("grey", [])])])
+    after = filled.term_statistics(terms)
+    assert (after.chunks, after.mean_length) == (2, (2 + 4) / 2)
+    assert after.document_frequency.tolist() == [0, 1, 2, 0]
+    filled.delete(["Mars", "Moon"])
+    empty = filled.term_statistics(terms)
+    assert (empty.chunks, empty.mean_length) == (0, 0.0)
+    assert empty.document_frequency.tolist() == [0, 0, 0, 0]
+
+
+def test_words_finds_chunks_with_any_of_the_terms_best_first(filled: GraphStore) -> None:
+    """Two occurrences beat one; headings count."""
+    assert filled.words(["red"], 10) == ["Mars#chunk-1", "Mars#Red moons#chunk-1"]
+    assert filled.words(["moon", "grey"], 10) == ["Moon#chunk-1", "Mars#Red moons#chunk-1"]
+    assert filled.words(["red"], 1) == ["Mars#chunk-1"]
+    assert filled.words(["none"], 10) == []
+    assert filled.words([], 10) == []
+    assert filled.words(["red"], 0) == []
+
+
+def test_words_follows_writes_and_deletes(filled: GraphStore) -> None:
+    """Each read sees the state before it."""
+    filled.write([graph("Mars", [("grey", [])])])
+    assert filled.words(["red"], 10) == []
+    assert sorted(filled.words(["grey"], 10)) == ["Mars#chunk-1", "Moon#chunk-1"]
+    filled.delete(["Moon"])
+    assert filled.words(["grey"], 10) == ["Mars#chunk-1"]
+    filled.delete(["Mars"])
+    assert filled.words(["grey"], 10) == []
+
+
+def test_terms_are_words_not_a_query_language(filled: GraphStore) -> None:
+    """Operators and quotes mean nothing."""
+    assert filled.words(['red" OR grey', "*", "terms:red", "red AND"], 10) == []

@@ -1,0 +1,118 @@
+"""The Python door: the same answers as the command line, with types."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import trivium
+from trivium.errors import EmbedderMismatchError, FusionError, InputError, StoreError, StoreNotFoundError
+
+QUESTIONS = ["Who discovered the moons of Mars?", "largest volcano in the Solar System", "lute player"]
+
+
+@pytest.fixture(scope="module")
+def engine(sample_store: Path) -> Iterator[trivium.Engine]:
+    with trivium.Engine.open(sample_store) as opened:
+        yield opened
+
+
+def test_the_public_names_are_few_and_all_there() -> None:
+    assert len(trivium.__all__) < 20
+    for name in trivium.__all__:
+        assert getattr(trivium, name) is not None
+    with pytest.raises(AttributeError):
+        _ = trivium.nonsense  # type: ignore[attr-defined]
+
+
+def test_importing_trivium_loads_no_heavy_library() -> None:
+    code = (
+        "import sys, trivium; from trivium import Engine; "
+        "print([m for m in ('tensorflow', 'torch', 'langchain_core', 'fastapi', 'openai', 'numba', 'datasets')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_search_many_and_asearch_agree_with_search(engine: trivium.Engine) -> None:
+    one_by_one = [engine.search(question, k=4) for question in QUESTIONS]
+    assert engine.search_many(QUESTIONS, k=4) == one_by_one
+
+    async def together() -> list[list[trivium.Hit]]:
+        return await asyncio.gather(*(engine.asearch(question, k=4) for question in QUESTIONS))
+
+    assert asyncio.run(together()) == one_by_one
+
+
+def test_a_longer_list_begins_with_the_shorter_one(engine: trivium.Engine) -> None:
+    for question in QUESTIONS:
+        assert engine.search(question, k=12)[:3] == engine.search(question, k=3)
+
+
+def test_exact_search_on_a_small_store_changes_nothing(engine: trivium.Engine) -> None:
+    for question in QUESTIONS:
+        assert engine.search(question, exact=True) == engine.search(question)
+
+
+def test_a_fusion_of_one_view_keeps_its_order(engine: trivium.Engine) -> None:
+    """Standardising is monotonous, so only ties may move."""
+    for question in QUESTIONS:
+        alone = engine.search(question, retrievers=["vector"], k=10)
+        fused = engine.search(question, retrievers=["vector"], fusion="convex", k=10)
+        assert [hit.uri for hit in fused] == [hit.uri for hit in alone]
+
+
+def test_contributions_are_there_only_when_asked_for(engine: trivium.Engine) -> None:
+    assert not engine.search(QUESTIONS[0])[0].contributions
+    assert len(engine.search(QUESTIONS[0], explain=True)[0].contributions) == 8
+
+
+def test_wrong_arguments_are_named(engine: trivium.Engine) -> None:
+    with pytest.raises(InputError, match="unknown retriever"):
+        engine.search("x", retrievers=["telepathy"])
+    with pytest.raises(FusionError, match="unknown fusion"):
+        engine.search("x", fusion="cold")
+    with pytest.raises(InputError, match="question"):
+        engine.search("\n")
+    with pytest.raises(InputError, match="k must be"):
+        engine.search("x", k=0)
+    with pytest.raises(InputError, match="no such page"):
+        engine.remove(["Vulcan"])
+
+
+@pytest.mark.parametrize("hostile", ["'; DROP TABLE chunk; --", "(((", 'a"b~/\\*?:^', "\x00\x07", "月" * 3000, "the of and"])
+def test_hostile_questions_are_only_questions(engine: trivium.Engine, hostile: str) -> None:
+    before = engine.info()
+    engine.search(hostile)
+    assert engine.info() == before
+
+
+def test_stores_that_cannot_be_opened(tmp_path: Path, sample_store: Path) -> None:
+    with pytest.raises(StoreNotFoundError):
+        trivium.Engine.open(tmp_path / "nowhere")
+    with pytest.raises(StoreError, match="folder"):
+        trivium.Engine.open("bolt://localhost:7687")
+    with pytest.raises(EmbedderMismatchError, match="filled by minilm"):
+        trivium.Engine.open(sample_store, embedder="bge-small")
+
+
+def test_another_version_of_the_embedder_is_refused(
+    tmp_path: Path, sample_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors of two versions do not mix, even when the name is the same."""
+    from dataclasses import replace
+
+    from trivium.embedding.onnx import OnnxEmbedder
+
+    identity = OnnxEmbedder("minilm").identity
+    monkeypatch.setattr(OnnxEmbedder, "identity", replace(identity, version="other"))
+    store = shutil.copytree(sample_store, tmp_path / "store")
+    with trivium.Engine.open(store) as engine, pytest.raises(EmbedderMismatchError, match="version other"):
+        engine.search("x")

@@ -1,0 +1,213 @@
+"""Derived files may be deleted, damaged, old or half written, and are not believed when they should not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.contract.graphs import embed_pending, graph
+from tests.contract.state import state_of
+from trivium.graph.embedded import EmbeddedStore, near, search
+
+PAGES = [
+    graph(
+        f"Page {n}", [(f"red moon {n}", [f"Page {n + 1}", "Sun"])], {"S": [("blue", [])]}, aliases=[f"P{n}"]
+    )
+    for n in range(6)
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store whose labels all have an approximate index."""
+    for module in (near, search):
+        monkeypatch.setattr(module, "EXACT_BELOW", 2)
+    with EmbeddedStore.create(tmp_path / "s") as store:
+        store.write(PAGES)
+        embed_pending(store)
+        store.refresh()
+    return tmp_path / "s"
+
+
+def _state(folder: Path) -> dict[str, object]:
+    with EmbeddedStore.open(folder) as store:
+        return state_of(store)
+
+
+def _files(folder: Path) -> list[Path]:
+    paths = [path for path in (folder / "index").rglob("*") if path.is_file()]
+    return sorted(path for path in paths if not path.name.endswith(".lock"))
+
+
+def test_the_index_folder_may_be_deleted(folder: Path) -> None:
+    """Also under an open store."""
+    before = _state(folder)
+    with EmbeddedStore.open(folder) as store:
+        shutil.rmtree(folder / "index")
+        assert state_of(store) == before
+    assert _state(folder) == before
+
+
+@pytest.mark.parametrize("damage", ["delete", "truncate", "empty", "flip", "replace"])
+def test_any_damaged_file_is_noticed_and_built_anew(folder: Path, damage: str) -> None:
+    """Every file of the index in turn."""
+    before = _state(folder)
+    count = len(_files(folder))
+    assert count > 10
+    for number in range(count):
+        path = _files(folder)[number]
+        content = path.read_bytes()
+        if damage == "delete":
+            path.unlink()
+        elif damage == "truncate":
+            path.write_bytes(content[: len(content) // 2])
+        elif damage == "empty":
+            path.write_bytes(b"")
+        elif damage == "flip":
+            middle = len(content) // 2
+            path.write_bytes(content[:middle] + bytes(255 - b for b in content[middle:]))
+        else:
+            path.write_bytes(b"garbage")
+        assert _state(folder) == before, path.name
+
+
+def test_an_intact_index_is_not_built_again(folder: Path) -> None:
+    """Neither when the store is opened again nor when its files were copied and have other times."""
+    inodes = [path.stat().st_ino for path in _files(folder)]
+    _state(folder)
+    for path in _files(folder):
+        os.utime(path)
+    _state(folder)
+    assert [path.stat().st_ino for path in _files(folder)] == inodes
+
+
+def test_a_half_built_generation_is_not_believed(folder: Path) -> None:
+    """A folder that was not renamed, one without its list of files, and one that names another state."""
+    before = _state(folder)
+    index = folder / "index"
+    whole = next(index.glob("generation-*"))
+    shutil.copytree(whole, index / "building-x")
+    (whole / "manifest.json").unlink()
+    assert _state(folder) == before
+    assert sorted(path.name for path in index.iterdir() if path.is_dir()) == [whole.name]
+    with EmbeddedStore.open(folder) as store:
+        store.delete(["Page 0"])
+        after = state_of(store)
+    current = next(index.glob("generation-*"))
+    manifest = (current / "manifest.json").read_text()
+    (current / "manifest.json").write_text(manifest.replace(current.name.removeprefix("generation-"), "1-x"))
+    assert _state(folder) == after
+
+
+def test_a_damaged_lock_does_not_lock_anyone_out(folder: Path) -> None:
+    """It is a file like the others."""
+    before = _state(folder)
+    shutil.rmtree(folder / "index")
+    (folder / "index").mkdir()
+    (folder / "index" / "lock.db").write_bytes(b"garbage" * 1000)
+    assert _state(folder) == before
+
+
+def test_a_restored_backup_does_not_meet_the_indexes_of_a_later_history(folder: Path, tmp_path: Path) -> None:
+    """The database goes back one state, then goes elsewhere: the count is the same, the history is not."""
+    backup = tmp_path / "backup.db"
+    source, target = sqlite3.connect(folder / "graph.db"), sqlite3.connect(backup)
+    source.backup(target)
+    source.close()
+    target.close()
+    with EmbeddedStore.open(folder) as store:
+        store.write([graph("One", [("only in one", [])])])
+        store.refresh()
+    shutil.copy(backup, folder / "graph.db")
+    with EmbeddedStore.open(folder) as store:
+        store.write([graph("Two", [("only in two", [])])])
+        assert store.words(["two"], 5) == ["Two#chunk-1"]
+        assert store.words(["one"], 5) == []
+
+
+def test_readers_see_what_another_connection_wrote(folder: Path) -> None:
+    """Without being told."""
+    with EmbeddedStore.open(folder) as reader, EmbeddedStore.open(folder) as writer:
+        assert reader.words(["fresh"], 5) == []
+        writer.write([graph("New", [("fresh", [])])])
+        assert reader.words(["fresh"], 5) == ["New#chunk-1"]
+        assert state_of(reader) == state_of(writer)
+
+
+def test_refresh_tells_its_progress(folder: Path) -> None:
+    """Up to the total, and only what is new is counted."""
+    steps: list[tuple[int, int]] = []
+    with EmbeddedStore.open(folder) as store:
+        store.refresh(lambda done, total: steps.append((done, total)))
+        assert steps == []
+        store.write([graph("New", [("fresh", []), ("fresher", [])])])
+        store.refresh(lambda done, total: steps.append((done, total)))
+    assert steps == [(2, 2)]
+
+
+def test_a_writer_that_is_killed_leaves_the_last_committed_pages(tmp_path: Path) -> None:
+    """SIGKILL in the middle of a transaction that had already changed every table."""
+    folder = tmp_path / "s"
+    with EmbeddedStore.create(folder) as store:
+        store.write(PAGES)
+        before = state_of(store)
+    script = textwrap.dedent(
+        """
+        import os, signal, sys
+        from tests.contract.graphs import graph
+        from trivium.graph.embedded import EmbeddedStore, writer
+
+        def die(*_):
+            print("reached", flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        writer.advance = die
+        store = EmbeddedStore.open(sys.argv[1])
+        store.write([graph("Page 0", [("changed", ["New"])])] + [graph(f"More {n}") for n in range(2000)])
+        """
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (-signal.SIGKILL, "reached\n"), ended.stderr
+    assert _state(folder) == before
+    with EmbeddedStore.open(folder) as store:
+        store.write([graph("After")])
+        assert "After" in [uri for uri, *_ in store.pages()]
+
+
+def test_a_builder_that_is_killed_leaves_nothing_that_is_believed(folder: Path) -> None:
+    """SIGKILL when all files are there but the rename: the next reader builds, and is not locked out."""
+    before = _state(folder)
+    shutil.rmtree(folder / "index")
+    script = textwrap.dedent(
+        """
+        import os, signal, sys
+        from trivium.graph.embedded import EmbeddedStore, generation
+        generation.write_manifest = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        EmbeddedStore.open(sys.argv[1]).refresh()
+        """
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert list((folder / "index").glob("building-*"))
+    assert _state(folder) == before
+    assert not list((folder / "index").glob("building-*"))
+
+
+def test_a_store_writes_nothing_outside_its_folder(tmp_path: Path) -> None:
+    """Whatever the titles are."""
+    titles = ["../../outside", "/etc/x", "..", "a/b"]
+    with EmbeddedStore.create(tmp_path / "in" / "s") as store:
+        store.write([graph(title, [("text", [title])], aliases=[f"../{title}"]) for title in titles])
+        embed_pending(store)
+        store.refresh()
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    assert [path.name for path in (tmp_path / "in").iterdir()] == ["s"]
+    assert {path.name for path in (tmp_path / "in" / "s").iterdir()} == {"graph.db", "index"}

@@ -1,0 +1,85 @@
+"""The embedded store and the one that works everything out anew agree after any history."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.contract.graphs import embed_pending, pages
+from tests.contract.state import state_of
+from tests.fakes.memory_store import MemoryStore
+from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.model import PageGraph
+from trivium.graph.schema import page_uri
+from trivium.graph.store import GraphStore
+
+Step = tuple[str, Any]
+
+_titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
+_steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.lists(pages, min_size=1, max_size=4)),
+        st.tuples(st.just("delete"), st.lists(_titles, min_size=1, max_size=2)),
+        st.tuples(st.just("alias"), st.dictionaries(_titles, st.lists(_titles, max_size=2), max_size=2)),
+        st.tuples(st.just("embed"), st.none()),
+        st.tuples(st.just("read"), st.none()),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def _carry_out(store: GraphStore, step: Step) -> object:
+    action, argument = step
+    if action == "write":
+        return store.write(argument)
+    if action == "delete":
+        return store.delete(argument)
+    if action == "alias":
+        store.add_aliases(argument)
+    elif action == "embed":
+        embed_pending(store)
+    else:
+        store.refresh()
+    return None
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=_steps)
+def test_any_history_ends_like_the_obvious_store(steps: list[Step]) -> None:
+    """Writes, deletes, aliases and embeddings in any order give the same reports and the same answers."""
+    with TemporaryDirectory() as folder, EmbeddedStore.create(Path(folder) / "s") as store:
+        oracle = MemoryStore()
+        for step in steps:
+            assert _carry_out(store, step) == _carry_out(oracle, step)
+        assert state_of(store) == state_of(oracle)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=_steps)
+def test_any_history_ends_like_building_the_final_pages_from_scratch(steps: list[Step]) -> None:
+    """Nothing of what was replaced or deleted is left: not an entity, a vector, a term or an alias."""
+    with (
+        TemporaryDirectory() as folder,
+        EmbeddedStore.create(Path(folder) / "s") as store,
+        EmbeddedStore.create(Path(folder) / "t") as fresh,
+    ):
+        written: dict[str, PageGraph] = {}
+        for action, argument in steps:
+            _carry_out(store, (action, argument))
+            if action == "write":
+                written.update((page.content_hash, page) for page in argument)
+        claims: dict[str, list[str]] = {}
+        for title, uri in store.names():
+            claims.setdefault(uri, []).append(page_uri(title))
+        final = [written[content_hash] for _, _, _, content_hash in store.pages()]
+        fresh.write([replace(page, aliases=()) for page in reversed(final)])
+        fresh.add_aliases(claims)
+        embed_pending(store)
+        embed_pending(fresh)
+        assert state_of(store) == state_of(fresh)

@@ -1,0 +1,149 @@
+"""The doors of the embedded store: what is opened, what is refused and how it is said."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.contract.graphs import embed_pending, graph, unit
+from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
+from trivium.graph.embedded import EmbeddedStore, connection
+from trivium.graph.schema import Hop, Label
+
+PAGE = graph("Mars", [("red planet", ["Sun"])])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A store with one embedded page."""
+    folder = tmp_path / "a store's é#%? folder"
+    with EmbeddedStore.create(folder) as store:
+        store.write([PAGE])
+        embed_pending(store)
+    return folder
+
+
+def test_what_was_written_is_there_when_opened_again(folder: Path) -> None:
+    """Also where the folder's name has characters that mean something in an address."""
+    assert EmbeddedStore.exists(folder)
+    with EmbeddedStore.open(folder) as store:
+        assert store.chunk_uris() == ["Mars#chunk-1"]
+        assert store.info().location == str(folder)
+    assert sorted(path.name for path in folder.parent.iterdir()) == [folder.name]
+
+
+def test_nothing_is_created_over_something(folder: Path, tmp_path: Path) -> None:
+    """Neither over a store nor over other files; an empty folder will do."""
+    with pytest.raises(StoreError, match="new or empty folder"):
+        EmbeddedStore.create(folder)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="new or empty folder"):
+        EmbeddedStore.create(tmp_path / "file")
+    (tmp_path / "empty").mkdir()
+    EmbeddedStore.create(tmp_path / "empty").close()
+
+
+def test_a_missing_store_is_not_found(tmp_path: Path) -> None:
+    """No folder, or a folder without a store."""
+    assert not EmbeddedStore.exists(tmp_path / "none")
+    with pytest.raises(StoreNotFoundError, match="trivium build"):
+        EmbeddedStore.open(tmp_path / "none")
+    with pytest.raises(StoreNotFoundError, match=r"graph\.db"):
+        EmbeddedStore.open(tmp_path)
+
+
+def test_something_else_than_a_store_is_refused(tmp_path: Path) -> None:
+    """A file, garbage, an empty file, another program's database."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreFormatError, match="got a file"):
+        EmbeddedStore.open(tmp_path / "file")
+    (tmp_path / "graph.db").write_bytes(b"garbage " * 1000)
+    with pytest.raises(StoreFormatError, match="damaged or no database"):
+        EmbeddedStore.open(tmp_path)
+    (tmp_path / "graph.db").write_bytes(b"")
+    with pytest.raises(StoreFormatError, match="not of a Trivium store"):
+        EmbeddedStore.open(tmp_path)
+    (tmp_path / "graph.db").unlink()
+    other = sqlite3.connect(tmp_path / "graph.db")
+    other.execute("CREATE TABLE page (id INTEGER)")
+    other.close()
+    with pytest.raises(StoreFormatError, match="not of a Trivium store"):
+        EmbeddedStore.open(tmp_path)
+
+
+def test_another_schema_version_is_refused(folder: Path) -> None:
+    """Both versions are named."""
+    database = sqlite3.connect(folder / "graph.db")
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(StoreFormatError, match=r"schema version 99.*version 1"):
+        EmbeddedStore.open(folder)
+
+
+def test_a_truncated_database_is_damaged_not_empty(folder: Path) -> None:
+    """Whether it shows at once or at the first read."""
+    path = folder / "graph.db"
+    path.write_bytes(path.read_bytes()[: 3 * 8192])
+    with pytest.raises(StoreFormatError, match="damaged"), EmbeddedStore.open(folder) as store:
+        store.info()
+
+
+def test_a_store_opened_for_reading_refuses_every_change(folder: Path) -> None:
+    """And answers every read."""
+    with EmbeddedStore.open(folder, read_only=True) as store:
+        for change in (
+            lambda: store.write([PAGE]),
+            lambda: store.delete(["Mars"]),
+            lambda: store.add_aliases({"Mars": ["Ares"]}),
+            lambda: store.set_embedder(store.embedder),  # type: ignore[arg-type]
+            lambda: store.put_vectors([], unit("x")[None][:0]),
+        ):
+            with pytest.raises(StoreError, match="reading only"):
+                change()
+        assert store.nearest([Label.CHUNK], unit("q"), 5)[0].uri == "Mars#chunk-1"
+        assert store.words(["red"], 5) == ["Mars#chunk-1"]
+
+
+def test_a_second_writer_is_told_while_readers_go_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader sees the last committed state, the writer an error that says to wait."""
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    other = sqlite3.connect(folder / "graph.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("UPDATE page SET text = 'half'")
+    with EmbeddedStore.open(folder) as store:
+        assert store.page_text("Mars") == PAGE.text
+        with pytest.raises(StoreBusyError, match="another process is writing"):
+            store.write([graph("Venus")])
+        other.execute("ROLLBACK")
+        store.write([graph("Venus")])
+    other.close()
+
+
+def test_a_closed_store_says_so(folder: Path) -> None:
+    """Closing twice is fine."""
+    store = EmbeddedStore.open(folder)
+    adjacency = store.adjacency()
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.pages()
+    assert list(adjacency.chunks) == ["Mars#chunk-1"]
+
+
+def test_a_lone_surrogate_is_refused_and_changes_nothing(folder: Path) -> None:
+    """It is no text that could be stored."""
+    with EmbeddedStore.open(folder) as store:
+        with pytest.raises(StoreError, match="surrogate"):
+            store.write([graph("bad \ud800")])
+        assert [uri for uri, *_ in store.pages()] == ["Mars"]
+        assert store.resolve(["\ud800"]) == {}
+        assert store.expand(["\ud800"], Hop.CHILD) == {"\ud800": []}
+
+
+@pytest.mark.parametrize("vector", [unit("q")[:3], unit("q")[None], unit("q") * float("nan")])
+def test_a_question_vector_that_does_not_fit_is_refused(folder: Path, vector: object) -> None:
+    """The shape or the numbers that were expected are named."""
+    with EmbeddedStore.open(folder) as store, pytest.raises(StoreError, match="expected a question vector"):
+        store.nearest([Label.CHUNK], vector, 1)  # type: ignore[arg-type]

@@ -1,0 +1,208 @@
+"""Tables as text: every cell keeps its row and column header, spans are resolved, layout is not data."""
+
+from __future__ import annotations
+
+import pytest
+
+from trivium.parser.grid import MAX_COLUMNS, parse_span
+from trivium.parser.html import parse_html
+from trivium.types import Page
+
+
+def parse(table: str) -> Page:
+    return parse_html(f'<title>T</title><div id="mw-content-text">{table}</div>')
+
+
+def lines(table: str) -> list[str]:
+    (chunk,) = parse(table).chunks
+    assert chunk.kind == "table"
+    return chunk.text.split("\n")
+
+
+def test_cells_follow_their_column_header() -> None:
+    """The caption and the headers are lines of their own."""
+    table = (
+        "<table class=wikitable><caption>Nordic countries</caption><tr><th>Country<th>Capital<th>Population:"
+        "<tr><td>Norway<td>Oslo<td>5 million<tr><td>Iceland<td><td>0.3 million</table>"
+    )
+    assert lines(table) == [
+        "Nordic countries",
+        "Country | Capital | Population:",
+        "Country: Norway; Capital: Oslo; Population: 5 million",
+        "Country: Iceland; Population: 0.3 million",
+    ]
+
+
+def test_row_headers_stand_first_in_their_row() -> None:
+    """With column headers they are labelled like any cell, without they label the row."""
+    assert lines("<table><tr><td><th>2019<th>2020<tr><th>Oslo<td>1<td>2</table>") == [
+        "2019 | 2020",
+        "Oslo; 2019: 1; 2020: 2",
+    ]
+    assert lines("<table><tr><th>Oslo<td>1<td>2<tr><th>Bergen<td>3<td>4</table>") == [
+        "Oslo: 1; 2",
+        "Bergen: 3; 4",
+    ]
+
+
+def test_headers_in_two_rows_are_joined() -> None:
+    """The header that spans columns comes before those under it; one that spans rows is said once."""
+    table = (
+        "<table><tr><th rowspan=2>City<th colspan=2>Population</tr><tr><th>2010<th>2020</tr>"
+        "<tr><td>Oslo<td>1<td>2</tr></table>"
+    )
+    assert lines(table) == [
+        "City | Population",
+        "2010 | 2020",
+        "City: Oslo; Population 2010: 1; Population 2020: 2",
+    ]
+
+
+def test_a_cell_that_spans_rows_comes_in_each() -> None:
+    """With its links."""
+    table = (
+        '<table><tr><th>Year<th>Prize<tr><td rowspan="2"><a href="/wiki/1921">1921</a><td>Physics'
+        "<tr><td>Peace</table>"
+    )
+    page = parse(table)
+    assert page.chunks[0].text.split("\n")[1:] == ["Year: 1921; Prize: Physics", "Year: 1921; Prize: Peace"]
+    assert [page.text[link.start : link.end] for link in page.chunks[0].links] == ["1921", "1921"]
+
+
+def test_a_cell_that_spans_columns_names_them_all() -> None:
+    """And cells after it still find their own column."""
+    table = "<table><tr><th>A<th>B<th>C<tr><td colspan=2>both<td>last</table>"
+    assert lines(table) == ["A | B | C", "A / B: both; C: last"]
+
+
+def test_a_row_across_the_table_is_a_line_and_keeps_the_headers_below() -> None:
+    """A title row before the headers and a group row among the data."""
+    table = (
+        "<table><tr><th colspan=2>Title<tr><th>A<th>B<tr><td>1<td>2"
+        "<tr><th colspan=2>Group<tr><td>3<td>4</table>"
+    )
+    assert lines(table) == ["Title", "A | B", "A: 1; B: 2", "Group", "A: 3; B: 4"]
+
+
+def test_new_headers_replace_the_old() -> None:
+    """A table may change its columns half-way."""
+    table = "<table><tr><th>A<th>B<tr><td>1<td>2<tr><th>C<th>D<tr><td>3<td>4</table>"
+    assert lines(table)[2:] == ["C | D", "C: 3; D: 4"]
+
+
+def test_cells_of_a_thead_are_headers() -> None:
+    """Whatever element they are."""
+    table = "<table><thead><tr><td>A<td>B</thead><tbody><tr><td>1<td>2</tbody></table>"
+    assert lines(table) == ["A | B", "A: 1; B: 2"]
+
+
+def test_tables_without_headers_are_readable() -> None:
+    """Cells are told apart."""
+    assert lines("<table><tr><td>a<td>b<tr><td>c<td>d</table>") == ["a | b", "c | d"]
+
+
+def test_parts_of_a_cell_are_told_apart() -> None:
+    """Line breaks and list items become commas, but not after punctuation or before a parenthesis."""
+    table = (
+        "<table class=wikitable><tr><th>A<th>B"
+        "<tr><td>x<br>y<br>(z)<td><ul><li>one;<li>two</ul><p>three</p></table>"
+    )
+    assert lines(table)[1] == "A: x, y (z); B: one; two, three"
+
+
+def test_a_nested_table_stays_in_its_cell() -> None:
+    """Its rows share the line of the row around it."""
+    table = (
+        "<table class=wikitable><tr><th>A<th>B<tr><td>1<td>"
+        "<table><tr><td>p<td>q<tr><td>r<td>s</table></table>"
+    )
+    assert lines(table) == ["A | B", "A: 1; B: p | q; r | s"]
+
+
+def test_a_table_that_only_arranges_is_read_as_its_content() -> None:
+    """Columns of lists are lists, headings in it make sections."""
+    page = parse("<table><tr><td><h2>Left</h2><ul><li>a</ul><td><ul><li>b</ul></table>")
+    assert [(c.kind, c.text) for _, c in page.all_chunks()] == [("list", "a"), ("list", "b")]
+    assert [section.heading for section in page.sections] == ["Left"]
+
+
+def test_long_headers_are_cut_where_they_repeat() -> None:
+    """The header row keeps them in full."""
+    long = "header " * 40
+    first, second = lines(f"<table><tr><th>A<th>{long}<tr><td>1<td>2</table>")
+    assert first == f"A | {long.strip()}"
+    assert len(second) < 100
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, 1),
+        ("", 1),
+        ("2", 2),
+        (" 3 ", 3),
+        ("0", MAX_COLUMNS),
+        ("99999999999", MAX_COLUMNS),
+        ("-1", 1),
+        ("x", 1),
+        ("²", 1),
+    ],
+)
+def test_spans_are_read_with_care(value: str | None, expected: int) -> None:
+    """Malformed ones are 1, endless ones are cut."""
+    assert parse_span(value, MAX_COLUMNS) == expected
+
+
+def test_spans_cannot_blow_up_a_table() -> None:
+    """A hundred cells over a thousand rows each add no more than a few times the table's own size."""
+    spanning = "".join(f"<td rowspan=65534>{'x' * 100}" for _ in range(100))
+    html = f"<table><tr>{spanning}{'<tr><td>y' * 1_000}</table>"
+    assert len(parse(html).text) < 6 * len(html)
+
+
+INFOBOX = (
+    '<table class="infobox vcard"><caption>Mars</caption><tr><th colspan="2">Orbit</th></tr>'
+    '<tr><th scope="row"><a href="/wiki/Aphelion">Aphelion</a>:</th><td>249 Gm<br>(1.66 AU)</td></tr>'
+    '<tr><th>Satellite(s)</th><td><div class="plainlist"><ul><li><a href="/wiki/Phobos_(moon)">Phobos</a>'
+    '<li><a href="/wiki/Deimos_(moon)">Deimos</a></ul></div></td></tr>'
+    '<tr><td>Named&nbsp;after:</td><td><a href="/wiki/Mars_(mythology)">Mars</a><sup class="reference">[1]</sup></td></tr>'
+    '<tr><th>Flag</th><td><a href="/wiki/Nowhere"><img src="x"></a> none</td></tr>'
+    '<tr><td colspan="2">A picture by <a href="/wiki/Viking_1">Viking 1</a></td></tr></table>'
+)
+
+
+def test_an_infobox_is_lines_of_label_and_value() -> None:
+    """One chunk of its own kind."""
+    (chunk,) = parse(INFOBOX).chunks
+    assert chunk.kind == "infobox"
+    assert chunk.text.split("\n") == [
+        "Mars",
+        "Orbit",
+        "Aphelion: 249 Gm (1.66 AU)",
+        "Satellite(s): Phobos, Deimos",
+        "Named after: Mars",
+        "Flag: none",
+        "A picture by Viking 1",
+    ]
+
+
+def test_linked_values_of_an_infobox_are_relations() -> None:
+    """Typed by their label in lower case; labels, icons and rows without label make none."""
+    assert [(r.type, r.target) for r in parse(INFOBOX).relations] == [
+        ("satellite", "Phobos (moon)"),
+        ("satellite", "Deimos (moon)"),
+        ("named after", "Mars (mythology)"),
+    ]
+
+
+def test_relations_are_not_repeated_and_data_tables_make_none() -> None:
+    """The same label and value twice is one relation."""
+    row = '<tr><th>• Type</th><td><a href="/wiki/Planet">planet</a></td></tr>'
+    assert len(parse(f'<table class="infobox">{row}{row}</table>').relations) == 1
+    assert parse(f'<table class="wikitable">{row}</table>').relations == ()
+
+
+def test_a_label_that_is_a_sentence_makes_no_relation() -> None:
+    """Types are names, of at most 80 characters."""
+    row = f'<tr><th>{"word " * 30}</th><td><a href="/wiki/Planet">planet</a></td></tr>'
+    assert parse(f'<table class="infobox">{row}</table>').relations == ()

@@ -1,0 +1,161 @@
+"""Forward push is personalised PageRank within its bound, whatever the graph."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from trivium.errors import ConfigurationError, InputError
+from trivium.graph.store import Floats
+from trivium.retrievers.push import push
+
+Pairs = list[tuple[int, int]]
+
+
+def csr(size: int, pairs: Pairs) -> sp.csr_array:
+    """Symmetric, unweighted, without self loops."""
+    matrix = sp.lil_array((size, size))
+    for a, b in pairs:
+        if a != b:
+            matrix[a, b] = matrix[b, a] = 1.0
+    return sp.csr_array(matrix)
+
+
+def run(matrix: sp.csr_array, seeds: dict[int, float], damping: float = 0.5, eps: float = 1e-6) -> Floats:
+    nodes = np.array(list(seeds), dtype=np.int64)
+    masses = np.array(list(seeds.values()), dtype=np.float64)
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    return push(indptr, indices, nodes, masses, damping, eps)
+
+
+def power(matrix: sp.csr_array, seeds: dict[int, float], damping: float) -> Floats:
+    """The oracle: p <- (1 - d) s + d W p with the mass of dead ends sent back to the seeds."""
+    size = matrix.shape[0]
+    start = np.zeros(size)
+    start[list(seeds)] = list(seeds.values())
+    degree = np.asarray(matrix.sum(axis=1)).ravel()
+    step = sp.csr_array(matrix.T @ sp.diags_array(1 / np.where(degree > 0, degree, 1)))
+    mass = start
+    for _ in range(400):
+        mass = (1 - damping) * start + damping * (step @ mass + mass[degree == 0].sum() * start)
+    return mass
+
+
+def degrees(matrix: sp.csr_array) -> NDArray[np.int64]:
+    return np.diff(matrix.indptr)
+
+
+def test_one_edge_by_hand() -> None:
+    """Seed on one end of an edge, damping 1/2: (2/3, 1/3)."""
+    np.testing.assert_allclose(run(csr(2, [(0, 1)]), {0: 1.0}, eps=1e-9), [2 / 3, 1 / 3], atol=1e-8)
+
+
+def test_first_pushes_by_hand() -> None:
+    """Seed amid a path of three, eps 0.2: the middle settles 1/2 and sends 1/4 each way; both ends
+    (0.25 > 0.2) settle 1/8 and send back 1/8 each; the middle now holds 0.25 <= 0.2 x 2 and is left alone."""
+    assert run(csr(3, [(0, 1), (1, 2)]), {1: 1.0}, eps=0.2).tolist() == [0.125, 0.5, 0.125]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    size=st.integers(2, 25),
+    pairs=st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), max_size=60),
+    starts=st.sets(st.integers(0, 24), min_size=1, max_size=5),
+    damping=st.sampled_from([0.0, 0.5, 0.85]),
+    eps=st.sampled_from([1e-2, 1e-4, 1e-8]),
+)
+def test_within_the_bound_of_power_iteration(
+    size: int, pairs: Pairs, starts: set[int], damping: float, eps: float
+) -> None:
+    """0 <= exact - mass <= eps x degree at every node when no seed is a dead end."""
+    matrix = csr(size, [(a % size, b % size) for a, b in pairs])
+    nodes = sorted({s % size for s in starts} & set(np.flatnonzero(degrees(matrix)).tolist()))
+    if not nodes:
+        return
+    seeds = dict.fromkeys(nodes, 1 / len(nodes))
+    missing = power(matrix, seeds, damping) - run(matrix, seeds, damping, eps)
+    assert missing.min() >= -1e-12
+    assert (missing <= eps * degrees(matrix) + 1e-12).all()
+
+
+@pytest.mark.parametrize("alone", [0.0, 0.25, 1.0])
+def test_from_an_isolated_seed_the_walker_returns_to_the_seeds(alone: float) -> None:
+    """Mass of a node without neighbours is not lost: the total stays 1, as NetworkX has it."""
+    matrix = csr(4, [(0, 1), (1, 2)])
+    seeds = {node: mass for node, mass in ((0, 1 - alone), (3, alone)) if mass > 0}
+    mass = run(matrix, seeds, eps=1e-10)
+    np.testing.assert_allclose(mass, power(matrix, seeds, 0.5), atol=1e-8)
+    assert mass.sum() == pytest.approx(1, abs=1e-8)
+
+
+def test_what_is_not_connected_gets_nothing() -> None:
+    assert run(csr(4, [(0, 1), (2, 3)]), {0: 1.0}).tolist()[2:] == [0.0, 0.0]
+
+
+def test_the_queue_may_wrap_around() -> None:
+    """A ring of 50 nodes pushed to precision 1e-9 puts every node in the queue many times."""
+    matrix = csr(50, [(i, (i + 1) % 50) for i in range(50)])
+    np.testing.assert_allclose(run(matrix, {0: 1.0}, 0.9, 1e-9), power(matrix, {0: 1.0}, 0.9), atol=3e-9)
+
+
+def test_no_seeds_no_mass() -> None:
+    assert run(csr(2, [(0, 1)]), {}).tolist() == [0.0, 0.0]
+
+
+def test_seeds_that_are_no_nodes_are_refused() -> None:
+    """Compiled code does not check bounds, so this must."""
+    for node in (-1, 2):
+        with pytest.raises(InputError, match=r"0\.\.1"):
+            run(csr(2, [(0, 1)]), {node: 1.0})
+    indptr, indices = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32)
+    with pytest.raises(InputError, match="distinct"):
+        push(indptr, indices, np.array([0, 0]), np.array([0.5, 0.5]))
+    with pytest.raises(InputError, match="both"):
+        push(indptr, indices, np.array([0, 1]), np.array([1.0]))
+    with pytest.raises(ConfigurationError, match="eps"):
+        run(csr(2, [(0, 1)]), {0: 1.0}, eps=0)
+    with pytest.raises(ConfigurationError, match="damping"):
+        run(csr(2, [(0, 1)]), {0: 1.0}, damping=1)
+
+
+_PROBE = """
+import hashlib, numpy as np
+from trivium.retrievers.push import push
+rng = np.random.default_rng(3)
+ends = rng.integers(0, 500, (2, 3000))
+import scipy.sparse as sp
+m = sp.coo_array((np.ones(3000), ends), shape=(500, 500)).tocsr()
+m = sp.csr_array(((m + m.T) > 0).astype(float))
+mass = push(m.indptr.astype(np.int64), m.indices.astype(np.int32), np.array([5, 9]), np.array([0.3, 0.7]))
+print(hashlib.sha256(mass.tobytes()).hexdigest())
+"""
+
+
+def probe(code: str, **env: str) -> str:
+    """What another process prints."""
+    env = {"PYTHONPATH": ":".join(sys.path), **env}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    return run.stdout
+
+
+def test_processes_agree_to_the_last_bit_with_and_without_a_place_for_machine_code() -> None:
+    """Another hash seed, or no folder numba may write to (it compiles anew, silently): the same bytes."""
+    answers = {
+        probe(_PROBE, PYTHONHASHSEED="1"),
+        probe(_PROBE, PYTHONHASHSEED="2"),
+        probe(_PROBE, NUMBA_CACHE_LOCATOR_CLASSES="ZipCacheLocator"),
+    }
+    assert len(answers) == 1
+
+
+def test_importing_the_retrievers_does_not_load_numba() -> None:
+    """A third of a second that only a walk or a diffusion should cost."""
+    code = "import sys, trivium.retrievers.registry; print('numba' in sys.modules)"
+    assert probe(code).strip() == "False"
