@@ -2,8 +2,8 @@
 
     python benchmarks/parse_vs_beautifulsoup.py PAGES [--sample 100] [--rounds 3]
 
-PAGES is a folder of .html files or a glob. Both sides get the bytes from memory and take turns page by page, so
-that a busy machine slows both alike; the best of the rounds counts, in processor time. Cyclic garbage is
+PAGES is a folder of .html files or a glob. Both sides get the bytes from memory and take turns page by page,
+so that a busy machine slows both alike; the best of the rounds counts, in processor time. Cyclic garbage is
 collected as it comes: trees of BeautifulSoup are made of it, and that is part of their price.
 """
 

@@ -172,6 +172,9 @@ def test_a_name_means_the_exact_title_then_the_alias_then_the_shortened_title(st
     }
     store.delete(["Mercury"])
     assert store.lookup_names(["mercury"]) == {"mercury": "Quicksilver"}
+    store.write([graph("Citing", [("x", ["Mercury"])])])
+    assert store.lookup_names(["mercury"]) == {"mercury": "Mercury"}, "an exact title, though without a page"
+    store.delete(["Citing"])
     store.delete(["Quicksilver"])
     assert store.lookup_names(["mercury"]) == {"mercury": "Mercury (planet)"}
     store.delete(["Mercury (planet)"])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.contract.graphs import graph
+from tests.contract.graphs import embed_pending, graph
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.embedded.csr import group
 from trivium.graph.embedded.uris import UriRows, pack_uris, unpack_uris
@@ -52,6 +52,23 @@ def test_sparse_rows_keep_the_order_given(pairs: list[tuple[int, int]], asked: l
     entries, counts = csr.rows(np.array(asked, dtype=np.int64))
     assert entries.tolist() == [entry for row in asked for entry in expected[row]]
     assert counts.tolist() == [len(expected[row]) for row in asked]
+
+
+def test_nothing_is_left_of_a_store_whose_pages_were_all_removed(tmp_path: Path) -> None:
+    """Not a row, but for who filled it and how often it was written."""
+    with EmbeddedStore.create(tmp_path / "s") as store:
+        store.write(
+            [graph("A (x)", [("one", ["B"])], {"S": [("two", ["a"])]}, aliases=["a"], relations=[("r", "C")])]
+        )
+        embed_pending(store)
+        store.write([graph("A (x)", [("three", ["D"])])])
+        store.delete(["A (x)"])
+    database = sqlite3.connect(tmp_path / "s" / "graph.db")
+    tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    rows = {name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
+    database.close()
+    kept = {"meta", "generation", "sqlite_sequence"}
+    assert {name for name, count in rows.items() if count} == kept
 
 
 def test_every_relationship_is_a_view_for_people_who_explore_the_database(tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ def test_the_configured_name_outranks_every_other_title() -> None:
 def test_the_canonical_link_outranks_heading_and_title() -> None:
     """Percent-encoding is undone, underscores become spaces."""
     page = parse_html(
-        '<head><link rel="canonical" href="https://en.wikipedia.org/wiki/Caf%C3%A9_(bar)?x=1"><title>x</title></head>'
+        '<head><link rel="canonical" href="https://en.wikipedia.org/wiki/Caf%C3%A9_(bar)?x=1">'
+        "<title>x</title></head>"
         f"<h1 id=firstHeading>café</h1>{BODY}"
     )
     assert page.title == "Café (bar)"
@@ -96,7 +97,8 @@ def test_a_damaged_configuration_is_passed_over() -> None:
 def test_revision_and_redirect_come_from_the_configuration() -> None:
     """The redirect that led to the page is an alias of it."""
     page = parse_html(
-        f"<head>{config(wgPageName='Mars', wgRevisionId=951138671, wgRedirectedFrom='Red_Planet')}</head>{BODY}"
+        f"<head>{config(wgPageName='Mars', wgRevisionId=951138671, wgRedirectedFrom='Red_Planet')}"
+        f"</head>{BODY}"
     )
     assert page.revision == 951138671
     assert page.aliases == ("Red Planet",)

@@ -20,20 +20,24 @@ LEFT_OUT = {
     "wrapped footnotes": '<div class="mw-references-wrap"><ol class="references"><li>GONE</ol></div>',
     "footnote mark": '<p>x<sup class="reference" id="cite_ref-1"><a href="#n">[GONE]</a></sup></p>',
     "contents": '<div id="toc" class="toc"><h2>GONE</h2><ul><li>GONE</ul></div>',
-    "hatnote": '<div role="note" class="hatnote navigation-not-searchable">GONE <a href="/wiki/X">GONE</a></div>',
+    "hatnote": '<div role="note" class="hatnote navigation-not-searchable">GONE '
+    '<a href="/wiki/X">GONE</a></div>',
     "old hatnote": '<div class="dablink">GONE</div>',
     "maintenance box": '<table class="box-Cleanup plainlinks metadata ambox"><tr><td>GONE</table>',
     "citation needed": '<p>x<sup class="noprint Inline-Template">[<i>GONE</i>]</sup></p>',
-    "as of": '<p>x<sup class="plainlinks noexcerpt noprint asof-tag update" style="display:none;">[GONE]</sup></p>',
+    "as of": "<p>x"
+    '<sup class="plainlinks noexcerpt noprint asof-tag update" style="display:none;">[GONE]</sup></p>',
     "sister project": '<table class="mbox-small plainlinks sistersitebox"><tr><td>GONE</table>',
     "portal": '<div class="noprint portal plainlist tright">GONE</div>',
     "hidden": '<p>x<span style="DISPLAY : none">GONE</span></p>',
     "hidden attribute": "<p>x<span hidden>GONE</span></p>",
-    "hidden row": '<table class="infobox"><tr style="display:none"><td>GONE</td></tr><tr><td>x</td></tr></table>',
+    "hidden row": '<table class="infobox"><tr style="display:none"><td>GONE</td></tr><tr><td>x</td>'
+    "</tr></table>",
     "short description": '<div class="shortdescription nomobile noprint">GONE</div>',
     "script": "<script>GONE</script><style>GONE</style><noscript>GONE</noscript>",
     "coordinates of the page": '<span id="coordinates">GONE</span>',
-    "second form of coordinates": '<p>x<span class="geo-multi-punct">/</span><span class="geo-nondefault">GONE</span></p>',
+    "second form of coordinates": '<p>x<span class="geo-multi-punct">/</span>'
+    '<span class="geo-nondefault">GONE</span></p>',
     "player": '<div><video>GONE</video><audio>GONE</audio><span class="mw-tmh-playtext">GONE</span></div>',
     "print footer": '<div class="printfooter">GONE</div>',
     "categories": '<div id="catlinks" class="catlinks">GONE</div>',

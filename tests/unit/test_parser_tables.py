@@ -46,7 +46,7 @@ def test_row_headers_stand_first_in_their_row() -> None:
 
 
 def test_headers_in_two_rows_are_joined() -> None:
-    """The header that spans columns comes before those under it; one that spans rows is said once."""
+    """The header that spans columns comes before those under it, once a row; one that spans rows is said once."""
     table = (
         "<table><tr><th rowspan=2>City<th colspan=2>Population</tr><tr><th>2010<th>2020</tr>"
         "<tr><td>Oslo<td>1<td>2</tr></table>"
@@ -54,8 +54,14 @@ def test_headers_in_two_rows_are_joined() -> None:
     assert lines(table) == [
         "City | Population",
         "2010 | 2020",
-        "City: Oslo; Population 2010: 1; Population 2020: 2",
+        "City: Oslo; Population 2010: 1, 2020: 2",
     ]
+
+
+def test_cells_under_one_header_share_it() -> None:
+    """A header over several columns that no inner header tells apart."""
+    table = "<table><tr><th>Rank<th colspan=3>Element<tr><td>1<td>8<td>oxygen<td>O</table>"
+    assert lines(table)[1] == "Rank: 1; Element: 8, oxygen, O"
 
 
 def test_a_cell_that_spans_rows_comes_in_each() -> None:
@@ -165,7 +171,8 @@ INFOBOX = (
     '<tr><th scope="row"><a href="/wiki/Aphelion">Aphelion</a>:</th><td>249 Gm<br>(1.66 AU)</td></tr>'
     '<tr><th>Satellite(s)</th><td><div class="plainlist"><ul><li><a href="/wiki/Phobos_(moon)">Phobos</a>'
     '<li><a href="/wiki/Deimos_(moon)">Deimos</a></ul></div></td></tr>'
-    '<tr><td>Named&nbsp;after:</td><td><a href="/wiki/Mars_(mythology)">Mars</a><sup class="reference">[1]</sup></td></tr>'
+    '<tr><td>Named&nbsp;after:</td><td><a href="/wiki/Mars_(mythology)">Mars</a>'
+    '<sup class="reference">[1]</sup></td></tr>'
     '<tr><th>Flag</th><td><a href="/wiki/Nowhere"><img src="x"></a> none</td></tr>'
     '<tr><td colspan="2">A picture by <a href="/wiki/Viking_1">Viking 1</a></td></tr></table>'
 )

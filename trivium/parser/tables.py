@@ -3,8 +3,12 @@
     Country | Capital | Population
     Country: Norway; Capital: Oslo; Population: 5 million
 
-A row of headers is a line of its own and names the columns of the rows below it; under a header that spans
-several columns, the inner headers are put after it. Without headers the cells are only told apart.
+A row of headers is a line of its own and names the columns of the rows below it. A header that spans several
+columns is said once a row, before the first of them and the inner header:
+
+    City: Oslo; Population 2010: 599,000, 2020: 693,000
+
+Without headers the cells are only told apart.
 """
 
 from __future__ import annotations
@@ -12,7 +16,11 @@ from __future__ import annotations
 from trivium.parser.grid import Placed, Table, place
 from trivium.parser.runs import COLON, LINE, Run
 
+Labels = list[tuple[str, ...]]
+"""For every column its headers, outermost first."""
+
 BETWEEN_CELLS = "; "
+_WITHIN_HEADER = ", "
 _BETWEEN_HEADERS = " | "
 _MAX_LABEL = 80  # characters of a column's header that are repeated in its rows
 
@@ -23,7 +31,7 @@ def linearise(table: Table, line: str = LINE) -> Run:
     out.append(table.caption)
     grid = place(table.rows)
     width = max((row[-1].last + 1 for row in grid if row), default=0)
-    labels: list[str] = []
+    labels: Labels = []
     head: list[list[Placed]] = []
     for index, row in enumerate(grid):
         if _is_head(row, width, in_head=index in table.head_rows):
@@ -62,8 +70,7 @@ def _is_head(row: list[Placed], width: int, *, in_head: bool) -> bool:
     return filled > 1
 
 
-def _labels(head: list[list[Placed]], width: int) -> list[str]:
-    """For every column its headers, outermost first, cut to a length that can be repeated."""
+def _labels(head: list[list[Placed]], width: int) -> Labels:
     names: list[list[str]] = [[] for _ in range(width)]
     for row in head:
         for placed in row:
@@ -73,32 +80,45 @@ def _labels(head: list[list[Placed]], width: int) -> list[str]:
             for column in range(placed.first, placed.last + 1):
                 if text not in names[column]:
                     names[column].append(text)
-    return [_shortened(" ".join(column).rstrip(" :")) for column in names]
+    return [tuple(column) for column in names]
 
 
 def _shortened(label: str) -> str:
+    """A header cut to a length that can be repeated."""
+    label = label.rstrip(" :")
     if len(label) <= _MAX_LABEL:
         return label
     return label[: _MAX_LABEL + 1].rsplit(None, 1)[0][:_MAX_LABEL]
 
 
-def _write(out: Run, row: list[Placed], labels: list[str], line: str) -> None:
+def _write(out: Run, row: list[Placed], labels: Labels, line: str) -> None:
     """Writes a row: ``label: cell; label: cell``, or ``header: cell; cell``, or ``cell | cell``."""
     has_row_header = len(row) > 1 and row[0].cell.is_header and not row[-1].cell.is_header
     between = BETWEEN_CELLS if labels or has_row_header else _BETWEEN_HEADERS
     before = line
+    previous: tuple[str, ...] = ()
     for placed in row:
         cell = placed.cell
         if not cell.length:
             out.append(cell)  # nothing but the links of its images
             continue
-        label = _label(labels, placed) if labels else ""
-        out.extend(before, label + COLON if label else "", cell)
+        names = _names(labels, placed) if labels else ()
+        said = _shared(previous, names) if before is not line else 0
+        label = _shortened(" ".join(names[said:]))
+        out.extend(_WITHIN_HEADER if said else before, label + COLON if label else "", cell)
         before = COLON if has_row_header and not labels and placed is row[0] else between
+        previous = names
 
 
-def _label(labels: list[str], placed: Placed) -> str:
+def _shared(previous: tuple[str, ...], names: tuple[str, ...]) -> int:
+    """How many of a cell's headers the cell before it has just said: all, or all but the innermost."""
+    if names == previous:
+        return len(names)
+    return len(names) - 1 if names[:-1] == previous[:-1] else 0
+
+
+def _names(labels: Labels, placed: Placed) -> tuple[str, ...]:
     if placed.first == placed.last:
         return labels[placed.first]
-    covered = dict.fromkeys(filter(None, labels[placed.first : placed.last + 1]))
-    return _shortened(" / ".join(covered))
+    covered = dict.fromkeys(filter(None, (_shortened(" ".join(n)) for n in labels[placed.first : placed.last + 1])))
+    return (" / ".join(covered),) if covered else ()

@@ -29,7 +29,7 @@ from trivium.graph.schema import Label
 from trivium.graph.store import Progress, Vectors
 
 INDEX = "index"
-FORMAT = 1
+FORMAT = 2
 """Raised whenever a derived file changes its meaning: files of another format are built anew."""
 LOCK_SECONDS = 3600.0
 """How long to wait for another process that builds the same generation."""
@@ -132,7 +132,7 @@ def _build(connection: Connection, index: Path, key: str, progress: Progress | N
     for nodes, plan in plans:
         if plan is not None:
             plan.carry_out(folder, nodes, matrix, counter.step)
-    write_manifest(folder, {"format": FORMAT, "generation": key, "dimension": dimension})
+    write_manifest(folder, {"format": FORMAT, "dimension": dimension})
     folder.rename(index / f"{_PREFIX}{key}")
     for path in index.iterdir():
         if path.is_dir() and path.name != f"{_PREFIX}{key}":
@@ -152,9 +152,9 @@ class _Counter:
 
 
 def _open(folder: Path, key: str) -> Generation | None:
-    """The generation in a folder, None unless it is whole and of that name."""
+    """The generation in a folder, None unless it is whole."""
     facts = _facts(folder)
-    if facts is None or facts.get("generation") != key:
+    if facts is None:
         return None
     try:
         near = {label: open_near(folder, label, facts["dimension"]) for label in Label}

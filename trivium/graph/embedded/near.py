@@ -27,19 +27,19 @@ if sys.platform == "linux":
     # (onnxruntime) crashes the process. Loading the system's first, for everyone, prevents that.
     with suppress(OSError):
         ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
-from usearch.index import Index  # noqa: E402 - after its runtime
+from usearch.index import Index
 
 EXACT_BELOW = 32_768
-"""Labels with fewer embedded nodes are always searched exactly: 25,700 chunks take 1.7 ms, and finding 99 of their
-100 nearest by an index 1.4 ms."""
+"""Labels with fewer embedded nodes are always searched exactly: 25,700 chunks take 1.7 ms, and finding 99 of
+their 100 nearest by an index 1.4 ms."""
 INDEX_NEIGHBOURS = 100
 """An index is asked for at least this many, which are then ordered by their exact cosines."""
 MOST_STALE = 0.1
 """The share of nodes that went at which an index is built anew."""
 EXPANSION_ADD = 128
 EXPANSION_SEARCH = 512
-"""Nodes USearch keeps in sight while it searches. On 45,000 entities 128 finds .92 of the 100 nearest, 256 .97, 512 .99
-(in 3 ms); with .94 the vector view lost two points of hit@5."""
+"""Nodes USearch keeps in sight while it searches. On 45,000 entities 128 finds .92 of the 100 nearest, 256
+.97, 512 .99 (in 3 ms); with .94 the vector view lost two points of hit@5."""
 _BATCH = 2000
 
 Step = Callable[[int], None]

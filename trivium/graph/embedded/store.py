@@ -43,8 +43,8 @@ class EmbeddedStore:
     when they are stale: call :meth:`refresh` after a load to pay for that at once.
 
     Mappings have every asked node as a key, with an empty list for an unknown one; :meth:`resolve` and
-    :meth:`lookup_names` leave unknown ones out. Approximate search is used for labels of 5,000 embedded nodes
-    and more; below that every search is exact.
+    :meth:`lookup_names` leave unknown ones out. Approximate search is used for labels of 32,768 embedded
+    nodes and more; below that every search is exact.
     """
 
     def __init__(self, database: Database) -> None:
