@@ -61,6 +61,32 @@ def terms(text: str) -> list[str]:
     return [_stemmed(word) for word in _WORD.findall(text.lower())]
 
 
+FUNCTION_WORDS = frozenset(
+    """
+    a an the of in on at to for from by with as into and or but so than then there this that these those it its he she
+    they them his her their you your we our i me my is are was were be been being am do does did has have had can
+    could would should shall might must not no if about what which who whom whose when where why how
+    """.split()
+)
+"""English words that carry no topic. Encyclopaedias hardly ask, so that *what*, *who* or *how* are rare in them and
+an inverse document frequency alone would take them for telling."""
+
+_FUNCTION_TERMS = frozenset(map(_stemmed, FUNCTION_WORDS))
+
+
+def question_terms(question: str) -> list[str]:
+    """The distinct search terms of a question, in order, without function words (with them when nothing else is
+    left).
+
+    >>> question_terms("Who discovered the moons of Mars?")
+    ['discov', 'moon', 'mar']
+    >>> question_terms("Who?")
+    ['who']
+    """
+    distinct = list(dict.fromkeys(terms(question)))
+    return [term for term in distinct if term not in _FUNCTION_TERMS] or distinct
+
+
 def count_tokens(text: str) -> int:
     """Number of words and punctuation marks: about four fifths of a model's word pieces, and model-free."""
     return len(_TOKEN.findall(text))

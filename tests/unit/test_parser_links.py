@@ -146,5 +146,5 @@ def test_the_pages_own_site_is_read_from_its_canonical_link() -> None:
 
 def test_a_link_across_blocks_is_recorded_in_each() -> None:
     """HTML allows blocks inside an anchor; no part may point outside its chunk."""
-    html = '<a href="/wiki/Sun"><p>first part</p><p>second part</p></a>'
+    html = '<a href="/wiki/Sun"><p>first part</p><p>second part</p></a>tail'
     assert links_of(html) == [("Sun", "first part"), ("Sun", "second part")]

@@ -46,7 +46,7 @@ def test_row_headers_stand_first_in_their_row() -> None:
 
 
 def test_headers_in_two_rows_are_joined() -> None:
-    """The header that spans columns comes before those under it, once a row; one that spans rows is said once."""
+    """One that spans columns comes before those under it, once a row; one that spans rows is said once."""
     table = (
         "<table><tr><th rowspan=2>City<th colspan=2>Population</tr><tr><th>2010<th>2020</tr>"
         "<tr><td>Oslo<td>1<td>2</tr></table>"

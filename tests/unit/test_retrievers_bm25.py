@@ -56,17 +56,17 @@ def test_by_hand() -> None:
     """Two documents of two words each. "moon" is in one, twice: idf ln 2, tf 2, length as the mean:
     ln 2 x 2 x 2.2 / (2 + 1.2) = 0.95308."""
     documents: list[Document] = [(["moon"], ["moon"]), (["sun"], ["star"])]
-    assert ours(documents, ["moon"], BM25Settings()).round(5).tolist() == [0.95308, 0.0]
+    assert ours(documents, ["moon"], BM25Settings(1.2, 0.75)).round(5).tolist() == [0.95308, 0.0]
 
 
 def test_headings_count_as_much_as_text() -> None:
-    in_heading, in_text = ours([(["moon"], ["sun"]), (["sun"], ["moon"])], ["moon"], BM25Settings())
+    in_heading, in_text = ours([(["moon"], ["sun"]), (["sun"], ["moon"])], ["moon"], BM25Settings(1.2, 0.75))
     assert in_heading == in_text > 0
 
 
 def test_a_shorter_chunk_wins_and_b_zero_ignores_length() -> None:
     documents: list[Document] = [([], ["moon"]), ([], ["moon"] + ["x"] * 9)]
-    short, long = ours(documents, ["moon"], BM25Settings())
+    short, long = ours(documents, ["moon"], BM25Settings(1.2, 0.75))
     assert short > long
     short, long = ours(documents, ["moon"], BM25Settings(b=0))
     assert short == long
@@ -101,7 +101,7 @@ def test_a_term_in_every_chunk_still_counts_a_little() -> None:
 
 def test_a_store_without_words_matches_nothing() -> None:
     nothing = TermCounts(np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2), np.zeros(2))
-    assert bm25(nothing, TermStatistics(2, 0.0, np.zeros(1)), BM25Settings()).tolist() == [0.0, 0.0]
+    assert bm25(nothing, TermStatistics(2, 0.0, np.zeros(1)), BM25Settings(1.2, 0.75)).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("values", [{"k1": -1.0}, {"k1": float("inf")}, {"b": 1.5}, {"b": float("nan")}])

@@ -74,7 +74,7 @@ def _labels(head: list[list[Placed]], width: int) -> Labels:
     names: list[list[str]] = [[] for _ in range(width)]
     for row in head:
         for placed in row:
-            if placed.is_repeat or not placed.cell.length:
+            if not placed.cell.length:
                 continue
             text = placed.cell.text
             for column in range(placed.first, placed.last + 1):
@@ -120,5 +120,7 @@ def _shared(previous: tuple[str, ...], names: tuple[str, ...]) -> int:
 def _names(labels: Labels, placed: Placed) -> tuple[str, ...]:
     if placed.first == placed.last:
         return labels[placed.first]
-    covered = dict.fromkeys(filter(None, (_shortened(" ".join(n)) for n in labels[placed.first : placed.last + 1])))
+    covered = dict.fromkeys(
+        filter(None, (_shortened(" ".join(n)) for n in labels[placed.first : placed.last + 1]))
+    )
     return (" / ".join(covered),) if covered else ()

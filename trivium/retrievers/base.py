@@ -14,7 +14,7 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.graph.schema import Label
 from trivium.graph.store import Floats, GraphStore, Neighbour, Similarities, Vectors, rank_key
 from trivium.parser.gazetteer import find_names
-from trivium.text import terms
+from trivium.text import question_terms
 
 PREFETCHED = {Label.CHUNK: 100}
 """How many neighbours of a label are asked for at least, because some retriever will want them."""
@@ -64,8 +64,8 @@ class Query:
 
     @cached_property
     def terms(self) -> list[str]:
-        """Distinct search terms of the question, in order."""
-        return list(dict.fromkeys(terms(self.text)))
+        """Distinct search terms of the question, in order, without function words."""
+        return question_terms(self.text)
 
     @cached_property
     def named_entities(self) -> list[str]:

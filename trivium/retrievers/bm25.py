@@ -6,7 +6,8 @@
 
 over the fields headings + text taken together: ``tf`` adds both counts and ``length`` both lengths. Source:
 Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009); the 1 inside the
-logarithm (as in Lucene) keeps idf positive, so no stop words need to be removed.
+logarithm (as in Lucene) keeps idf positive. The defaults for ``k1`` and ``b`` are lower than the textbook's: passages are
+short, and repeating a word or being long says little about them (see docs/decisions).
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from trivium.graph.store import Floats, TermCounts, TermStatistics
 class BM25Settings:
     """``k1`` >= 0: how soon repeats stop counting; ``b`` in [0, 1]: how much long chunks are held back."""
 
-    k1: float = 1.2
-    b: float = 0.75
+    k1: float = 0.9
+    b: float = 0.4
 
     def __post_init__(self) -> None:
         if not 0 <= self.k1 < float("inf"):
