@@ -2,10 +2,12 @@
 
     python experiments/convex/tune.py --store joint-store --questions \\
         ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \\
-        ../shared/data/nq/qed_questions.jsonl --save
+        ../shared/data/nq/qed_questions.jsonl --importance 1 1.7 1 --save
 
 Prints hit@1/3/5 of each view, of ``rrf`` and of the combination, whose every question is answered with weights
-fitted on the other folds (5, by page). ``--save`` writes weights fitted on all pages to
+fitted on the other folds (5, by page). Every set counts alike, however many questions it has, times its
+``--importance``: SQuAD's questions share their words with the paragraph as no user's do, so the few questions of users
+count more. ``--save`` writes weights fitted on all pages to
 ``trivium/fusion/convex.json``, under the name of the store's embedder.
 """
 
@@ -33,8 +35,6 @@ LOGARITHMIC = ("walk",)
 CUTOFFS = (1, 3, 5)
 FOLDS = 5
 WEIGHTS_FILE = Path(__file__).parents[2] / "trivium" / "fusion" / "convex.json"
-# No set drowns another: each counts like the square root of its number of questions.
-BALANCE = 0.5
 
 
 def main() -> None:
@@ -42,16 +42,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
+    parser.add_argument("--importance", nargs="+", type=float, help="One a question file (default 1 each).")
     parser.add_argument("--exact", action="store_true")
     parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
+    importance = given.importance or [1.0] * len(given.questions)
+    if len(importance) != len(given.questions):
+        parser.error(f"expected {len(given.questions)} numbers after --importance, got {len(importance)}")
     with trivium.Engine.open(given.store) as engine:
         sets = {path.stem: _read(engine, path, given.exact) for path in given.questions}
         embedder = engine.embedder.identity.name
-    judged = judge(sets)
-    show(judged)
+    show(judge(sets, importance))
     if given.save:
-        save(embedder, fit(*_flatten(sets)))
+        save(embedder, fit(*_flatten(sets, importance)))
 
 
 Tables = list[Table]
@@ -67,10 +70,12 @@ def _read(engine: trivium.Engine, path: Path, exact: bool) -> Set:
     return tables, [traced.gold[question.id] for question in asked]
 
 
-def _flatten(sets: dict[str, Set]) -> tuple[Tables, list[Gold], np.ndarray]:
+def _flatten(sets: dict[str, Set], importance: list[float]) -> tuple[Tables, list[Gold], np.ndarray]:
     tables = [table for tables, _ in sets.values() for table in tables]
     gold = [one for _, golds in sets.values() for one in golds]
-    weight = np.concatenate([np.full(len(t), len(t) ** (BALANCE - 1)) for t, _ in sets.values()])
+    weight = np.concatenate(
+        [np.full(len(t), factor / len(t)) for (t, _), factor in zip(sets.values(), importance, strict=True)]
+    )
     return tables, gold, weight
 
 
@@ -89,9 +94,9 @@ def fit(tables: Tables, gold: list[Gold], weight: np.ndarray) -> Convex:
     return Convex(dict(zip(tables[0].columns, found.tolist(), strict=True)), LOGARITHMIC)
 
 
-def judge(sets: dict[str, Set]) -> dict[str, dict[str, list[float]]]:
+def judge(sets: dict[str, Set], importance: list[float]) -> dict[str, dict[str, list[float]]]:
     """{set: {row: [hit@1, hit@3, hit@5]}}, the combination out of fold."""
-    tables, gold, weight = _flatten(sets)
+    tables, gold, weight = _flatten(sets, importance)
     fold = folds([one.pages for one in gold], FOLDS, seed=0)
     tuned: list[Convex] = []
     for held_out in range(FOLDS):
