@@ -107,11 +107,11 @@ def test_nearest_nodes_are_asked_for_once_a_label(monkeypatch: pytest.MonkeyPatc
     original = store.nearest
     monkeypatch.setattr(store, "nearest", lambda *a, **k: calls.append(a[2]) or original(*a, **k))
     query = ask(store)
-    for k in (3, 50, 2, 100):
+    for k in (3, 20, 2, 50):
         assert len(query.nearest(Label.CHUNK, k)) == min(k, 7)
-    assert calls == [100]
+    assert calls == [50]
     query.nearest(Label.CHUNK, 150)
-    assert calls == [100, 150]
+    assert calls == [50, 150]
 
 
 def test_lexical_finds_words_of_text_and_headings() -> None:

@@ -16,7 +16,7 @@ from trivium.graph.store import Floats, GraphStore, Neighbour, Similarities, Vec
 from trivium.parser.gazetteer import find_names
 from trivium.text import question_terms
 
-PREFETCHED = {Label.CHUNK: 100}
+PREFETCHED = {Label.CHUNK: 50}
 """How many neighbours of a label are asked for at least, because some retriever will want them."""
 PREFETCHED_OTHERS = 10
 

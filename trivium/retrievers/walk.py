@@ -34,7 +34,7 @@ class WalkSettings:
     temperature: float = 0.025
     entity_share: float = 0.3
     damping: float = 0.65
-    eps: float = 1e-6
+    eps: float = 3e-6
 
     def __post_init__(self) -> None:
         check_counts(

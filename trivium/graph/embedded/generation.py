@@ -34,6 +34,7 @@ FORMAT = 2
 LOCK_SECONDS = 3600.0
 """How long to wait for another process that builds the same generation."""
 _LOCK = "lock.db"
+_RECENT = 32
 _PREFIX = "generation-"
 
 
@@ -50,6 +51,14 @@ class Generation:
     words: WordIndex
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _small: dict[Label, Vectors] = field(default_factory=dict, repr=False)
+    recent: dict[tuple[Label, bool, bytes], tuple[int, Rows]] = field(default_factory=dict, repr=False)
+    """The last vector searches: how many neighbours were asked for, and rows among which they are."""
+
+    def keep(self, key: tuple[Label, bool, bytes], found: tuple[int, Rows]) -> None:
+        """Remember a vector search, and forget the older ones."""
+        if len(self.recent) >= _RECENT:
+            self.recent.clear()
+        self.recent[key] = found
 
     def embedded_rows(self, label: Label) -> Rows:
         """Rows of the nodes of a label that have a vector, in the order their vectors lie in the matrix."""

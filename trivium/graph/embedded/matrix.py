@@ -66,7 +66,7 @@ def promising(values: Vectors, rows: Rows | None, vector: Vectors, k: int) -> Ro
 def _products(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
     """Matrix times vector. Not by ``@``: the threads of a BLAS wait for each other, for 10 ms and more on a
     machine that is busy, to save a fraction of one."""
-    products: NDArray[Any] = np.einsum("ij,j->i", matrix, vector)
+    products: NDArray[Any] = np.vecdot(matrix, vector)
     return products
 
 

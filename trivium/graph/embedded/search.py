@@ -12,7 +12,7 @@ import numpy as np
 from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.generation import Generation
 from trivium.graph.embedded.matrix import promising
-from trivium.graph.embedded.near import EXACT_BELOW
+from trivium.graph.embedded.near import EXACT_BELOW, INDEX_NEIGHBOURS
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store import Floats, Reached, Similarities, Vectors, rank_key, round_score
@@ -55,9 +55,22 @@ def nearest(
 def _candidates(
     generation: Generation, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
 ) -> Rows:
-    """Rows of nodes among which the k nearest are."""
+    """Rows of nodes among which the k nearest are. Several views of one question ask for them, so the last few
+    answers are kept."""
     if k <= 0:
         return np.empty(0, dtype=np.int64)
+    asked = max(k, INDEX_NEIGHBOURS)
+    key = (label, exact, vector.tobytes())
+    known = generation.recent.get(key)
+    if known is None or known[0] < asked:
+        known = asked, _find_candidates(generation, label, nodes, vector, asked, exact=exact)
+        generation.keep(key, known)
+    return known[1]
+
+
+def _find_candidates(
+    generation: Generation, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
+) -> Rows:
     index = generation.near.get(label)
     if index is not None and not exact:
         return index.search(nodes, vector, k)
@@ -132,7 +145,7 @@ def reach(
             vias.append(np.full(len(some), number))
         row, via = np.concatenate(rows), np.concatenate(vias)
         cosine = generation.matrix.cosines(chunks.vector[row], vector)
-        kept = _leading(np.arange(len(row)), np.nan_to_num(cosine, nan=-np.inf), int(min(left, len(row))))[0]
+        kept = _leading(np.arange(len(row)), np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row))))[0]
         result.extend(_ordered(generation, group, row[kept], via[kept], cosine[kept]))
     return result if limit is None else result[: max(limit, 0)]
 

@@ -174,8 +174,16 @@ class EmbeddedStore:
         return [uri for _, uri in ranked]
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
+        topology = self._current().topology
+        nodes = topology.nodes[Label.CHUNK]
+        rows = nodes.uris.find_all(chunks)
+        known = rows >= 0
+        lengths = np.zeros((len(chunks), 2))
+        lengths[known] = topology.terms[rows[known]]
+        numbers = np.where(known, nodes.ids[rows], -1) if len(nodes.ids) else rows
         with self._database.reading() as connection:
-            return count_terms(connection, chunks, terms)
+            text, headings = count_terms(connection, numbers.tolist(), terms)
+        return TermCounts(text, headings, lengths[:, 0], lengths[:, 1])
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
         lengths = self._current().topology.terms
