@@ -26,7 +26,9 @@ from trivium.retrievers.registry import make_retrievers
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--sample", type=int, default=100, help="How many questions (default 100).")

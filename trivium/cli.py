@@ -82,7 +82,10 @@ NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivi
 RetrieverOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--retriever", "-r", help=f"Views to ask, one or more of: {', '.join(RETRIEVERS)}.", show_default=False
+        "--retriever",
+        "-r",
+        help=f"Views to ask, one or more of: {', '.join(RETRIEVERS)}.",
+        show_default=False,
     ),
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Exact instead of approximate vector search.")]
@@ -96,24 +99,26 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[  # noqa: ARG001 - acts in its callback
+    version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass
 
 
-def _check(sources: Sequence[str], format: str) -> None:  # noqa: A002 - the option's name
+def _check(sources: Sequence[str], format: str) -> None:
     """Refuse what cannot work before anything is made."""
     if format not in FORMATS:
-        raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format")
+        raise typer.BadParameter(
+            f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format"
+        )
     discover(sources, cast(Format, format))
 
 
 def _load(
     engine: Engine,
     sources: Sequence[str],
-    format: str,  # noqa: A002 - the option's name
+    format: str,
     workers: int | None,
     no_embed: bool,
     json: bool,
@@ -136,7 +141,7 @@ def _load(
 def build(
     sources: Sources,
     store: Store,
-    format: FormatOption = "auto",  # noqa: A002
+    format: FormatOption = "auto",
     embedder: EmbedderOption = None,
     no_embed: NoEmbed = False,
     workers: Workers = None,
@@ -163,7 +168,7 @@ def build(
 def add(
     sources: Sources,
     store: Store,
-    format: FormatOption = "auto",  # noqa: A002
+    format: FormatOption = "auto",
     no_embed: NoEmbed = False,
     workers: Workers = None,
     json: Json = False,
@@ -179,7 +184,10 @@ def add(
 
 @app.command()
 def remove(
-    pages: Annotated[list[str], typer.Argument(metavar="TITLE...", help="Titles (or redirects) of pages.", show_default=False)],
+    pages: Annotated[
+        list[str],
+        typer.Argument(metavar="TITLE...", help="Titles (or redirects) of pages.", show_default=False),
+    ],
     store: Store,
     json: Json = False,
 ) -> None:
@@ -216,7 +224,9 @@ def embed(store: Store, embedder: EmbedderOption = None, json: Json = False) -> 
 
 @app.command()
 def search(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to look for.", show_default=False)],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What to look for.", show_default=False)
+    ],
     store: Store,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many chunks.")] = 10,
     retriever: RetrieverOption = None,
@@ -245,7 +255,9 @@ def search(
 
 @app.command()
 def evaluate(
-    questions: Annotated[Path, typer.Argument(metavar="QUESTIONS", help="Question file (JSON Lines).", show_default=False)],
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="Question file (JSON Lines).", show_default=False)
+    ],
     store: Store,
     retriever: RetrieverOption = None,
     fusion: Annotated[
@@ -295,7 +307,9 @@ def stats(store: Store, json: Json = False) -> None:
 
 @app.command()
 def demo(
-    store: Annotated[str, typer.Option("--store", "-s", help="Where to build the sample store.")] = "demo-store",
+    store: Annotated[
+        str, typer.Option("--store", "-s", help="Where to build the sample store.")
+    ] = "demo-store",
 ) -> None:
     """Build the sample encyclopaedia of the Solar System and ask it a few questions.
 
@@ -310,7 +324,9 @@ def demo(
             print_hits(question, engine.search(question, k=2, explain=True), explain=True)
     out.print()
     out.rule(style="dim")
-    out.print(f'Ask it something else:  [bold]trivium search "your question" --store {escape(store)} --explain[/]')
+    out.print(
+        f'Ask it something else:  [bold]trivium search "your question" --store {escape(store)} --explain[/]'
+    )
 
 
 @models.command("list")
@@ -325,12 +341,19 @@ def models_list(json: Json = False) -> None:
         return
     for model in known:
         state = "[green]installed[/]" if model.installed else "not installed"
-        out.print(f"[bold]{model.name:<12}[/]{state:<24} {model.size / 1e6:5.0f} MB  {escape(model.description)}")
+        out.print(
+            f"[bold]{model.name:<12}[/]{state:<24} {model.size / 1e6:5.0f} MB  {escape(model.description)}"
+        )
 
 
 @models.command("install")
 def models_install(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Model to install, as in  trivium models list.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Model to install, as in  trivium models list.", show_default=False
+        ),
+    ],
     json: Json = False,
 ) -> None:
     """Fetch a model's files and check them against their pinned checksums.

@@ -122,7 +122,7 @@ class Engine:
         self,
         sources: Sequence[str | Path],
         *,
-        format: Format = "auto",  # noqa: A002 - the name users type
+        format: Format = "auto",
         workers: int | None = None,
         embed: bool = True,
         progress: LoadProgress | None = None,
@@ -132,7 +132,9 @@ class Engine:
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work.
         """
-        report = load([str(s) for s in sources], self.store, format=format, workers=workers, progress=progress)
+        report = load(
+            [str(s) for s in sources], self.store, format=format, workers=workers, progress=progress
+        )
         if embed:
             self.embed(None if progress is None else lambda done, total: progress("embed", done, total))
         self.store.refresh(None if progress is None else lambda done, total: progress("index", done, total))
@@ -275,7 +277,9 @@ class Engine:
             return self._retrievers
         unknown = [name for name in names if name not in self._retrievers]
         if unknown:
-            raise InputError(f"unknown retriever {', '.join(unknown)}: expected some of {', '.join(RETRIEVERS)}")
+            raise InputError(
+                f"unknown retriever {', '.join(unknown)}: expected some of {', '.join(RETRIEVERS)}"
+            )
         return {name: self._retrievers[name] for name in RETRIEVERS if name in names}
 
     def _fusion(self, name: str) -> Fusion:

@@ -75,7 +75,7 @@ def load(
     sources: Sequence[str],
     store: GraphStore,
     *,
-    format: Format = "auto",  # noqa: A002 - the name users type
+    format: Format = "auto",
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> IngestReport:
@@ -239,9 +239,7 @@ def _slices(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield part
 
 
-def _load_records(
-    items: Sequence[Item], store: GraphStore, merge: _Merge, progress: Progress | None
-) -> None:
+def _load_records(items: Sequence[Item], store: GraphStore, merge: _Merge, progress: Progress | None) -> None:
     """Records link to every title there is, so they are read last, and those already stored are read again
     when new titles have come. Records of one title are one page, whatever files they stand in."""
     by_title: dict[str, tuple[str, list[Record]]] = {}

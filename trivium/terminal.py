@@ -15,11 +15,12 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.progress import ProgressColumn, Task
 from rich.table import Table
 from rich.text import Text
 

@@ -22,9 +22,11 @@ def normalise_title(title: str) -> str:
     'Alfred North Whitehead'
     """
     clean = unicodedata.normalize("NFC", title)
-    clean = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in clean) if not (
-        clean.isascii() and clean.isprintable()
-    ) else clean
+    clean = (
+        "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in clean)
+        if not (clean.isascii() and clean.isprintable())
+        else clean
+    )
     return _SPACE.sub(" ", clean).strip()
 
 
@@ -61,17 +63,16 @@ def terms(text: str) -> list[str]:
     return [_stemmed(word) for word in _WORD.findall(text.lower())]
 
 
-FUNCTION_WORDS = frozenset(
-    """
-    a an the of in on at to for from by with as into and or but so than then there this that these those it its he she
-    they them his her their you your we our i me my is are was were be been being am do does did has have had can
-    could would should shall might must not no if about what which who whom whose when where why how
-    """.split()
+_FUNCTION_WORDS = (
+    "a an the of in on at to for from by with as into and or but so than then there this that these those "
+    "it its he she they them his her their you your we our i me my is are was were be been being am do "
+    "does did has have had can could would should shall might must not no if about what which who whom "
+    "whose when where why how "
 )
 """English words that carry no topic. Encyclopaedias hardly ask, so that *what*, *who* or *how* are rare in them and
 an inverse document frequency alone would take them for telling."""
 
-_FUNCTION_TERMS = frozenset(map(_stemmed, FUNCTION_WORDS))
+_FUNCTION_TERMS = frozenset(terms(_FUNCTION_WORDS))
 
 
 def question_terms(question: str) -> list[str]:

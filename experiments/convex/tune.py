@@ -39,7 +39,9 @@ WEIGHTS_FILE = Path(__file__).parents[2] / "trivium" / "fusion" / "convex.json"
 
 def main() -> None:
     """Read, fit out of fold, judge, save."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
     parser.add_argument("--importance", nargs="+", type=float, help="One a question file (default 1 each).")
@@ -147,8 +149,6 @@ def save(embedder: str, convex: Convex) -> None:
     data["weights"][embedder] = {view: round(weight, 3) for view, weight in convex.weights.items()}
     WEIGHTS_FILE.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
     print(f"saved weights for {embedder}: {data['weights'][embedder]}")
-
-
 
 
 if __name__ == "__main__":

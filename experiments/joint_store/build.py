@@ -16,7 +16,9 @@ from trivium.terminal import print_load, progress
 
 def main() -> None:
     """Build, embed, print the counts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--pages", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)

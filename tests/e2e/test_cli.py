@@ -32,8 +32,12 @@ def test_search_prints_every_field_of_the_contract(trivium: Run, sample_store: P
     assert "Asaph Hall" in hits[0]["text"]
 
 
-def test_the_same_question_gives_the_same_answer_process_after_process(trivium: Run, sample_store: Path) -> None:
-    first, second = (trivium("search", QUESTION, "--store", sample_store, "--explain", "--json").out for _ in "ab")
+def test_the_same_question_gives_the_same_answer_process_after_process(
+    trivium: Run, sample_store: Path
+) -> None:
+    first, second = (
+        trivium("search", QUESTION, "--store", sample_store, "--explain", "--json").out for _ in "ab"
+    )
     assert first == second
 
 
@@ -74,7 +78,9 @@ def test_offsets_cite_the_plain_text_of_the_page(trivium: Run, sample_store: Pat
 
 
 def test_evaluate_prints_all_retrievers_and_default(trivium: Run, sample_store: Path, tmp_path: Path) -> None:
-    result = trivium("evaluate", question_files()[0], "--store", sample_store, "--runs", tmp_path / "runs", "--json")
+    result = trivium(
+        "evaluate", question_files()[0], "--store", sample_store, "--runs", tmp_path / "runs", "--json"
+    )
     report = result.json
     assert list(report["rows"]) == [*RETRIEVERS, "default"]
     assert report["questions"] == report["traced"] > 80
@@ -95,7 +101,9 @@ def test_the_sample_keeps_its_promises(trivium: Run, sample_store: Path) -> None
     stats = trivium("stats", "--store", sample_store, "--json").json
     assert stats["nodes"]["Page"] >= 40
     assert stats["embedder"] == "minilm" and stats["to_embed"] == 0
-    questions = [json.loads(line) for path in question_files() for line in path.read_text("utf-8").splitlines()]
+    questions = [
+        json.loads(line) for path in question_files() for line in path.read_text("utf-8").splitlines()
+    ]
     assert sum(q["hops"] == 1 for q in questions) >= 120
     assert sum(q["hops"] == 2 for q in questions) >= 60
     for path in question_files():
@@ -124,7 +132,9 @@ def test_a_removed_page_is_gone_and_comes_back_with_add(trivium: Run, own_store:
     assert trivium("stats", "--store", own_store, "--json").json == before
 
 
-def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_loaded(trivium: Run, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_loaded(
+    trivium: Run, tmp_path: Path
+) -> None:
     pages = tmp_path / "pages"
     pages.mkdir()
     shutil.copy(pages_folder() / "Mars.html", pages)
@@ -132,7 +142,10 @@ def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_loaded(triviu
     (pages / "noise.html").write_bytes(bytes(range(256)) * 40)
     result = trivium("build", pages, "--store", tmp_path / "store", "--no-embed", "--json")
     assert result.code == 3
-    assert sorted(Path(problem["location"]).name for problem in result.json["problems"]) == ["empty.html", "noise.html"]
+    assert sorted(Path(problem["location"]).name for problem in result.json["problems"]) == [
+        "empty.html",
+        "noise.html",
+    ]
     assert all(problem["reason"] for problem in result.json["problems"])
     assert result.json["nodes"]["Page"] == 1
 
@@ -212,7 +225,9 @@ def test_another_embedder_than_the_stores_is_refused(trivium: Run, own_store: Pa
     assert "minilm" in result.err and "bge-small" in result.err
 
 
-@pytest.mark.parametrize("command", ["build", "add", "remove", "embed", "search", "evaluate", "stats", "demo"])
+@pytest.mark.parametrize(
+    "command", ["build", "add", "remove", "embed", "search", "evaluate", "stats", "demo"]
+)
 def test_every_command_explains_itself_with_an_example(trivium: Run, command: str) -> None:
     result = trivium(command, "--help")
     assert result.code == 0

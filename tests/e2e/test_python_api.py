@@ -87,7 +87,9 @@ def test_wrong_arguments_are_named(engine: trivium.Engine) -> None:
         engine.remove(["Vulcan"])
 
 
-@pytest.mark.parametrize("hostile", ["'; DROP TABLE chunk; --", "(((", 'a"b~/\\*?:^', "\x00\x07", "月" * 3000, "the of and"])
+@pytest.mark.parametrize(
+    "hostile", ["'; DROP TABLE chunk; --", "(((", 'a"b~/\\*?:^', "\x00\x07", "月" * 3000, "the of and"]
+)
 def test_hostile_questions_are_only_questions(engine: trivium.Engine, hostile: str) -> None:
     before = engine.info()
     engine.search(hostile)

@@ -97,7 +97,9 @@ def test_weights_that_are_no_weights_are_refused(weights: dict[str, float]) -> N
         Convex(weights)
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"weights": []}', '{"weights": {"*": {"a": "x"}}, "logarithmic": []}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"weights": []}', '{"weights": {"*": {"a": "x"}}, "logarithmic": []}']
+)
 def test_malformed_weight_files_are_named_as_such(text: str) -> None:
     with pytest.raises(FusionError, match="malformed"):
         parse(text, "minilm")

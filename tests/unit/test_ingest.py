@@ -28,7 +28,9 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 def page(tmp_path: Path) -> WritePage:
     """Writes a small MediaWiki page."""
 
-    def write(name: str, title: str, body: str, revision: int = 1, redirected_from: str | None = None) -> Path:
+    def write(
+        name: str, title: str, body: str, revision: int = 1, redirected_from: str | None = None
+    ) -> Path:
         config = {"wgPageName": title.replace(" ", "_"), "wgRevisionId": revision}
         if redirected_from is not None:
             config["wgRedirectedFrom"] = redirected_from
@@ -88,7 +90,9 @@ def test_the_pool_and_one_process_make_the_same_store(
     tmp_path: Path, page: WritePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(20):
-        folder = page(f"{number}.html", f"Page {number}", f'See <a href="/wiki/Page_{number + 1}">next</a>.').parent
+        folder = page(
+            f"{number}.html", f"Page {number}", f'See <a href="/wiki/Page_{number + 1}">next</a>.'
+        ).parent
     monkeypatch.setattr(ingest, "_WORTH_A_POOL", 1)
     with EmbeddedStore.create(tmp_path / "one") as one, EmbeddedStore.create(tmp_path / "two") as two:
         load([str(folder)], one, workers=1)
@@ -127,7 +131,9 @@ def _load_all_dying(items: list[Item]) -> list[ingest.Loaded]:
     return [_die_on_bad(item) for item in items]
 
 
-def test_documents_that_cannot_be_read_are_reported_with_reasons(store: EmbeddedStore, page: WritePage) -> None:
+def test_documents_that_cannot_be_read_are_reported_with_reasons(
+    store: EmbeddedStore, page: WritePage
+) -> None:
     folder = page("good.html", "Good", "Text.").parent
     (folder / "empty.html").write_text("")
     (folder / "binary.html").write_bytes(b"\x00\x01\x02" * 1000)

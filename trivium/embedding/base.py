@@ -25,9 +25,7 @@ class Embedder(Protocol):
         """A question as one unit vector (d,), with the model's query prefix where it has one."""
         ...
 
-    def embed(
-        self, texts: Sequence[str], progress: Callable[[int], None] | None = None
-    ) -> Vectors:
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         """Passages as unit vectors (n x d). ``progress`` is called with the number of texts just done.
         Raises EmbeddingError."""
         ...

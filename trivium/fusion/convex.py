@@ -80,6 +80,8 @@ def parse(text: str, embedder: str) -> Convex:
         data = json.loads(text)
         tuned = data["weights"]
         weights = tuned.get(embedder, tuned[ANY_EMBEDDER])
-        return Convex({str(view): float(weight) for view, weight in weights.items()}, tuple(data["logarithmic"]))
+        return Convex(
+            {str(view): float(weight) for view, weight in weights.items()}, tuple(data["logarithmic"])
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FusionError(f"the weights of the convex combination are malformed: {error!r}") from error

@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from trivium.errors import ParseError
 from trivium.parser import blocks, inline, table_reader  # noqa: F401  (their functions register themselves)
 from trivium.parser.guard import checked_bytes
-from trivium.parser.page import MAX_TITLE, identify
+from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
 from trivium.parser.reader import Reader
 from trivium.types import Page
 
@@ -49,7 +49,7 @@ def _parse(html: str | bytes, source: str, title: str | None) -> Page:
         tree = LexborHTMLParser(data)
     except SelectolaxError as error:
         raise ParseError(f"the HTML parser gave up: {error}") from error
-    identity = identify(tree, title)
+    identity = identify(tree, title, says_redirected=REDIRECTED_MARK in data)
     if identity.title is None:
         raise ParseError(
             f"the page does not say what it is called: expected a title of at most {MAX_TITLE} characters "

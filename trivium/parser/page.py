@@ -13,6 +13,8 @@ from selectolax.lexbor import LexborHTMLParser
 from trivium.parser.links import canonical_host, link_target
 from trivium.text import normalise_title
 
+REDIRECTED_MARK = b"mw-redirectedfrom"
+"""In the bytes of every page that names redirects below its title: most do not, and need not be searched."""
 MAX_TITLE = 500  # characters; MediaWiki allows 255 bytes, other sites are less strict
 
 _PAGE_NAME = re.compile(r'"wgPageName"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -43,7 +45,7 @@ class _Head:
     title: str = ""
 
 
-def identify(tree: LexborHTMLParser, fallback: str | None) -> Identity:
+def identify(tree: LexborHTMLParser, fallback: str | None, *, says_redirected: bool) -> Identity:
     """Reads the identity of a page. ``title`` is None only when neither the page nor ``fallback`` names one.
 
     The sources of the title, best first: ``wgPageName`` of the page's configuration, the canonical link, the
@@ -60,7 +62,7 @@ def identify(tree: LexborHTMLParser, fallback: str | None) -> Identity:
         if 0 < len(title) <= MAX_TITLE:
             found.title = title
             break
-    found.aliases = [alias for alias in _aliases(tree, head) if alias != found.title]
+    found.aliases = [alias for alias in _aliases(tree, head, says_redirected) if alias != found.title]
     found.revision = _revision(tree, head)
     return found
 
@@ -114,9 +116,9 @@ def _titles(tree: LexborHTMLParser, head: _Head, fallback: str | None) -> Iterat
     yield fallback
 
 
-def _aliases(tree: LexborHTMLParser, head: _Head) -> list[str]:
+def _aliases(tree: LexborHTMLParser, head: _Head, says_redirected: bool) -> list[str]:
     names = [_json_text(_REDIRECTED_FROM.search(head.config))]
-    if not head.config:
+    if says_redirected:
         names += [
             link_target(anchor.attributes.get("href") or "", None) or anchor.text()
             for anchor in tree.css(".mw-redirectedfrom a")

@@ -31,10 +31,10 @@ class WalkSettings:
     chunks: int = 20
     seed_chunks: int = 20
     seed_entities: int = 5
-    temperature: float = 0.025
-    entity_share: float = 0.3
-    damping: float = 0.65
-    eps: float = 3e-6
+    temperature: float = 0.02
+    entity_share: float = 0.25
+    damping: float = 0.5
+    eps: float = 1e-5
 
     def __post_init__(self) -> None:
         check_counts(

@@ -145,7 +145,9 @@ def reach(
             vias.append(np.full(len(some), number))
         row, via = np.concatenate(rows), np.concatenate(vias)
         cosine = generation.matrix.cosines(chunks.vector[row], vector)
-        kept = _leading(np.arange(len(row)), np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row))))[0]
+        kept = _leading(
+            np.arange(len(row)), np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row)))
+        )[0]
         result.extend(_ordered(generation, group, row[kept], via[kept], cosine[kept]))
     return result if limit is None else result[: max(limit, 0)]
 

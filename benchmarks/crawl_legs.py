@@ -1,0 +1,76 @@
+"""Time the lexical leg and the walk on a large store, with or without embeddings.
+
+    trivium build UNPACKED/pages --store crawl --no-embed
+    python benchmarks/crawl_legs.py --store crawl --questions ../shared/data/wiki/squad_questions.jsonl
+
+The lexical leg is timed whole. The walk is timed from the question on: names looked up, then the push. Its seed
+chunks are the 20 best of the lexical leg, whose time does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from trivium.datasets.questions import read_questions
+from trivium.graph.embedded import EmbeddedStore
+from trivium.retrievers.base import Query
+from trivium.retrievers.candidates import DEPTH
+from trivium.retrievers.lexical import LexicalRetriever
+from trivium.retrievers.push import push
+from trivium.retrievers.walk import WalkSettings
+
+
+def main() -> None:
+    """Measure and print milliseconds."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--sample", type=int, default=200)
+    given = parser.parse_args()
+    questions = read_questions(given.questions)
+    texts = [q.text for q in questions[:: max(1, len(questions) // given.sample)]][: given.sample]
+    with EmbeddedStore.open(given.store) as store:
+        graph = store.adjacency()
+        print(
+            f"{len(graph.chunks):,} chunks, {len(graph.entities):,} entities, {len(graph.indices) // 2:,} links"
+        )
+        lexical, walk = [], []
+        for text in texts:
+            query = Query(text, np.zeros(1, dtype=np.float32), store)
+            started = time.perf_counter()
+            found = LexicalRetriever().retrieve(query, DEPTH)
+            lexical.append(time.perf_counter() - started)
+            walk.append(_walk(store, query, [graph.chunk_rows[c.uri] for c in found[:20]]))
+    for name, seconds in (("lexical", lexical[5:]), ("walk", walk[5:])):
+        print(
+            f"{name:<8} median {1000 * np.median(seconds):.2f} ms, p90 {1000 * np.quantile(seconds, 0.9):.2f} ms"
+        )
+
+
+def _walk(store: EmbeddedStore, query: Query, chunks: list[int]) -> float:
+    settings = WalkSettings()
+    started = time.perf_counter()
+    graph = store.adjacency()
+    named = [graph.entity_rows[uri] for uri in query.named_entities if uri in graph.entity_rows]
+    nodes = np.array([*chunks, *(len(graph.chunks) + row for row in named)], dtype=np.int64)
+    if len(nodes) == 0:
+        return 0.0
+    push(
+        graph.indptr,
+        graph.indices,
+        nodes,
+        np.full(len(nodes), 1 / len(nodes)),
+        settings.damping,
+        settings.eps,
+    )
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()
