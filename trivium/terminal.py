@@ -34,6 +34,7 @@ err = Console(stderr=True, highlight=False)
 
 STAGES = {"parse": "Reading", "records": "Linking", "embed": "Embedding", "index": "Indexing"}
 _SNIPPET = 420
+_VIA = 60
 _PROBLEMS_SHOWN = 20
 
 
@@ -118,6 +119,10 @@ def _snippet(text: str) -> str:
     return flat if len(flat) <= _SNIPPET else flat[: _SNIPPET - 1].rsplit(" ", 1)[0] + " …"
 
 
+def _shortened(via: str) -> str:
+    return via if len(via) <= _VIA else f"{via[: _VIA // 2]} … {via[-_VIA // 2 :]}"
+
+
 def _print_explanation(hit: Hit) -> None:
     largest = max((abs(value) for value in hit.contributions.values()), default=0.0)
     names = sorted(hit.contributions, key=lambda name: -hit.contributions[name]) or sorted(hit.provenance)
@@ -128,7 +133,7 @@ def _print_explanation(hit: Hit) -> None:
         found = ""
         if name in hit.provenance:
             via = hit.provenance[name]
-            found = f"found through {via}" if via else "found directly"
+            found = f"found through {_shortened(via)}" if via else "found directly"
         out.print(f"      {name:<10}[{colour}]{value:+8.3f} {bar:<12}[/]  [dim]{escape(found)}[/]")
 
 

@@ -83,8 +83,8 @@ def test_evaluate_prints_all_retrievers_and_default(trivium: Run, sample_store: 
     )
     report = result.json
     assert list(report["rows"]) == [*RETRIEVERS, "default"]
-    assert report["questions"] == report["traced"] > 80
-    assert report["rows"]["default"]["hit@5"] > 0.8
+    assert report["questions"] == report["traced"] >= 120
+    assert report["rows"]["default"]["hit@5"] > 0.7
     assert {"hit@1", "recall@5", "all@5"} <= set(report["rows"]["vector"])
     assert (tmp_path / "runs" / "qrels.txt").exists()
 

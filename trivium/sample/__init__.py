@@ -7,8 +7,8 @@ from pathlib import Path
 
 DEMO_QUESTIONS = (
     "Who discovered the two moons of Mars?",
-    "Which spacecraft dropped a probe onto the largest moon of the ringed planet?",
-    "Why did a dwarf planet lose its status?",
+    "Which mission carried the lander that touched down on Titan?",
+    "Why is Mars red?",
 )
 
 
