@@ -34,7 +34,6 @@ err = Console(stderr=True, highlight=False)
 
 STAGES = {"parse": "Reading", "records": "Linking", "embed": "Embedding", "index": "Indexing"}
 _SNIPPET = 420
-_VIA = 60
 _PROBLEMS_SHOWN = 20
 
 
@@ -119,10 +118,6 @@ def _snippet(text: str) -> str:
     return flat if len(flat) <= _SNIPPET else flat[: _SNIPPET - 1].rsplit(" ", 1)[0] + " …"
 
 
-def _shortened(via: str) -> str:
-    return via if len(via) <= _VIA else f"{via[: _VIA // 2]} … {via[-_VIA // 2 :]}"
-
-
 def _print_explanation(hit: Hit) -> None:
     largest = max((abs(value) for value in hit.contributions.values()), default=0.0)
     names = sorted(hit.contributions, key=lambda name: -hit.contributions[name]) or sorted(hit.provenance)
@@ -133,8 +128,9 @@ def _print_explanation(hit: Hit) -> None:
         found = ""
         if name in hit.provenance:
             via = hit.provenance[name]
-            found = f"found through {_shortened(via)}" if via else "found directly"
-        out.print(f"      {name:<10}[{colour}]{value:+8.3f} {bar:<12}[/]  [dim]{escape(found)}[/]")
+            found = f"found through {via}" if via else "found directly"
+        line = f"      {name:<10}[{colour}]{value:+8.3f} {bar:<12}[/]  [dim]{escape(found)}[/]"
+        out.print(line, no_wrap=True, overflow="ellipsis")
 
 
 def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:

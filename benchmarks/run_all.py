@@ -1,0 +1,40 @@
+"""Every benchmark on what comes with the package: ``make bench``.
+
+Larger inputs make better figures; each script's ``--help`` says how to give them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from trivium.sample import pages_folder, question_files
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Run them one after the other, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = str(Path(folder) / "store")
+        questions = str(question_files()[0])
+        build = ["-m", "trivium", "build", str(pages_folder()), "--store", store]
+        for title, arguments in (
+            ("Parsing against BeautifulSoup", [_script("parse_vs_beautifulsoup"), str(pages_folder())]),
+            ("Diffusion against NetworkX", [_script("diffusion_vs_networkx")]),
+            ("Walk against power iteration", [_script("walk")]),
+            ("Building the sample", build),
+            ("Searching the sample", [_script("search_latency"), "--store", store, "--questions", questions]),
+        ):
+            print(f"\n== {title}", flush=True)
+            subprocess.run([sys.executable, *arguments], check=True)
+
+
+def _script(name: str) -> str:
+    return str(HERE / f"{name}.py")
+
+
+if __name__ == "__main__":
+    main()
