@@ -26,9 +26,12 @@ from trivium.errors import TriviumError
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
 from trivium.fusion.registry import FUSIONS
+from trivium.llm.openai import open_chat_model
 from trivium.parser.sources.base import Format
 from trivium.parser.sources.discover import discover
+from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.sample import DEMO_QUESTIONS, pages_folder
 from trivium.terminal import (
     err,
@@ -88,6 +91,10 @@ RetrieverOption = Annotated[
         show_default=False,
     ),
 ]
+SelectorOption = Annotated[
+    str,
+    typer.Option("--selector", help="Who picks for the path view: match, or llm (set TRIVIUM_CHAT_MODEL)."),
+]
 Exact = Annotated[bool, typer.Option("--exact", help="Exact instead of approximate vector search.")]
 
 
@@ -113,6 +120,14 @@ def _check(sources: Sequence[str], format: str) -> None:
             f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format"
         )
     discover(sources, cast(Format, format))
+
+
+def _selector(name: str) -> Selector:
+    if name == "match":
+        return MatchSelector()
+    if name == "llm":
+        return LlmSelector(open_chat_model())
+    raise typer.BadParameter(f"expected match or llm, got {name!r}", param_hint="--selector")
 
 
 def _load(
@@ -235,6 +250,7 @@ def search(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say what each view contributed.")] = False,
     exact: Exact = False,
+    selector: SelectorOption = "match",
     json: Json = False,
 ) -> None:
     """Search a store. Without options all eight views are asked and fused.
@@ -245,7 +261,7 @@ def search(
 
         trivium search "largest volcano" --store my-store --retriever walk --k 5 --json
     """
-    with Engine.open(store) as engine:
+    with Engine.open(store, selector=_selector(selector)) as engine:
         hits = engine.search(question, k, retriever, fusion, explain, exact)
     if json:
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})
@@ -268,13 +284,17 @@ def evaluate(
         Path | None, typer.Option("--runs", help="Folder for TREC runs and qrels.", show_default=False)
     ] = None,
     exact: Exact = False,
+    selector: SelectorOption = "match",
     json: Json = False,
 ) -> None:
     """Measure retrieval on questions with known answers; without names all eight views and the default fusion.
 
     Example:  trivium evaluate questions.jsonl --store my-store --retriever vector lexical --fusion default
     """
-    with Engine.open(store) as engine, progress(quiet=json) as bars:
+    with (
+        Engine.open(store, selector=_selector(selector)) as engine,
+        progress(quiet=json) as bars,
+    ):
         report = engine.evaluate(
             questions,
             retriever,

@@ -35,6 +35,7 @@ from trivium.parser.sources.base import Format
 from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.candidates import DEPTH, gather
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
+from trivium.retrievers.selectors import Selector
 from trivium.types import Hit, Question
 
 Progress = Callable[[int, int], None]
@@ -45,44 +46,43 @@ class Engine:
     """A store with its embedder and retrievers. Make one with :meth:`create` or :meth:`open`; close it, or use
     it as a context manager."""
 
-    def __init__(self, store: GraphStore, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, store: GraphStore, embedder: str | None = None, selector: Selector | None = None
+    ) -> None:
+        """``embedder`` names who fills an empty store; a filled one keeps its own. ``selector`` chooses for the path
+        retriever; by default one that needs no language model."""
+        known = store.embedder
+        if embedder is not None and known is not None and embedder != known.name:
+            raise EmbedderMismatchError(
+                f"the store {store.info().location} was filled by {known.name}, not by {embedder}: "
+                f"open it without naming an embedder, or build another store"
+            )
         self.store = store
-        self._embedder = embedder
-        self._retrievers = make_retrievers()
+        self._embedder_name = embedder if known is None else known.name
+        self._embedder: Embedder | None = None
+        self._retrievers = make_retrievers(selector=selector)
 
     @classmethod
     def create(cls, store: str | Path, embedder: str | None = None) -> Self:
         """A new, empty store in a folder (made when missing), to be filled by the named embedder: by default
         ``bge-small`` when it is installed, else ``minilm``. An existing store is opened."""
         folder = _folder(store)
-        occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-        return cls._with_embedder(
-            EmbeddedStore.open(folder) if occupied else EmbeddedStore.create(folder), embedder
-        )
+        there = EmbeddedStore.exists(folder)
+        return cls._on(EmbeddedStore.open(folder) if there else EmbeddedStore.create(folder), embedder)
 
     @classmethod
-    def open(cls, store: str | Path, embedder: str | None = None) -> Self:
+    def open(cls, store: str | Path, embedder: str | None = None, selector: Selector | None = None) -> Self:
         """An existing store. Raises StoreNotFoundError, StoreFormatError, and EmbedderMismatchError when an
         embedder is named that did not fill it."""
-        return cls._with_embedder(EmbeddedStore.open(_folder(store)), embedder)
+        return cls._on(EmbeddedStore.open(_folder(store)), embedder, selector)
 
     @classmethod
-    def _with_embedder(cls, store: GraphStore, name: str | None) -> Self:
-        engine = cls(store)
+    def _on(cls, store: GraphStore, embedder: str | None, selector: Selector | None = None) -> Self:
         try:
-            known = store.embedder
-            if name is not None and known is not None and name != known.name:
-                raise EmbedderMismatchError(
-                    f"the store {store.info().location} was filled by {known.name}, not by {name}: "
-                    f"open it without naming an embedder, or build another store"
-                )
-            engine._embedder_name = known.name if known is not None else name
+            return cls(store, embedder, selector)
         except BaseException:
             store.close()
             raise
-        return engine
-
-    _embedder_name: str | None = None
 
     def close(self) -> None:
         """Let go of the store and the embedder."""

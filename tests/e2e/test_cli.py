@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Run
+from tests.fakes.openai_server import OpenAIServer, chat
 from trivium.sample import pages_folder, question_files
 
 HIT_FIELDS = {
@@ -56,6 +57,34 @@ def test_each_retriever_can_be_asked_alone(trivium: Run, sample_store: Path, nam
     hits = trivium("search", QUESTION, "--store", sample_store, "--retriever", name, "--json").json["hits"]
     assert hits
     assert all(list(hit["provenance"]) == [name] for hit in hits)
+
+
+def test_a_language_model_can_pick_the_path(
+    trivium: Run, sample_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what was offered counts: the same question gets the chunks of the place it names, or nothing."""
+    arguments = [
+        "search",
+        QUESTION,
+        "--store",
+        sample_store,
+        "--retriever",
+        "path",
+        "--selector",
+        "llm",
+        "--json",
+    ]
+    with OpenAIServer() as server:
+        server.script.extend([chat("1"), chat("Olympus#Zeus")])
+        monkeypatch.setenv("TRIVIUM_CHAT_MODEL", "scripted")
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        picked = trivium(*arguments).json["hits"]
+        invented = trivium(*arguments).json["hits"]
+    assert picked and len({hit["provenance"]["path"] for hit in picked}) == 1
+    assert invented == []
+    monkeypatch.delenv("TRIVIUM_CHAT_MODEL")
+    without = trivium(*arguments)
+    assert without.code == 1 and "TRIVIUM_CHAT_MODEL" in without.err
 
 
 def test_several_retrievers_can_be_named_in_every_usual_way(trivium: Run, sample_store: Path) -> None:
