@@ -7,19 +7,32 @@ read; 130 interrupted (what was committed stays, the same command goes on from t
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, cast
 
 import typer
 from rich.markup import escape
 from typer.rich_utils import rich_format_error
 
 import trivium
+from trivium.cli_options import (
+    FORMATS,
+    EmbedderOption,
+    Exact,
+    FormatOption,
+    Json,
+    NoEmbed,
+    RetrieverOption,
+    SelectorOption,
+    Sources,
+    Store,
+    Workers,
+    spread,
+)
 from trivium.embedding.models import available, install
 from trivium.engine import Engine
 from trivium.errors import TriviumError
@@ -30,7 +43,6 @@ from trivium.llm.openai import open_chat_model
 from trivium.parser.sources.base import Format
 from trivium.parser.sources.discover import discover
 from trivium.retrievers.llm_selector import LlmSelector
-from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.sample import DEMO_QUESTIONS, pages_folder
 from trivium.terminal import (
@@ -48,7 +60,6 @@ from trivium.terminal import (
 
 USAGE = 2
 PARTIAL = 3
-FORMATS: tuple[str, ...] = get_args(Format)
 
 app = typer.Typer(
     name="trivium",
@@ -60,42 +71,6 @@ app = typer.Typer(
 )
 models = typer.Typer(help="Embedding models on this machine.", no_args_is_help=True)
 app.add_typer(models, name="models")
-
-Store = Annotated[str, typer.Option("--store", "-s", help="Folder of the store.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-Sources = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="SOURCE...",
-        help="Files, folders (links followed) or globs; also wiki:TITLE and hf:DATASET[:SPLIT].",
-        show_default=False,
-    ),
-]
-FormatOption = Annotated[
-    str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto recognises it by content.")
-]
-Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parser processes.  [default: one a core]")
-]
-EmbedderOption = Annotated[
-    str | None,
-    typer.Option("--embedder", help="bge-small, minilm, fastembed:NAME or openai:NAME.", show_default=False),
-]
-NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
-RetrieverOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--retriever",
-        "-r",
-        help=f"Views to ask, one or more of: {', '.join(RETRIEVERS)}.",
-        show_default=False,
-    ),
-]
-SelectorOption = Annotated[
-    str,
-    typer.Option("--selector", help="Who picks for the path view: match, or llm (set TRIVIUM_CHAT_MODEL)."),
-]
-Exact = Annotated[bool, typer.Option("--exact", help="Exact instead of approximate vector search.")]
 
 
 def _version(wanted: bool) -> None:
@@ -385,38 +360,6 @@ def models_install(
         print_json({"name": name, "folder": str(folder)})
     else:
         out.print(f"{escape(name)} is installed in {escape(str(folder))}")
-
-
-_LISTS = {"--retriever": RETRIEVERS, "-r": RETRIEVERS, "--fusion": FUSIONS, "-f": FUSIONS}
-
-
-def spread(arguments: Sequence[str]) -> list[str]:
-    """``--retriever a b`` and ``--retriever a,b`` as ``--retriever a --retriever b``, which the parser reads.
-
-    A word after the first value belongs to the option only if it is a name the option knows.
-
-    >>> spread(["--retriever", "vector", "page", "question"])
-    ['--retriever', 'vector', '--retriever', 'page', 'question']
-    """
-    result: list[str] = []
-    option: str | None = None
-    known: Sequence[str] = ()
-    for place, word in enumerate(arguments):
-        previous = arguments[place - 1] if place else ""
-        if word in _LISTS:
-            option, known = word, _LISTS[word]
-            continue
-        if option is not None:
-            names = re.split(r"\s*,\s*", word)
-            if previous in _LISTS or all(name in known for name in names):
-                for name in names:
-                    result += [option, name]
-                continue
-            option = None
-        result.append(word)
-    if arguments and arguments[-1] in _LISTS:
-        result.append(arguments[-1])
-    return result
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,82 @@
+"""The arguments that several commands share, and how lists of names may be written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, get_args
+
+import typer
+
+from trivium.fusion.registry import FUSIONS
+from trivium.parser.sources.base import Format
+from trivium.retrievers.registry import RETRIEVERS
+
+FORMATS: tuple[str, ...] = get_args(Format)
+
+Store = Annotated[str, typer.Option("--store", "-s", help="Folder of the store.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE...",
+        help="Files, folders (links followed) or globs; also wiki:TITLE and hf:DATASET[:SPLIT].",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto recognises it by content.")
+]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Parser processes.  [default: one a core]")
+]
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option("--embedder", help="bge-small, minilm, fastembed:NAME or openai:NAME.", show_default=False),
+]
+NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
+RetrieverOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retriever",
+        "-r",
+        help=f"Views to ask, one or more of: {', '.join(RETRIEVERS)}.",
+        show_default=False,
+    ),
+]
+SelectorOption = Annotated[
+    str,
+    typer.Option("--selector", help="Who picks for the path view: match, or llm (set TRIVIUM_CHAT_MODEL)."),
+]
+Exact = Annotated[bool, typer.Option("--exact", help="Exact instead of approximate vector search.")]
+
+_LISTS = {"--retriever": RETRIEVERS, "-r": RETRIEVERS, "--fusion": FUSIONS, "-f": FUSIONS}
+
+
+def spread(arguments: Sequence[str]) -> list[str]:
+    """``--retriever a b`` and ``--retriever a,b`` as ``--retriever a --retriever b``, which the parser reads.
+
+    A word after the first value belongs to the option only if it is a name the option knows.
+
+    >>> spread(["--retriever", "vector", "page", "question"])
+    ['--retriever', 'vector', '--retriever', 'page', 'question']
+    """
+    result: list[str] = []
+    option: str | None = None
+    known: Sequence[str] = ()
+    for place, word in enumerate(arguments):
+        previous = arguments[place - 1] if place else ""
+        if word in _LISTS:
+            option, known = word, _LISTS[word]
+            continue
+        if option is not None:
+            names = re.split(r"\s*,\s*", word)
+            if previous in _LISTS or all(name in known for name in names):
+                for name in names:
+                    result += [option, name]
+                continue
+            option = None
+        result.append(word)
+    if arguments and arguments[-1] in _LISTS:
+        result.append(arguments[-1])
+    return result
