@@ -56,10 +56,12 @@ from trivium.terminal import (
     print_json,
     print_load,
     progress,
+    shown,
 )
 
 USAGE = 2
 PARTIAL = 3
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="trivium",
@@ -221,7 +223,7 @@ def search(
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many chunks.")] = 10,
     retriever: RetrieverOption = None,
     fusion: Annotated[
-        str | None, typer.Option("--fusion", help=f"{', '.join(FUSIONS)}.  [default: default]")
+        str | None, typer.Option("--fusion", help=f"{', '.join(FUSIONS)}.  \\[default: default]")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say what each view contributed.")] = False,
     exact: Exact = False,
@@ -367,19 +369,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)
     try:
-        # Not standalone: typer would turn an interrupt into exit code 1.
+        # Not standalone, so that the error is ours to show. Typer turns an interrupt into code 130.
         code = command.main(args=spread(given), prog_name="trivium", standalone_mode=False)
+        if code == INTERRUPTED:
+            err.print("interrupted: what was committed stays; run the same command again to go on")
     except typer.TyperException as error:
         rich_format_error(cast(Any, error))
         code = USAGE
     except TriviumError as error:
-        err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
+        err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
         code = 1
-    except (KeyboardInterrupt, typer.Abort):
-        err.print("interrupted: what was committed stays; run the same command again to go on")
-        code = 130
     except BrokenPipeError:
         # Whoever read our output has seen enough; nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)

@@ -28,7 +28,7 @@ FormatOption = Annotated[
     str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto recognises it by content.")
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parser processes.  [default: one a core]")
+    int | None, typer.Option("--workers", min=1, help="Parser processes.  \\[default: one a core]")
 ]
 EmbedderOption = Annotated[
     str | None,
@@ -63,20 +63,31 @@ def spread(arguments: Sequence[str]) -> list[str]:
     """
     result: list[str] = []
     option: str | None = None
-    known: Sequence[str] = ()
+    waiting = False  # the option has not had its first value yet
     for place, word in enumerate(arguments):
-        previous = arguments[place - 1] if place else ""
-        if word in _LISTS:
-            option, known = word, _LISTS[word]
-            continue
-        if option is not None:
-            names = re.split(r"\s*,\s*", word)
-            if previous in _LISTS or all(name in known for name in names):
-                for name in names:
-                    result += [option, name]
-                continue
-            option = None
-        result.append(word)
-    if arguments and arguments[-1] in _LISTS:
-        result.append(arguments[-1])
-    return result
+        if word == "--":
+            return [*result, *([option] if option and waiting else []), *arguments[place:]]
+        name, equals, value = word.partition("=")
+        if name in _LISTS:
+            if option and waiting:
+                result.append(option)
+            option, waiting = name, not equals
+            if equals:
+                result += _each(name, value)
+        elif option and not word.startswith("-") and (waiting or _all_known(option, word)):
+            result += _each(option, word)
+            waiting = False
+        else:
+            if option and waiting:
+                result.append(option)  # without a value: the parser says so
+            option, waiting = None, False
+            result.append(word)
+    return [*result, option] if option and waiting else result
+
+
+def _each(option: str, value: str) -> list[str]:
+    return [word for name in re.split(r"\s*,\s*", value) for word in (option, name)]
+
+
+def _all_known(option: str, value: str) -> bool:
+    return all(name in _LISTS[option] for name in re.split(r"\s*,\s*", value))

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,7 @@ from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.table import Table
 from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore, StoreInfo, rank_key, round_score
 from trivium.ingest import IngestReport, load
 from trivium.ingest import Progress as LoadProgress
@@ -36,6 +38,7 @@ from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.candidates import DEPTH, gather
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.selectors import Selector
+from trivium.text import normalise_title
 from trivium.types import Hit, Question
 
 Progress = Callable[[int, int], None]
@@ -58,8 +61,9 @@ class Engine:
                 f"open it without naming an embedder, or build another store"
             )
         self.store = store
-        self._embedder_name = embedder if known is None else known.name
+        self._embedder_name = embedder
         self._embedder: Embedder | None = None
+        self._opening = threading.Lock()
         self._retrievers = make_retrievers(selector=selector)
 
     @classmethod
@@ -67,6 +71,8 @@ class Engine:
         """A new, empty store in a folder (made when missing), to be filled by the named embedder: by default
         ``bge-small`` when it is installed, else ``minilm``. An existing store is opened."""
         folder = _folder(store)
+        if embedder is not None:
+            open_embedder(embedder).close()  # a name that does not work is refused before anything is made
         there = EmbeddedStore.exists(folder)
         return cls._on(EmbeddedStore.open(folder) if there else EmbeddedStore.create(folder), embedder)
 
@@ -103,18 +109,22 @@ class Engine:
     def embedder(self) -> Embedder:
         """The store's embedder, opened on first use. Raises EmbedderMismatchError when the installed model is
         another version than the one that filled the store."""
-        if self._embedder is None:
-            embedder = open_embedder(self._embedder_name)
-            known = self.store.embedder
-            if known is not None and known != embedder.identity:
-                embedder.close()
-                raise EmbedderMismatchError(
-                    f"the store was filled by {known.name} version {known.version} ({known.dimension} dimensions), "
-                    f"but version {embedder.identity.version} ({embedder.identity.dimension}) is installed: "
-                    f"install the version it was filled by, or build the store again"
-                )
-            self._embedder = embedder
-        return self._embedder
+        with self._opening:
+            if self._embedder is None:
+                self._embedder = self._open_embedder()
+            return self._embedder
+
+    def _open_embedder(self) -> Embedder:
+        known = self.store.embedder
+        embedder = open_embedder(self._embedder_name if known is None else known.name)
+        if known is not None and known != embedder.identity:
+            embedder.close()
+            raise EmbedderMismatchError(
+                f"the store was filled by {known.name} version {known.version} ({known.dimension} dimensions), "
+                f"but version {embedder.identity.version} ({embedder.identity.dimension}) is installed: "
+                f"install the version it was filled by, or build the store again"
+            )
+        return embedder
 
     # -- filling ----------------------------------------------------------------------------------------------
 
@@ -132,6 +142,8 @@ class Engine:
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work.
         """
+        if self._embedder_name is not None and self.store.embedder is None:
+            self.store.set_embedder(self.embedder.identity)  # remembered also when embedding comes later
         report = load(
             [str(s) for s in sources], self.store, format=format, workers=workers, progress=progress
         )
@@ -142,12 +154,13 @@ class Engine:
 
     def remove(self, pages: Sequence[str]) -> list[str]:
         """Remove pages by title (or alias); returns the uris removed. Raises InputError for an unknown page."""
-        known = self.store.resolve(pages)
+        uris = [page_uri(normalise_title(page)) for page in pages]
+        known = self.store.resolve(uris)
         present = {uri for uri, _, _, _ in self.store.pages()}
-        unknown = [page for page in pages if known.get(page) not in present]
+        unknown = [page for page, uri in zip(pages, uris, strict=True) if known.get(uri) not in present]
         if unknown:
             raise InputError(f"no such page in the store: {', '.join(unknown)}")
-        removed = self.store.delete([known[page] for page in pages])
+        removed = self.store.delete([known[uri] for uri in uris])
         self.store.refresh()
         return removed
 
@@ -211,15 +224,16 @@ class Engine:
         asked = self._named(retrievers)
         if len(asked) == 1 and fusion is None:
             (only,) = asked.values()
-            return [self._search_one(self._query(text, exact), k, only) for text in questions]
+            return [self._search_one(self._query(text, exact), k, only, explain) for text in questions]
         fuse = self._fusion(fusion or "default")
         return [self._search_fused(self._query(text, exact), k, asked, fuse, explain) for text in questions]
 
-    def _search_one(self, query: Query, k: int, retriever: Retriever) -> list[Hit]:
+    def _search_one(self, query: Query, k: int, retriever: Retriever, explain: bool) -> list[Hit]:
         found = retriever.retrieve(query, k)[:k]
         scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
         provenance = {candidate.uri: {retriever.name: candidate.via} for candidate in found}
-        return self._hits(scores, {}, provenance)
+        contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
+        return self._hits(scores, contributions, provenance)
 
     def _search_fused(
         self, query: Query, k: int, retrievers: Mapping[str, Retriever], fusion: Fusion, explain: bool

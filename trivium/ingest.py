@@ -12,12 +12,12 @@ import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
-from trivium.errors import TriviumError
+from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import Hop, unescape
@@ -82,7 +82,8 @@ def load(
     """Parse sources and write them to the store.
 
     Raises InputError when a source matches nothing, StoreError when the store refuses. ``workers`` defaults to
-    the number of cores.
+    the number of cores. From a hundred documents on they are parsed in processes of their own, which import the
+    calling script: it has to keep its own work under ``if __name__ == "__main__":``.
     """
     report = IngestReport()
     found = _Found(discover(sources, format), report)
@@ -95,8 +96,8 @@ def load(
 class _Found:
     """The documents among what was found, one by one; records are put aside and problems reported.
 
-    Files are listed at once, so that a progress bar knows how many there are; items that carry their content
-    (rows of a compressed or remote source) are taken only when it is their turn.
+    Files are listed at once, so that a progress bar knows how many there are; of items that carry their content
+    (rows of a compressed or remote source) only the first are, the others are taken when it is their turn.
     """
 
     def __init__(self, found: Iterator[Item | Problem], report: IngestReport) -> None:
@@ -106,7 +107,7 @@ class _Found:
         self.count = 0
         for item in self._documents:
             self._listed.append(item)
-            if item.content is not None:
+            if item.content is not None and len(self._listed) >= _WORTH_A_POOL:
                 break
 
     def _sort(self, found: Iterator[Item | Problem], report: IngestReport) -> Iterator[Item]:
@@ -133,6 +134,7 @@ class _Merge:
         self.report = report
         self._seen: dict[str, tuple[int, str]] = {}
         self._batch: dict[str, PageGraph] = {}
+        self._written: set[str] = set()
         self._aliases: dict[str, set[str]] = {}
 
     def add(self, graph: PageGraph) -> None:
@@ -159,6 +161,9 @@ class _Merge:
         """Write what has gathered."""
         if self._batch:
             self.report.count(self._store.write(list(self._batch.values())))
+            # A better copy of a page that this load has written already replaces nothing that was there before.
+            self.report.replaced -= len(self._written & self._batch.keys())
+            self._written.update(self._batch)
             self._batch.clear()
         if self._aliases:
             self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
@@ -185,7 +190,7 @@ def _load_item(item: Item) -> Loaded:
         return [build(page) for page in read(item)]
     except TriviumError as error:
         return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
+    except Exception as error:  # whatever a document does to a parser, it is this document's problem
         return Problem(item.name, f"{type(error).__name__}: {error}")
 
 
@@ -195,15 +200,18 @@ def _load_items(items: Sequence[Item]) -> list[Loaded]:
 
 def _in_pool(items: Iterable[Item], workers: int) -> Iterator[Loaded]:
     """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
-    each in a process of its own, so that only the item that kills it is lost."""
+    each in a process of its own, so that only the item that kills it is lost.
+
+    Raises ConfigurationError where no worker can be started at all."""
     tasks = _slices(items, _ITEMS_A_TASK)
     # A bounded window keeps memory flat when the store is slower than the parsers.
     window = 4 * workers
     under_way: deque[list[Item]] = deque(islice(tasks, window))
     while under_way:
         with _pool(workers) as pool:
-            futures = deque(pool.submit(_load_items, task) for task in under_way)
+            futures: deque[Future[list[Loaded]]] = deque()
             try:
+                futures.extend(pool.submit(_load_items, task) for task in under_way)
                 while under_way:
                     yield from futures[0].result()
                     futures.popleft()
@@ -212,12 +220,25 @@ def _in_pool(items: Iterable[Item], workers: int) -> Iterator[Loaded]:
                         under_way.append(task)
                         futures.append(pool.submit(_load_items, task))
             except BrokenProcessPool:
+                _check_workers()
                 for item in chain.from_iterable(under_way):
                     yield _alone(item)
                 under_way = deque(islice(tasks, window))
             finally:
                 for future in futures:
                     future.cancel()
+
+
+def _check_workers() -> None:
+    """A pool that breaks on nothing at all is no document's fault."""
+    try:
+        with _pool(1) as pool:
+            pool.submit(os.getpid).result()
+    except BrokenProcessPool as error:
+        raise ConfigurationError(
+            "parser processes cannot be started: a script that builds a store needs the lines that do so under"
+            "  if __name__ == '__main__':  since its workers import it; or build with workers=1"
+        ) from error
 
 
 def _alone(item: Item) -> Loaded:
@@ -259,12 +280,21 @@ def _load_records(items: Sequence[Item], store: GraphStore, merge: _Merge, progr
         if progress is not None:
             progress("records", done, len(by_title))
     merge.flush()
-    before = merge.report.replaced
+    if by_title or merge.report.added or merge.report.replaced:
+        merge.report.relinked = _relink(
+            [(uri, source) for uri, source in stored if not merge.has(uri)], store, gazetteer
+        )
+
+
+def _relink(stored: Sequence[tuple[str, str]], store: GraphStore, gazetteer: Gazetteer) -> int:
+    """Look for names in records that are stored already; returns how many pages found new ones."""
+    # Asked once and before anything is written: each write makes the store's arrays stale.
+    chunks = store.expand([uri for uri, _ in stored], Hop.BELOW)
+    merge = _Merge(store, IngestReport())
     for uri, source in stored:
-        if not merge.has(uri):
-            merge.add(build(relinked(_stored_records(store, uri, source), gazetteer)))
+        merge.add(build(relinked(_stored_records(store, uri, source, chunks[uri]), gazetteer)))
     merge.flush()
-    merge.report.relinked = merge.report.replaced - before
+    return merge.report.replaced
 
 
 def _record_page(records: Sequence[Record], source: str, gazetteer: Gazetteer) -> PageGraph:
@@ -272,9 +302,8 @@ def _record_page(records: Sequence[Record], source: str, gazetteer: Gazetteer) -
     return build(replace(page, source=source))
 
 
-def _stored_records(store: GraphStore, uri: str, source: str) -> Page:
-    chunks = [
-        Chunk(ChunkKind(record.kind), record.text, record.start, record.end)
-        for record in store.fetch(store.expand([uri], Hop.BELOW)[uri])
-    ]
-    return Page(unescape(uri), store.page_text(uri), tuple(chunks), source=source)
+def _stored_records(store: GraphStore, uri: str, source: str, chunks: Sequence[str]) -> Page:
+    records = tuple(
+        Chunk(ChunkKind(record.kind), record.text, record.start, record.end) for record in store.fetch(chunks)
+    )
+    return Page(unescape(uri), store.page_text(uri), records, source=source)

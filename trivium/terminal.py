@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -35,6 +36,8 @@ err = Console(stderr=True, highlight=False)
 STAGES = {"parse": "Reading", "records": "Linking", "embed": "Embedding", "index": "Indexing"}
 _SNIPPET = 420
 _PROBLEMS_SHOWN = 20
+_NOTHING = 0.0005
+"""Contributions below this are printed as zero, and not at all where the view did not find the chunk."""
 
 
 class _Rate(ProgressColumn):
@@ -96,15 +99,20 @@ def hit_json(hit: Hit) -> dict[str, Any]:
     }
 
 
+def shown(text: str) -> str:
+    """Untrusted text for the terminal: no markup, no control characters."""
+    return escape("".join(" " if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text))
+
+
 def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
     """Hits as a list: where, what, and (explained) why."""
-    out.print(f"[bold]{escape(question)}[/]")
+    out.print(f"[bold]{shown(question)}[/]")
     if not hits:
         out.print("  Nothing found.")
         return
     for hit in hits:
         place = " › ".join(headings_of(hit.section))
-        kind = "" if hit.kind == "paragraph" else f" [dim]{escape(hit.kind)}[/]"
+        kind = "" if hit.kind == "paragraph" else f" [dim]({escape(hit.kind)})[/]"
         out.print(f"\n[bold cyan]{hit.rank:>2}[/]  [bold]{escape(place)}[/]{kind}  [dim]{hit.score:.4g}[/]")
         for line in textwrap.wrap(_snippet(hit.text), width=max(40, min(out.width, 110) - 6)):
             out.print(f"    {escape(line)}")
@@ -123,7 +131,10 @@ def _print_explanation(hit: Hit) -> None:
     names = sorted(hit.contributions, key=lambda name: -hit.contributions[name]) or sorted(hit.provenance)
     for name in names:
         value = hit.contributions.get(name, 0.0)
-        bar = "█" * round(12 * abs(value) / largest) if largest > 0 else ""
+        if abs(value) < _NOTHING and name not in hit.provenance:
+            continue
+        block = "█" if value >= 0 else "░"
+        bar = block * round(12 * abs(value) / largest) if largest > 0 else ""
         colour = "green" if value >= 0 else "red"
         found = ""
         if name in hit.provenance:
@@ -143,9 +154,10 @@ def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:
     out.print(f"[bold]Pages[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]")
     print_info(info)
     if report.problems:
-        err.print(f"[bold red]{len(report.problems):,} documents could not be read:[/]")
+        noun = "document" if len(report.problems) == 1 else "documents"
+        err.print(f"[bold red]{len(report.problems):,} {noun} could not be read:[/]")
         for problem in report.problems[:_PROBLEMS_SHOWN]:
-            err.print(f"  {escape(problem.location)}: {escape(problem.reason)}", soft_wrap=True)
+            err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
         if len(report.problems) > _PROBLEMS_SHOWN:
             err.print(f"  … and {len(report.problems) - _PROBLEMS_SHOWN:,} more (--json lists them all)")
 

@@ -16,14 +16,15 @@ _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
 def normalise_title(title: str) -> str:
-    """A title as a key: NFC, spaces for underscores, no runs of white space or control characters.
+    """A title as a key: NFC, spaces for underscores, no runs of white space, control characters or halves of
+    surrogate pairs.
 
     >>> normalise_title("Alfred_North_Whitehead")
     'Alfred North Whitehead'
     """
     clean = unicodedata.normalize("NFC", title)
     clean = (
-        "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in clean)
+        "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in clean)
         if not (clean.isascii() and clean.isprintable())
         else clean
     )

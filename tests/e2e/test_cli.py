@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -177,6 +181,45 @@ def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_loaded(
     ]
     assert all(problem["reason"] for problem in result.json["problems"])
     assert result.json["nodes"]["Page"] == 1
+
+
+def test_the_embedder_named_at_the_build_is_the_one_that_embeds_later(trivium: Run, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    page = pages_folder() / "Mars.html"
+    built = trivium("build", page, "--store", store, "--embedder", "minilm", "--no-embed", "--json").json
+    assert built["embedder"] == "minilm" and built["embedded"] == 0
+    assert trivium("embed", "--store", store, "--json").json["embedder"] == "minilm"
+    wrong = trivium("build", page, "--store", tmp_path / "other", "--embedder", "nosuch", "--no-embed")
+    assert wrong.code == 1 and "minilm" in wrong.err and not (tmp_path / "other").exists()
+
+
+def test_a_title_may_be_written_with_underscores(trivium: Run, own_store: Path) -> None:
+    assert trivium("remove", "Asaph_Hall", "--store", own_store, "--json").json["removed"] == ["Asaph Hall"]
+
+
+def test_a_store_that_cannot_be_made_is_a_clear_error(trivium: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    result = trivium("build", pages_folder() / "Mars.html", "--store", tmp_path / "file" / "store")
+    assert result.code == 1 and "cannot be made" in result.err and "Traceback" not in result.err
+
+
+def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_path: Path) -> None:
+    """SIGINT while it embeds: exit code 130, and the next run embeds only what is left."""
+    store = tmp_path / "store"
+    command = [sys.executable, "-m", "trivium", "build", str(pages_folder()), "--store", str(store)]
+    running = subprocess.Popen([*command, "--embedder", "minilm"], stderr=subprocess.PIPE, text=True)
+    for _ in range(600):
+        time.sleep(0.1)
+        if (store / "graph.db").exists() and trivium("stats", "--store", store, "--json").json[
+            "embedded"
+        ] > 0:
+            break
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and "interrupted" in err and "Traceback" not in err
+    left = trivium("stats", "--store", store, "--json").json
+    assert left["to_embed"] > 0
+    assert trivium("embed", "--store", store, "--json").json["texts"] == left["to_embed"]
 
 
 def test_a_store_is_embedded_later_and_says_so_until_then(trivium: Run, tmp_path: Path) -> None:

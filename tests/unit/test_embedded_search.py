@@ -159,3 +159,24 @@ def test_threads_may_read_while_one_writes(store: EmbeddedStore) -> None:
     for thread in threads:
         thread.join()
     assert errors == []
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before(store: EmbeddedStore) -> None:
+    """A wider search of the same question finds more, and leaves the narrower one as it was."""
+    for question in _vectors(20, 4):
+        first = store.nearest([Label.CHUNK], question, 50)
+        store.nearest([Label.CHUNK], question, 800)
+        assert store.nearest([Label.CHUNK], question, 50) == first
+
+
+def test_a_node_that_is_back_without_a_vector_is_not_found(store: EmbeddedStore) -> None:
+    """An entity becomes a redirect and, when its page goes, an entity again whose vector is gone."""
+    store.write([graph("Host", [("text", [])])])
+    store.add_aliases({"Host": ["Thing 3"]})
+    _fill(store, 2)
+    store.nearest([Label.ENTITY], _vectors(1, 1)[0], 5)
+    store.delete(["Host"])
+    for question in _vectors(5, 6):
+        found = store.nearest([Label.ENTITY], question, 400)
+        assert not any(np.isnan(node.score) for node in found)
+        assert len(store.nearest([Label.ENTITY], question, 5)) == 5

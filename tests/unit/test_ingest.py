@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -38,7 +40,9 @@ def page(tmp_path: Path) -> WritePage:
         file.parent.mkdir(exist_ok=True)
         file.write_text(
             f"<!DOCTYPE html><html><head><title>{title}</title><script>RLCONF={json.dumps(config)}</script></head>"
-            f'<body><h1 id="firstHeading">{title}</h1><div class="mw-parser-output"><p>{body}</p></div></body></html>'
+            f'<body><h1 id="firstHeading">{title}</h1><div class="mw-parser-output"><p>{body}</p></div></body></html>',
+            encoding="utf-8",
+            errors="replace",
         )
         return file
 
@@ -141,6 +145,50 @@ def test_documents_that_cannot_be_read_are_reported_with_reasons(
     assert report.added == 1
     assert all(isinstance(problem, Problem) and problem.reason for problem in report.problems)
     assert {Path(problem.location).name for problem in report.problems} == {"empty.html", "binary.html"}
+
+
+def test_half_a_surrogate_pair_in_a_title_does_not_stop_a_run(store: EmbeddedStore, page: WritePage) -> None:
+    page("a.html", "Half \ud800 title", "Text.")
+    folder = page("b.html", "Good", "Text.").parent
+    report = load([str(folder)], store)
+    assert report.added + len(report.problems) == 2
+    assert "Good" in [uri for uri, _, _, _ in store.pages()]
+
+
+def test_whatever_a_parser_raises_is_the_documents_problem(
+    store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raises(item: Item) -> list[object]:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(ingest, "read", raises)
+    report = load([str(page("a.html", "A", "Text."))], store)
+    assert [problem.reason for problem in report.problems] == ["KeyError: 'surprise'"]
+
+
+def test_a_better_copy_in_a_later_batch_counts_as_one_page(
+    store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "_PAGES_A_WRITE", 1)
+    page("a.html", "Mars", "Old.", revision=1)
+    folder = page("b.html", "Mars", "New.", revision=2).parent
+    report = load([str(folder)], store)
+    assert (report.added, report.replaced) == (1, 0)
+    assert text_of(store, "Mars") == "New."
+
+
+def test_a_script_without_a_main_guard_is_told_what_is_missing(tmp_path: Path, page: WritePage) -> None:
+    """Workers import the script that started them."""
+    folder = page("a.html", "Mars", "Text.").parent
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, trivium, trivium.ingest as ingest\n"
+        "ingest._WORTH_A_POOL = 1\n"
+        f"trivium.Engine.create({str(tmp_path / 'made')!r}).build([{str(folder)!r}], embed=False, workers=2)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "if __name__ == '__main__'" in done.stderr.splitlines()[-1]
 
 
 def test_records_of_one_title_are_one_page_across_files_and_link_to_pages(

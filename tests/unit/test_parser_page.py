@@ -137,3 +137,8 @@ def test_the_visible_redirect_note_is_an_alias_where_no_configuration_is() -> No
 def test_the_source_is_kept() -> None:
     """Where a page came from travels with it."""
     assert parse_html(f"<title>M</title>{BODY}", source="m.html").source == "m.html"
+
+
+def test_a_malformed_address_is_no_reason_to_refuse_the_page() -> None:
+    page = parse_html('<link rel="canonical" href="http://[bad/wiki/T2"><title>T</title><p>Text.</p>')
+    assert page.chunks[0].text == "Text."

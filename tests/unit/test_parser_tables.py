@@ -58,6 +58,12 @@ def test_headers_in_two_rows_are_joined() -> None:
     ]
 
 
+def test_a_cell_without_a_header_is_not_put_under_its_neighbours() -> None:
+    """A column whose header is empty."""
+    table = "<table><tr><th>Country<th><th>Pop<tr><td>Norway<td>note<td>5</table>"
+    assert lines(table)[1] == "Country: Norway; note; Pop: 5"
+
+
 def test_cells_under_one_header_share_it() -> None:
     """A header over several columns that no inner header tells apart."""
     table = "<table><tr><th>Rank<th colspan=3>Element<tr><td>1<td>8<td>oxygen<td>O</table>"

@@ -13,7 +13,7 @@ def fill(
     embedder: Embedder,
     put: Callable[[Sequence[str], Vectors], None],
     progress: Callable[[int, int], None] | None = None,
-    slice_size: int = 512,
+    slice_size: int = 128,
 ) -> int:
     """Embed the distinct texts in order and hand each slice with its vectors (n x d) to ``put``.
 

@@ -54,9 +54,9 @@ def identify(tree: LexborHTMLParser, fallback: str | None, *, says_redirected: b
     """
     head = _read_head(tree)
     found = Identity()
-    address = urlsplit(head.canonical or head.base)
-    if address.hostname is not None:
-        found.host = canonical_host(address.hostname)
+    host = _host(head.canonical or head.base)
+    if host is not None:
+        found.host = canonical_host(host)
     for candidate in _titles(tree, head, fallback):
         title = normalise_title(candidate or "")
         if 0 < len(title) <= MAX_TITLE:
@@ -65,6 +65,13 @@ def identify(tree: LexborHTMLParser, fallback: str | None, *, says_redirected: b
     found.aliases = [alias for alias in _aliases(tree, head, says_redirected) if alias != found.title]
     found.revision = _revision(tree, head)
     return found
+
+
+def _host(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:  # a malformed address says nothing, and is no reason to refuse the page
+        return None
 
 
 def _read_head(tree: LexborHTMLParser) -> _Head:

@@ -112,7 +112,7 @@ def _write(out: Run, row: list[Placed], labels: Labels, line: str) -> None:
 
 def _shared(previous: tuple[str, ...], names: tuple[str, ...]) -> int:
     """How many of a cell's headers the cell before it has just said: all, or all but the innermost."""
-    if names == previous:
+    if not names or names == previous:
         return len(names)
     return len(names) - 1 if names[:-1] == previous[:-1] else 0
 

@@ -44,7 +44,10 @@ def translated(folder: Path) -> Iterator[None]:
                 "nothing was changed; try again when it has finished"
             ) from error
         if name.startswith("SQLITE_READONLY"):
-            raise StoreError(f"the store at {folder} was opened for reading only") from error
+            raise StoreError(
+                f"the store at {folder} cannot be written: it was opened for reading only, or its folder is not "
+                "writable (SQLite needs to write beside the database even to read it); make a writable copy"
+            ) from error
         raise StoreError(f"the database of the store at {folder} failed: {error}") from error
     except sqlite3.IntegrityError as error:
         raise StoreError(
@@ -149,12 +152,17 @@ class Database:
 def create_database(folder: Path) -> Database:
     """An empty store in a new or empty folder. Raises StoreError where there is something already."""
     _check_sqlite()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    try:
+        occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+        if not occupied:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"a store cannot be made at {folder}: {error.strerror or error}") from error
+    if occupied:
         raise StoreError(
             f"expected a new or empty folder for the store, got {folder}; open it, or name another"
         )
     with translated(folder):
-        folder.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
         try:
             connection.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;")

@@ -38,6 +38,10 @@ _RECENT = 32
 _PREFIX = "generation-"
 
 
+Search = tuple[Label, bool, int, bytes]
+"""A vector search: label, exact, how many neighbours, the vector's bytes."""
+
+
 @dataclass(frozen=True)
 class Generation:
     """The opened derived data of the committed state ``key``. Vectors are mapped, not read. Any number of
@@ -51,10 +55,10 @@ class Generation:
     words: WordIndex
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _small: dict[Label, Vectors] = field(default_factory=dict, repr=False)
-    recent: dict[tuple[Label, bool, bytes], tuple[int, Rows]] = field(default_factory=dict, repr=False)
-    """The last vector searches: how many neighbours were asked for, and rows among which they are."""
+    recent: dict[Search, Rows] = field(default_factory=dict, repr=False)
+    """The last vector searches: rows among which the neighbours are."""
 
-    def keep(self, key: tuple[Label, bool, bytes], found: tuple[int, Rows]) -> None:
+    def keep(self, key: Search, found: Rows) -> None:
         """Remember a vector search, and forget the older ones."""
         if len(self.recent) >= _RECENT:
             self.recent.clear()

@@ -60,6 +60,8 @@ class NearIndex:
             found = self.index.search(vector, min(count, self.size), threads=1).keys.astype(np.int64)
             rows = nodes.rows_of(found)
             rows = rows[rows >= 0]
+            # A node may be back without a vector while the index still knows its old one.
+            rows = rows[nodes.vector[rows] >= 0]
             if len(rows) >= wanted or count >= self.size:
                 return rows
             count *= 2

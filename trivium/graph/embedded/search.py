@@ -60,12 +60,14 @@ def _candidates(
     if k <= 0:
         return np.empty(0, dtype=np.int64)
     asked = max(k, INDEX_NEIGHBOURS)
-    key = (label, exact, vector.tobytes())
-    known = generation.recent.get(key)
-    if known is None or known[0] < asked:
-        known = asked, _find_candidates(generation, label, nodes, vector, asked, exact=exact)
-        generation.keep(key, known)
-    return known[1]
+    # The count is part of the key: a wider search finds other neighbours, and an answer may not depend on what
+    # was asked before.
+    key = (label, exact, asked, vector.tobytes())
+    rows = generation.recent.get(key)
+    if rows is None:
+        rows = _find_candidates(generation, label, nodes, vector, asked, exact=exact)
+        generation.keep(key, rows)
+    return rows
 
 
 def _find_candidates(

@@ -169,8 +169,9 @@ class EmbeddedStore:
         generation = self._current()
         scores, numbers = generation.words.search(terms, k)
         nodes = generation.topology.nodes[Label.CHUNK]
-        found = [nodes.uris[row] for row in nodes.rows_of(numbers).tolist()]
-        ranked = sorted(zip(scores, found, strict=True), key=lambda pair: rank_key(*pair))
+        rows = nodes.rows_of(numbers).tolist()
+        found = [(score, nodes.uris[row]) for score, row in zip(scores, rows, strict=True) if row >= 0]
+        ranked = sorted(found, key=lambda pair: rank_key(*pair))
         return [uri for _, uri in ranked]
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:

@@ -26,11 +26,11 @@ from trivium.parser.html import parse_html
 from trivium.parser.sources.base import Item, clean_text
 from trivium.parser.sources.cache import AnswerCache
 from trivium.parser.sources.files import parse_json
+from trivium.settings import load_settings
 from trivium.text import normalise_title
 from trivium.types import Page
 
 PREFIX = "wiki:"
-WIKIPEDIA = "https://en.wikipedia.org/w/api.php"
 MAX_WAIT = 120.0
 """Seconds; a server that asks for a longer wait is given up."""
 
@@ -64,7 +64,8 @@ class MediaWiki:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.api = api or os.environ.get("TRIVIUM_MEDIAWIKI_API") or WIKIPEDIA
+        settings = load_settings()
+        self.api = api or settings.mediawiki_api
         self._cache = AnswerCache(cache if cache is not None else default_cache())
         self._refresh = refresh
         self._interval = interval
@@ -73,7 +74,7 @@ class MediaWiki:
         self._clock = clock
         self._next = clock()
         self._session = requests.Session()
-        self._session.headers["User-Agent"] = user_agent(contact or os.environ.get("TRIVIUM_CONTACT"))
+        self._session.headers["User-Agent"] = user_agent(contact or settings.contact)
 
     def page(self, title: str) -> Page:
         """The page of a title, redirects followed. Raises InputError as :meth:`fetch` does."""
