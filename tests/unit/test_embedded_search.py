@@ -171,10 +171,11 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(store: EmbeddedStore
 
 def test_a_node_that_is_back_without_a_vector_is_not_found(store: EmbeddedStore) -> None:
     """An entity becomes a redirect and, when its page goes, an entity again whose vector is gone."""
+    store.refresh()
     store.write([graph("Host", [("text", [])])])
     store.add_aliases({"Host": ["Thing 3"]})
     _fill(store, 2)
-    store.nearest([Label.ENTITY], _vectors(1, 1)[0], 5)
+    store.refresh()
     store.delete(["Host"])
     for question in _vectors(5, 6):
         found = store.nearest([Label.ENTITY], question, 400)
