@@ -165,7 +165,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(store: EmbeddedStore
     """A wider search of the same question finds more, and leaves the narrower one as it was."""
     for question in _vectors(20, 4):
         first = store.nearest([Label.CHUNK], question, 50)
-        store.nearest([Label.CHUNK], question, 800)
+        assert len(store.nearest([Label.CHUNK], question, 800)) == 800
         assert store.nearest([Label.CHUNK], question, 50) == first
 
 
