@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -207,7 +208,10 @@ def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_p
     """SIGINT while it embeds: exit code 130, and the next run embeds only what is left."""
     store = tmp_path / "store"
     command = [sys.executable, "-m", "trivium", "build", str(pages_folder()), "--store", str(store)]
-    running = subprocess.Popen([*command, "--embedder", "minilm"], stderr=subprocess.PIPE, text=True)
+    slowly = {**os.environ, "TRIVIUM_WORKERS": "1"}
+    running = subprocess.Popen(
+        [*command, "--embedder", "minilm"], stderr=subprocess.PIPE, text=True, env=slowly
+    )
     for _ in range(600):
         time.sleep(0.1)
         if (store / "graph.db").exists() and trivium("stats", "--store", store, "--json").json[
