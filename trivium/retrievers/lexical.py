@@ -19,7 +19,7 @@ class LexicalSettings:
     index proposes; its own scores are not used, so that all stores rank alike."""
 
     chunks: int = 10
-    candidates: int = 100
+    candidates: int = 64
     bm25: BM25Settings = field(default_factory=BM25Settings)
 
     def __post_init__(self) -> None:

@@ -60,9 +60,12 @@ def count_terms(
         "SELECT j.key, c.terms, c.heading_terms FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value",
         [as_json(numbers)],
     )
+    of_section: dict[str, list[int]] = {}  # chunks of one section share their headings
     for row, of_text, of_headings in rows:
         text[row] = _count(of_text, needles)
-        headings[row] = _count(of_headings, needles)
+        if of_headings not in of_section:
+            of_section[of_headings] = _count(of_headings, needles)
+        headings[row] = of_section[of_headings]
     return text, headings
 
 
