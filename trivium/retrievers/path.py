@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Floats, GraphStore, rank_key, round_score
+from trivium.graph.store import Floats, rank_key, round_score
 from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
 from trivium.retrievers.options import Option, OptionKind, path_options, section_options
 from trivium.retrievers.passages import path_chunks
@@ -78,16 +78,16 @@ class PathRetriever:
                 chunks = path_chunks(query.store, option.nodes)
             for uri in chunks:
                 found.setdefault(uri, option.identifier)
-        return {uri: found[uri] for uri in _by_cosine(query.store, query, list(found))}
+        return {uri: found[uri] for uri in _by_cosine(query, list(found))}
 
 
 def _best_first(graph: SubGraph) -> tuple[float, str]:
     return rank_key(graph.score, graph.nodes[0].uri)
 
 
-def _by_cosine(store: GraphStore, query: Query, chunks: Sequence[str]) -> list[str]:
+def _by_cosine(query: Query, chunks: Sequence[str]) -> list[str]:
     if not chunks:
         return []
-    cosines = np.nan_to_num(store.vectors(Label.CHUNK, chunks) @ query.vector, nan=-1.0)
+    cosines = np.nan_to_num(query.store.vectors(Label.CHUNK, chunks) @ query.vector, nan=-1.0)
     order = sorted(range(len(chunks)), key=lambda row: -round_score(float(cosines[row])))
     return [chunks[row] for row in order]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trivium.graph.embedded.csr import Rows
+from trivium.graph.embedded.csr import Csr, Rows
 from trivium.graph.embedded.generation import Generation
 from trivium.graph.embedded.search import chunks_along
 from trivium.graph.embedded.uris import UriRows
@@ -37,22 +37,23 @@ def expand(generation: Generation, uris: Sequence[str], hop: Hop) -> dict[str, l
 
 def outline(generation: Generation, pages: Sequence[str]) -> dict[str, list[str]]:
     """For each page its sections in document order; none for an unknown page."""
-    topology = generation.topology
-    found: dict[str, list[str]] = {}
-    for uri in pages:
-        row = topology.nodes[Label.PAGE].uris.find(uri)
-        found[uri] = [] if row < 0 else _uris(generation, Label.SUBCHAPTER, topology.page_sections.row(row))
-    return found
+    return _along(generation, Label.PAGE, pages, generation.topology.page_sections, Label.SUBCHAPTER)
 
 
 def cited(generation: Generation, chunks: Sequence[str]) -> dict[str, list[str]]:
     """For each chunk the entities it cites, in order of appearance; none for an unknown chunk."""
-    topology = generation.topology
-    found: dict[str, list[str]] = {}
-    for uri in chunks:
-        row = topology.nodes[Label.CHUNK].uris.find(uri)
-        found[uri] = [] if row < 0 else _uris(generation, Label.ENTITY, topology.cites.row(row))
-    return found
+    return _along(generation, Label.CHUNK, chunks, generation.topology.cites, Label.ENTITY)
+
+
+def _along(
+    generation: Generation, label: Label, uris: Sequence[str], lists: Csr, target: Label
+) -> dict[str, list[str]]:
+    """For each node of a label the nodes its row lists, in that order; none for an unknown node."""
+    rows = generation.topology.nodes[label].uris.find_all(uris).tolist()
+    return {
+        uri: [] if row < 0 else _uris(generation, target, lists.row(row))
+        for uri, row in zip(uris, rows, strict=True)
+    }
 
 
 def adjacency(generation: Generation) -> Adjacency:

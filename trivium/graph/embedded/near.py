@@ -32,8 +32,6 @@ from usearch.index import Index
 EXACT_BELOW = 32_768
 """Labels with fewer embedded nodes are always searched exactly: 25,700 chunks take 1.7 ms, and finding 99 of
 their 100 nearest by an index 1.4 ms."""
-INDEX_NEIGHBOURS = 100
-"""An index is asked for at least this many, which are then ordered by their exact cosines."""
 MOST_STALE = 0.1
 """The share of nodes that went at which an index is built anew."""
 EXPANSION_ADD = 128
@@ -53,8 +51,8 @@ class NearIndex:
     size: int
 
     def search(self, nodes: Nodes, vector: Vectors, k: int) -> Rows:
-        """Rows of about the ``max(k, 100)`` nearest nodes, in no order."""
-        wanted = min(max(k, INDEX_NEIGHBOURS), len(nodes.ids))
+        """Rows of about the k nearest nodes, in no order."""
+        wanted = min(k, len(nodes.ids))
         count = wanted
         while True:
             found = self.index.search(vector, min(count, self.size), threads=1).keys.astype(np.int64)

@@ -12,11 +12,13 @@ import numpy as np
 from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.generation import Generation
 from trivium.graph.embedded.matrix import promising
-from trivium.graph.embedded.near import EXACT_BELOW, INDEX_NEIGHBOURS
+from trivium.graph.embedded.near import EXACT_BELOW
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store import Floats, Reached, Similarities, Vectors, rank_key, round_score
 
+INDEX_NEIGHBOURS = 100
+"""Candidates asked for at least, which are then ordered by their exact cosines."""
 _ROUNDING = 2e-6
 """Two cosines further apart than this keep their order when rounded to 6 significant digits."""
 
