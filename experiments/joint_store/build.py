@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 import trivium
-from trivium.terminal import print_load, progress
+from trivium.cli.terminal import print_load, progress
 
 
 def main() -> None:

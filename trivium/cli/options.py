@@ -14,7 +14,15 @@ from trivium.retrievers.registry import RETRIEVERS
 
 FORMATS: tuple[str, ...] = get_args(Format)
 
-Store = Annotated[str, typer.Option("--store", "-s", help="Folder of the store.", show_default=False)]
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        "-s",
+        help="Folder of the store, or bolt://HOST:PORT of a Neo4j server.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Sources = Annotated[
     list[str],

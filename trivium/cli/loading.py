@@ -1,0 +1,140 @@
+"""Commands that fill a store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Annotated, cast
+
+import typer
+from rich.markup import escape
+
+from trivium.cli.options import (
+    FORMATS,
+    EmbedderOption,
+    FormatOption,
+    Json,
+    NoEmbed,
+    Sources,
+    Store,
+    Workers,
+)
+from trivium.cli.terminal import err, info_json, load_json, out, print_json, progress
+from trivium.engine import Engine
+from trivium.parser.sources.base import Format
+from trivium.parser.sources.discover import discover
+
+PARTIAL = 3
+"""Exit code of a load that left documents out."""
+
+
+def check_sources(sources: Sequence[str], format: str) -> None:
+    """Refuse what cannot work before anything is made."""
+    if format not in FORMATS:
+        raise typer.BadParameter(
+            f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format"
+        )
+    discover(sources, cast(Format, format))
+
+
+def load_sources(
+    engine: Engine,
+    sources: Sequence[str],
+    format: str,
+    workers: int | None,
+    no_embed: bool,
+    json: bool,
+) -> None:
+    started = time.perf_counter()
+    with progress(quiet=json) as bars:
+        report = engine.build(
+            sources, format=cast(Format, format), workers=workers, embed=not no_embed, progress=bars
+        )
+    seconds = time.perf_counter() - started
+    if json:
+        print_json(load_json(report, engine.info(), seconds))
+    else:
+        print_load(report, engine.info(), seconds)
+    if report.problems:
+        raise typer.Exit(PARTIAL)
+
+
+def build(
+    sources: Sources,
+    store: Store,
+    format: FormatOption = "auto",
+    embedder: EmbedderOption = None,
+    no_embed: NoEmbed = False,
+    workers: Workers = None,
+    json: Json = False,
+) -> None:
+    """Parse sources into a graph, load it into a store (made when missing) and embed it.
+
+    Running it again is safe: unchanged pages are left alone, an interrupted run goes on.
+
+    Examples:
+
+        trivium build pages/ --store my-store
+
+        trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
+    """
+    check_sources(sources, format)
+    with Engine.create(store, embedder) as engine:
+        if not json and not no_embed:
+            err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
+        load_sources(engine, sources, format, workers, no_embed, json)
+
+
+def add(
+    sources: Sources,
+    store: Store,
+    format: FormatOption = "auto",
+    no_embed: NoEmbed = False,
+    workers: Workers = None,
+    json: Json = False,
+) -> None:
+    """Add documents to an existing store; a page that is there and differs is replaced.
+
+    Example:  trivium add Mars.html --store my-store
+    """
+    check_sources(sources, format)
+    with Engine.open(store) as engine:
+        load_sources(engine, sources, format, workers, no_embed, json)
+
+
+def remove(
+    pages: Annotated[
+        list[str],
+        typer.Argument(metavar="TITLE...", help="Titles (or redirects) of pages.", show_default=False),
+    ],
+    store: Store,
+    json: Json = False,
+) -> None:
+    """Remove pages. One that others still cite stays as an entity without a document.
+
+    Example:  trivium remove "Mars" "Phobos (moon)" --store my-store
+    """
+    with Engine.open(store) as engine:
+        removed = engine.remove(pages)
+        if json:
+            print_json({"removed": removed, **info_json(engine.info())})
+        else:
+            for page in removed:
+                out.print(f"removed {escape(page)}")
+
+
+def embed(store: Store, embedder: EmbedderOption = None, json: Json = False) -> None:
+    """Embed every text of a store that has no vector yet. Interrupt it any time; it resumes.
+
+    Example:  trivium embed --store my-store --embedder bge-small
+    """
+    started = time.perf_counter()
+    with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
+        count = engine.embed(lambda done, total: bars("embed", done, total))
+        engine.store.refresh(lambda done, total: bars("index", done, total))
+        info = engine.info()
+    seconds = time.perf_counter() - started
+    if json:
+        print_json({"texts": count, "seconds": round(seconds, 3), **info_json(info)})
+    else:
+        out.print(f"{count:,} texts embedded in {seconds:.1f} s")
