@@ -19,7 +19,7 @@ from trivium.cli.options import (
     Store,
     Workers,
 )
-from trivium.cli.terminal import err, info_json, load_json, out, print_json, progress
+from trivium.cli.terminal import err, info_json, load_json, out, print_json, print_load, progress
 from trivium.engine import Engine
 from trivium.parser.sources.base import Format
 from trivium.parser.sources.discover import discover
