@@ -28,7 +28,7 @@ from trivium.evaluation.run import evaluate as evaluate_rankings
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.table import Table
-from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.homes import open_or_create_store, open_store
 from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore, StoreInfo, rank_key, round_score
 from trivium.ingest import IngestReport, load
@@ -68,19 +68,18 @@ class Engine:
 
     @classmethod
     def create(cls, store: str | Path, embedder: str | None = None) -> Self:
-        """A new, empty store in a folder (made when missing), to be filled by the named embedder: by default
-        ``bge-small`` when it is installed, else ``minilm``. An existing store is opened."""
-        folder = _folder(store)
+        """A new, empty store in a folder (made when missing) or in an empty database (``bolt://HOST:PORT``), to be
+        filled by the named embedder: by default ``bge-small`` when it is installed, else ``minilm``. An existing
+        store is opened."""
         if embedder is not None:
             open_embedder(embedder).close()  # a name that does not work is refused before anything is made
-        there = EmbeddedStore.exists(folder)
-        return cls._on(EmbeddedStore.open(folder) if there else EmbeddedStore.create(folder), embedder)
+        return cls._on(open_or_create_store(store), embedder)
 
     @classmethod
     def open(cls, store: str | Path, embedder: str | None = None, selector: Selector | None = None) -> Self:
         """An existing store. Raises StoreNotFoundError, StoreFormatError, and EmbedderMismatchError when an
         embedder is named that did not fill it."""
-        return cls._on(EmbeddedStore.open(_folder(store)), embedder, selector)
+        return cls._on(open_store(store), embedder, selector)
 
     @classmethod
     def _on(cls, store: GraphStore, embedder: str | None, selector: Selector | None = None) -> Self:
@@ -358,9 +357,3 @@ def _own_ranking(table: Table, name: str) -> Ranking:
     rows = [int(row) for row in np.flatnonzero(ranks)]
     rows.sort(key=lambda row: int(ranks[row]))
     return [(table.chunks[row], float(table.raw[row, column])) for row in rows]
-
-
-def _folder(store: str | Path) -> Path:
-    if isinstance(store, str) and "://" in store:
-        raise StoreError(f"expected a folder as the store, got {store}: this version keeps graphs in folders")
-    return Path(store)

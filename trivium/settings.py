@@ -93,6 +93,18 @@ class Settings(BaseSettings):
     chat_api_key: SecretStr | None = None
     """The key of ``chat_base_url``. The OpenAI key is never sent to another endpoint."""
 
+    neo4j_user: str = Field(default="neo4j", validation_alias=_named("neo4j_user", "NEO4J_USER"))
+    neo4j_password: SecretStr = Field(
+        default=SecretStr(""), validation_alias=_named("neo4j_password", "NEO4J_PASSWORD")
+    )
+    neo4j_database: str | None = Field(
+        default=None, validation_alias=_named("neo4j_database", "NEO4J_DATABASE")
+    )
+    """The database of an address that names none; None means the user's home database."""
+
+    neo4j_timeout: Annotated[float, Field(gt=0)] = 30.0
+    """Seconds after which the server gives up a read. A write has twenty times as long."""
+
     @field_validator("home", "data", mode="after")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 import trivium
-from trivium.errors import EmbedderMismatchError, FusionError, InputError, StoreError, StoreNotFoundError
+from trivium.errors import (
+    ConfigurationError,
+    EmbedderMismatchError,
+    FusionError,
+    InputError,
+    StoreError,
+    StoreNotFoundError,
+)
 
 QUESTIONS = ["Who discovered the moons of Mars?", "largest volcano in the Solar System", "lute player"]
 
@@ -99,8 +106,12 @@ def test_hostile_questions_are_only_questions(engine: trivium.Engine, hostile: s
 def test_stores_that_cannot_be_opened(tmp_path: Path, sample_store: Path) -> None:
     with pytest.raises(StoreNotFoundError):
         trivium.Engine.open(tmp_path / "nowhere")
-    with pytest.raises(StoreError, match="folder"):
-        trivium.Engine.open("bolt://localhost:7687")
+    with pytest.raises(StoreError, match="no Neo4j server answers at bolt://127.0.0.1:1 .*make neo4j"):
+        trivium.Engine.open("bolt://127.0.0.1:1")
+    with pytest.raises(ConfigurationError, match="expected the address of a Neo4j server"):
+        trivium.Engine.open("postgres://localhost/wiki")
+    with pytest.raises(ConfigurationError, match="NEO4J_PASSWORD"):
+        trivium.Engine.open("bolt://neo4j:secret@localhost")
     with pytest.raises(EmbedderMismatchError, match="filled by minilm"):
         trivium.Engine.open(sample_store, embedder="bge-small")
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +15,10 @@ import pytest
 from retrievers_world import SOLAR, ask, store_of
 
 from tests.fakes.memory_store import MemoryStore
-from trivium.errors import ConfigurationError, FusionError
+from trivium.errors import ConfigurationError, FusionError, StoreError
 from trivium.fusion.table import Table
+from trivium.graph.schema import Label
+from trivium.graph.store import Neighbour, Vectors
 from trivium.retrievers.candidates import gather
 from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_retrievers
 from trivium.retrievers.vector import VectorSettings
@@ -91,6 +96,62 @@ def test_four_views_share_one_call_for_similarities(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(store, "similarities", lambda v, c: calls.append(len(c)) or original(v, c))
     table = gather(ask(store, TEXT), make_retrievers())
     assert calls == [len(table.chunks)]
+
+
+def test_asking_all_at_once_gives_the_same_table_and_asks_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As for a store on a server, whose answers take a while."""
+    store = store_of(SOLAR, COSINES)
+    one_by_one = gather(ask(store, TEXT), make_retrievers())
+    asked: list[tuple[object, ...]] = []
+    nearest = store.nearest
+
+    def slowly(labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False) -> list[Neighbour]:
+        asked.append((*labels, k))
+        time.sleep(0.01)
+        return nearest(labels, vector, k, exact=exact)
+
+    monkeypatch.setattr(store, "nearest", slowly)
+    monkeypatch.setattr(store, "remote", True)
+    at_once = gather(ask(store, TEXT), make_retrievers())
+    assert (at_once.chunks, at_once.columns, at_once.via) == (
+        one_by_one.chunks,
+        one_by_one.columns,
+        one_by_one.via,
+    )
+    np.testing.assert_array_equal(at_once.raw, one_by_one.raw)
+    np.testing.assert_array_equal(at_once.ranks, one_by_one.ranks)
+    assert len(asked) == len(set(asked))
+
+
+def test_when_one_of_them_fails_its_error_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = store_of(SOLAR, COSINES)
+    monkeypatch.setattr(store, "remote", True)
+
+    def broken(terms: object, k: int) -> list[str]:
+        raise StoreError("no words today")
+
+    monkeypatch.setattr(store, "words", broken)
+    with pytest.raises(StoreError, match="no words today"):
+        gather(ask(store, TEXT), make_retrievers())
+
+
+def test_what_is_remembered_is_made_once_however_many_ask() -> None:
+    """Those who come while it is made wait for it; they all get the error when it fails."""
+    query, made = ask(MemoryStore(), TEXT), []
+
+    def make() -> int:
+        time.sleep(0.02)
+        made.append(1)
+        return len(made)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: query.remember("key", make), range(8))) == {1}
+    with pytest.raises(ZeroDivisionError):
+        query.remember("other", lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        query.remember("other", lambda: 1)
 
 
 def test_an_empty_store_gives_an_empty_table() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,47 +43,58 @@ class Query:
     """One question on one store: embedded once, and what several retrievers need is asked for once.
 
     ``vector`` is a unit vector (d,). ``exact`` asks for exact instead of approximate vector search.
-    A query belongs to one thread and one state of the store; make a new one for the next question.
+    Several threads may work on one query. It belongs to one state of the store: make a new one for the next
+    question.
     """
 
     text: str
     vector: Vectors
     store: GraphStore
     exact: bool = False
-    _memo: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False)
-    _nearest: dict[Label, tuple[int, list[Neighbour]]] = field(default_factory=dict, init=False, repr=False)
+    _memo: dict[Hashable, Future[Any]] = field(default_factory=dict, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.vector.ndim != 1:
             raise InputError(f"a query vector must be 1-D, got shape {self.vector.shape}")
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` answers, made once per key. A key must determine its answer: retrievers use
-        themselves (they are frozen) or themselves and the arguments."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return cast(T, self._memo[key])
+        """What ``make`` answers, made once per key; who asks meanwhile waits for it. A key must determine its
+        answer: retrievers use themselves (they are frozen) or themselves and the arguments."""
+        with self._lock:
+            known = self._memo.get(key)
+            answer = self._memo.setdefault(key, Future())
+        if known is None:
+            try:
+                answer.set_result(make())
+            except BaseException as error:
+                answer.set_exception(error)
+                raise
+        return cast(T, answer.result())
 
     @cached_property
     def terms(self) -> list[str]:
         """Distinct search terms of the question, in order, without function words."""
         return question_terms(self.text)
 
-    @cached_property
+    @property
     def named_entities(self) -> list[str]:
         """Uris of the entities the question names, distinct, in order of appearance."""
+        return self.remember("named_entities", self._find_named_entities)
+
+    def _find_named_entities(self) -> list[str]:
         mentions = find_names(self.text, self.store.lookup_names)
         return list(dict.fromkeys(mention.target for mention in mentions))
 
     def nearest(self, label: Label, k: int) -> list[Neighbour]:
         """The k nearest nodes of a label. The store is asked once a label unless more than foreseen
         (:data:`PREFETCHED`) are wanted."""
-        asked, known = self._nearest.get(label, (0, []))
-        if asked < k:
-            asked = max(k, PREFETCHED.get(label, PREFETCHED_OTHERS))
-            known = self.store.nearest([label], self.vector, asked, exact=self.exact)
-            self._nearest[label] = asked, known
-        return known[:k]
+        asked = max(k, PREFETCHED.get(label, PREFETCHED_OTHERS))
+        found = self.remember(
+            ("nearest", label, asked),
+            lambda: self.store.nearest([label], self.vector, asked, exact=self.exact),
+        )
+        return found[:k]
 
     def similarities(self, chunks: Sequence[str]) -> Similarities:
         """Cosines of chunks in every view; asked once for the same chunks."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
 
 from trivium.fusion.table import Table
 from trivium.retrievers.base import Candidate, Query, Retriever
+
+T = TypeVar("T")
 
 DEPTH = 30
 """How deep each retriever goes for fusion."""
@@ -21,7 +26,7 @@ def gather(
     ``depth`` None leaves each retriever its own count. With ``complete`` every chunk has its true score in
     every view (NaN where a view has none for it), otherwise only where the retriever returned it.
     """
-    lists = {name: retriever.retrieve(query, depth) for name, retriever in retrievers.items()}
+    lists = _of_each(query, retrievers, lambda retriever: retriever.retrieve(query, depth))
     chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
     rows = {uri: row for row, uri in enumerate(chunks)}
     shape = (len(chunks), len(lists))
@@ -30,9 +35,27 @@ def gather(
     via: list[dict[str, str]] = [{} for _ in chunks]
     for column, (name, found) in enumerate(lists.items()):
         _fill(name, found, rows, raw[:, column], ranks[:, column], via)
-        if complete and chunks:
-            raw[:, column] = retrievers[name].score(query, chunks)
+    if complete and chunks:
+        scores = _of_each(query, retrievers, lambda retriever: retriever.score(query, chunks))
+        raw = np.stack(list(scores.values()), axis=1)
     return Table(chunks=chunks, columns=tuple(lists), raw=raw, ranks=ranks, via=tuple(via))
+
+
+def _of_each(
+    query: Query, retrievers: Mapping[str, Retriever], ask: Callable[[Retriever], T]
+) -> dict[str, T]:
+    """What each retriever answers, in their order; all at once where the store is a server to wait for."""
+    if not query.store.remote or len(retrievers) == 1:
+        return {name: ask(retriever) for name, retriever in retrievers.items()}
+    answers = {name: _threads().submit(ask, retriever) for name, retriever in retrievers.items()}
+    wait(answers.values())  # also when one fails: none may go on with a question that has been given up
+    return {name: answer.result() for name, answer in answers.items()}
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    # A retriever only ever waits for what another running one is making, so they cannot block one another.
+    return ThreadPoolExecutor(max_workers=32, thread_name_prefix="retriever")
 
 
 def _fill(
