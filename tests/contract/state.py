@@ -25,6 +25,8 @@ def state_of(store: GraphStore) -> dict[str, Any]:
     statistics, counts = store.term_statistics(TERMS), store.term_counts(chunks, TERMS)
     return {
         "pages": store.pages(),
+        "graphs": list(store.page_graphs()),
+        "types": store.types(),
         "texts": [store.page_text(uri) for uri in pages],
         "nodes": dict(info.nodes),
         "relationships": dict(info.relationships),

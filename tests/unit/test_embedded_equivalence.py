@@ -14,18 +14,20 @@ from tests.contract.graphs import embed_pending, pages
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.model import PageGraph
-from trivium.graph.schema import page_uri
+from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.store import GraphStore
 
 Step = tuple[str, Any]
 
 _titles = st.sampled_from(("A", "B", "C", "a", "b", "A (x)"))
+_relations = st.builds(RelationEdge, _titles, st.sampled_from(("r", "B")), _titles)
 _steps = st.lists(
     st.one_of(
         st.tuples(st.just("write"), st.lists(pages, min_size=1, max_size=4)),
         st.tuples(st.just("delete"), st.lists(_titles, min_size=1, max_size=2)),
         st.tuples(st.just("alias"), st.dictionaries(_titles, st.lists(_titles, max_size=2), max_size=2)),
+        st.tuples(st.just("relate"), st.dictionaries(_titles, st.lists(_relations, max_size=2), max_size=2)),
+        st.tuples(st.just("type"), st.dictionaries(_titles, st.sampled_from(("x", "y", "")), max_size=3)),
         st.tuples(st.just("embed"), st.none()),
         st.tuples(st.just("read"), st.none()),
     ),
@@ -40,6 +42,10 @@ def _carry_out(store: GraphStore, step: Step) -> object:
         return store.write(argument)
     if action == "delete":
         return store.delete(argument)
+    if action == "relate":
+        return store.add_relations(argument)
+    if action == "type":
+        return store.set_types(argument)
     if action == "alias":
         store.add_aliases(argument)
     elif action == "embed":
@@ -49,10 +55,15 @@ def _carry_out(store: GraphStore, step: Step) -> object:
     return None
 
 
+def _as_written(page: PageGraph) -> PageGraph:
+    """A page without what it gathers later."""
+    return replace(page, aliases=(), relations=())
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=_steps)
 def test_any_history_ends_like_the_obvious_store(steps: list[Step]) -> None:
-    """Writes, deletes, aliases and embeddings in any order give the same reports and the same answers."""
+    """Every kind of change in any order gives the same reports and the same answers."""
     with TemporaryDirectory() as folder, EmbeddedStore.create(Path(folder) / "s") as store:
         oracle = MemoryStore()
         for step in steps:
@@ -74,12 +85,12 @@ def test_any_history_ends_like_building_the_final_pages_from_scratch(steps: list
             _carry_out(store, (action, argument))
             if action == "write":
                 written.update((page.content_hash, page) for page in argument)
-        claims: dict[str, list[str]] = {}
-        for title, uri in store.names():
-            claims.setdefault(uri, []).append(page_uri(title))
-        final = [written[content_hash] for _, _, _, content_hash in store.pages()]
-        fresh.write([replace(page, aliases=()) for page in reversed(final)])
-        fresh.add_aliases(claims)
+        final = list(store.page_graphs())
+        for page in final:
+            assert _as_written(page) == _as_written(written[page.content_hash])
+            assert set(page.relations) >= set(written[page.content_hash].relations)
+        fresh.write(final[::-1])
+        fresh.set_types(store.types())
         embed_pending(store)
         embed_pending(fresh)
         assert state_of(store) == state_of(fresh)

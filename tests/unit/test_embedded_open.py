@@ -10,6 +10,7 @@ import pytest
 from tests.contract.graphs import embed_pending, graph, unit
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.embedded import EmbeddedStore, connection
+from trivium.graph.model import RelationEdge
 from trivium.graph.schema import Hop, Label
 
 PAGE = graph("Mars", [("red planet", ["Sun"])])
@@ -78,7 +79,7 @@ def test_another_schema_version_is_refused(folder: Path) -> None:
     database = sqlite3.connect(folder / "graph.db")
     database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(StoreFormatError, match=r"schema version 99.*version 1"):
+    with pytest.raises(StoreFormatError, match=r"schema version 99.*versions 1 to 2"):
         EmbeddedStore.open(folder)
 
 
@@ -97,6 +98,8 @@ def test_a_store_opened_for_reading_refuses_every_change(folder: Path) -> None:
             lambda: store.write([PAGE]),
             lambda: store.delete(["Mars"]),
             lambda: store.add_aliases({"Mars": ["Ares"]}),
+            lambda: store.add_relations({"Mars": []}),
+            lambda: store.set_types({"Mars": "planet"}),
             lambda: store.set_embedder(store.embedder),  # type: ignore[arg-type]
             lambda: store.put_vectors([], unit("x")[None][:0]),
         ):
@@ -147,3 +150,16 @@ def test_a_question_vector_that_does_not_fit_is_refused(folder: Path, vector: ob
     """The shape or the numbers that were expected are named."""
     with EmbeddedStore.open(folder) as store, pytest.raises(StoreError, match="expected a question vector"):
         store.nearest([Label.CHUNK], vector, 1)  # type: ignore[arg-type]
+
+
+def test_pages_are_read_from_one_state_while_others_write(tmp_path: Path) -> None:
+    """A reader that takes its time sees what was there when it began, and holds up nobody."""
+    with EmbeddedStore.create(tmp_path / "s") as store:
+        store.write([graph("A"), graph("B"), graph("C")])
+        pages = store.page_graphs()
+        assert next(pages).uri == "A"
+        store.delete(["B"])
+        store.add_relations({"C": [RelationEdge("C", "r", "D")]})
+        assert [(page.uri, page.relations) for page in pages] == [("B", ()), ("C", ())]
+        assert [page.uri for page in store.page_graphs()] == ["A", "C"]
+        assert next(store.page_graphs()).uri == "A"  # the rest is never asked for

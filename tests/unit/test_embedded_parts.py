@@ -14,6 +14,7 @@ from tests.contract.graphs import embed_pending, graph
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.embedded.csr import group
 from trivium.graph.embedded.uris import UriRows, pack_uris, unpack_uris
+from trivium.graph.model import RelationEdge
 from trivium.graph.schema import RelationshipType
 
 _uris = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), unique=True, max_size=30)
@@ -60,8 +61,11 @@ def test_nothing_is_left_of_a_store_whose_pages_were_all_removed(tmp_path: Path)
         store.write(
             [graph("A (x)", [("one", ["B"])], {"S": [("two", ["a"])]}, aliases=["a"], relations=[("r", "C")])]
         )
+        store.add_relations({"A (x)": [RelationEdge("E", "s", "F")]})
+        store.set_types({"A (x)": "t", "B": "t", "E": "t"})
         embed_pending(store)
         store.write([graph("A (x)", [("three", ["D"])])])
+        store.add_relations({"A (x)": [RelationEdge("E", "s", "F")]})
         store.delete(["A (x)"])
     database = sqlite3.connect(tmp_path / "s" / "graph.db")
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trivium.errors import InputError
 from trivium.graph.build import build
-from trivium.graph.schema import headings_of, page_of, section_of
+from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_of, section_of
 from trivium.types import Chunk, ChunkKind, Link, Page, Relation, Section
 
 
@@ -96,6 +96,43 @@ def test_a_heading_that_reads_like_a_chunk_name_does_not_collide_with_one() -> N
 def test_a_page_without_a_title_is_refused() -> None:
     with pytest.raises(InputError, match="needs a title"):
         build(Page(" _ ", "text"))
+
+
+def test_names_may_be_as_long_as_the_schema_says_in_bytes() -> None:
+    """Not in characters; a chunk's uri is longer than its section's."""
+    title = "é" * (MAX_URI_BYTES // 2)
+    graph = build(
+        Page(title, "", aliases=("a" * MAX_URI_BYTES,), relations=(Relation("r", "x" * MAX_URI_BYTES),))
+    )
+    assert graph.uri == title
+    lead = Page("a" * (MAX_URI_BYTES - len("#chunk-1")), "", (chunk("lead", links=(Link(title, 0, 4),)),))
+    assert len(build(lead).chunks[0].uri) == MAX_URI_BYTES
+
+
+_LONG = "é" * (MAX_URI_BYTES // 2) + "a"
+
+
+@pytest.mark.parametrize(
+    ("page", "what"),
+    [
+        (Page(_LONG, "", source="f.html"), "title of 4001 bytes"),
+        (Page("a" * MAX_URI_BYTES, "", (chunk("x"),), source="f.html"), "chunk uri of 4008 bytes"),
+        (replace(MARS, sections=(Section("é" * 1998, 1, None),)), "section path of 4001 bytes, 'Mars#éé"),
+        (replace(MARS, aliases=("Ares", _LONG)), "redirect of 4001 bytes"),
+        (replace(MARS, chunks=(chunk("x", links=(Link(_LONG, 0, 1),)),)), "link target of 4001 bytes"),
+        (replace(MARS, relations=(Relation("r", _LONG),)), "relation target of 4001 bytes"),
+        (replace(MARS, relations=(Relation(_LONG, "Sun"),)), "relation type of 4001 bytes"),
+    ],
+    ids=["title", "chunk", "section", "alias", "link", "target", "type"],
+)
+def test_a_page_with_a_longer_name_is_refused_by_name(page: Page, what: str) -> None:
+    """The message says which page, where from and what is too long, in a line that can be read."""
+    with pytest.raises(InputError, match=what) as refused:
+        build(page)
+    message = str(refused.value)
+    assert message.startswith(f"page '{page.title[:4]}")
+    assert f"(source: {page.source or 'unknown'})" in message
+    assert len(message) < 400
 
 
 @given(st.text(min_size=1), st.lists(st.text(), max_size=6))

@@ -5,23 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from trivium.errors import InputError
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.schema import chunk_uri, headings_of, page_uri, section_uri
+from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
 from trivium.text import count_tokens, normalise_title, terms
 from trivium.types import Chunk, Page
 
 _LOOKS_LIKE_A_CHUNK = re.compile(r"chunk-\d+")
 # Bumped when the same page would give other nodes, so that stores notice on the next load.
 _RULES = "1"
+# How much of a name an error message shows.
+_SHOWN = 60
 
 
 def build(page: Page) -> PageGraph:
     """The part of the graph that one page contributes.
 
-    Raises InputError when the page has no title. Aliases equal to the title are dropped.
+    Raises InputError when the page has no title, or when a uri or relation type it brings (its own, of a section,
+    a chunk, an alias, a link's target) is longer than MAX_URI_BYTES. Aliases equal to the title are dropped.
     """
     title = normalise_title(page.title)
     if not title:
@@ -44,7 +48,38 @@ def build(page: Page) -> PageGraph:
         chunks=chunks,
         relations=tuple(edge for edge in relations if edge.target != uri),
     )
+    _check_lengths(graph)
     return _with_hash(graph)
+
+
+def _check_lengths(graph: PageGraph) -> None:
+    for what, name in _names(graph):
+        size = len(name.encode("utf-8", "surrogatepass"))
+        if size > MAX_URI_BYTES:
+            raise InputError(
+                f"page {_brief(graph.uri)}: expected names of at most {MAX_URI_BYTES} bytes of UTF-8, got a {what} of "
+                f"{size} bytes, {_brief(name)} (source: {graph.source or 'unknown'}); shorten it there"
+            )
+
+
+def _names(graph: PageGraph) -> Iterator[tuple[str, str]]:
+    """What a store keeps in an index, and what it is."""
+    yield "title", graph.uri
+    for alias in graph.aliases:
+        yield "redirect", alias
+    for section in graph.sections:
+        yield "section path", section.uri
+    for chunk in graph.chunks:
+        yield "chunk uri", chunk.uri
+        for title in chunk.cites:
+            yield "link target", title
+    for relation in graph.relations:
+        yield "relation type", relation.type
+        yield "relation target", relation.target
+
+
+def _brief(name: str) -> str:
+    return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
 
 
 def _sections(page: Page, uri: str) -> tuple[SectionNode, ...]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+MAX_URI_BYTES = 4000
+"""Longest uri, in bytes of UTF-8: a graph database keeps uris in index keys of about 8 kB at most."""
 
 SEPARATOR = "#"
 CHUNK_MARK = "#chunk-"
@@ -97,6 +100,19 @@ def embedding_text(headings: Sequence[str], text: str) -> str:
     'Mars > Moons: It has two.'
     """
     return f"{' > '.join(headings)}: {text}"
+
+
+def entity_text(uri: str, type: str = "") -> str:
+    """What of an entity is embedded: its name, with its type in parentheses when one is known and the name does
+    not end with it already.
+
+    >>> entity_text("Phobos", "moon")
+    'Phobos (moon)'
+    >>> entity_text("Mercury (planet)", "planet")
+    'Mercury (planet)'
+    """
+    name = unescape(uri)
+    return f"{name} ({type})" if type and not name.endswith(f"({type})") else name
 
 
 def mirror_type(relation: str) -> str:

@@ -150,6 +150,11 @@ class GraphStore(Protocol):
 
     # -- life -------------------------------------------------------------------------------------------------
 
+    @property
+    def remote(self) -> bool:
+        """Whether reads wait for a server, so that several at once are answered sooner than one after another."""
+        ...
+
     def close(self) -> None: ...
 
     def __enter__(self) -> Self: ...
@@ -172,12 +177,32 @@ class GraphStore(Protocol):
         redirects) and go with their page."""
         ...
 
+    def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
+        """More relations that pages (by uri) bear witness to, as from DBpedia; those of unknown pages are passed
+        over. They go when the page is replaced or removed. Returns how many the pages did not have before."""
+        ...
+
+    def set_types(self, types: Mapping[str, str]) -> int:
+        """What kind of thing entities are (uri -> type as people say it, empty for none): it becomes part of the
+        text that is embedded (:func:`trivium.graph.schema.entity_text`). Unknown entities are passed over; a type
+        goes with its entity. Returns how many changed."""
+        ...
+
     def delete(self, pages: Sequence[str]) -> list[str]:
         """Remove pages by uri (or alias). Returns the uris removed. One still cited stays as an Entity."""
         ...
 
     def pages(self) -> list[tuple[str, str, int | None, str]]:
         """(uri, source, revision, content_hash) of every page, by uri."""
+        ...
+
+    def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
+        """Pages as they can be written to another store, with every relation and alias they have by now; all of
+        them by uri, or the named ones (unknown ones left out)."""
+        ...
+
+    def types(self) -> dict[str, str]:
+        """entity uri -> type, of every entity that has one, by uri."""
         ...
 
     # -- embeddings -------------------------------------------------------------------------------------------

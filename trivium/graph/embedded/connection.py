@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
+from trivium.graph.embedded.upgrade import schema_version, stand_in, upgrade
 from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
@@ -146,6 +147,8 @@ class Database:
             "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;"
             "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8000;"
         )
+        if self.read_only:
+            stand_in(connection)
         return connection
 
 
@@ -176,7 +179,8 @@ def create_database(folder: Path) -> Database:
 
 
 def open_database(folder: Path, *, read_only: bool) -> Database:
-    """The database of an existing store. Raises StoreNotFoundError and StoreFormatError."""
+    """The database of an existing store; one of an earlier version is upgraded unless it is opened for reading
+    only. Raises StoreNotFoundError and StoreFormatError."""
     _check_sqlite()
     if not folder.exists():
         raise StoreNotFoundError(
@@ -190,17 +194,20 @@ def open_database(folder: Path, *, read_only: bool) -> Database:
     try:
         with database.reading() as connection:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            version = schema_version(connection)
             if application != APPLICATION_ID:
                 raise StoreFormatError(
                     f"{folder / DATABASE} is an SQLite database, but not of a Trivium store"
                 )
-            if version != SCHEMA_VERSION:
+            if not 1 <= version <= SCHEMA_VERSION:
                 raise StoreFormatError(
-                    f"the store at {folder} has schema version {version}, this program reads version "
-                    f"{SCHEMA_VERSION}; build the store again"
+                    f"the store at {folder} has schema version {version}, this program reads versions 1 to "
+                    f"{SCHEMA_VERSION}; use a newer program, or build the store again"
                 )
             connection.execute("SELECT count(*) FROM generation").fetchone()
+        if version < SCHEMA_VERSION and not read_only:
+            with database.writing() as connection:
+                upgrade(connection)
     except BaseException:
         database.close()
         raise

@@ -12,7 +12,7 @@ from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.keys import text_hash
 from trivium.graph.embedded.writer import advance
-from trivium.graph.schema import embedding_text, headings_of, unescape
+from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.store import Vectors
 from trivium.types import EmbedderIdentity
 
@@ -58,13 +58,14 @@ def _pending(connection: Connection) -> Iterator[str]:
         """
     ):
         yield embedding_text(headings_of(section), text)
-    for (uri,) in connection.execute(
+    for uri, kind in connection.execute(
         """
-        SELECT n.uri FROM page AS p JOIN name AS n ON n.id = p.id
+        SELECT n.uri, coalesce(t.type, '') FROM page AS p JOIN name AS n ON n.id = p.id
+        LEFT JOIN entity_type AS t ON t.name_id = n.id
         LEFT JOIN vector AS v ON v.text_id = n.text_id WHERE v.id IS NULL ORDER BY n.uri
         """
     ):
-        yield unescape(uri)
+        yield entity_text(uri, kind)
     for (uri,) in connection.execute(
         """
         SELECT s.uri FROM section AS s JOIN name AS n ON n.id = s.page_id
@@ -72,13 +73,14 @@ def _pending(connection: Connection) -> Iterator[str]:
         """
     ):
         yield uri
-    for (uri,) in connection.execute(
+    for uri, kind in connection.execute(
         """
-        SELECT n.uri FROM name AS n LEFT JOIN vector AS v ON v.text_id = n.text_id
+        SELECT n.uri, coalesce(t.type, '') FROM name AS n LEFT JOIN entity_type AS t ON t.name_id = n.id
+        LEFT JOIN vector AS v ON v.text_id = n.text_id
         WHERE n.leads_to IS NULL AND v.id IS NULL ORDER BY n.uri
         """
     ):
-        yield unescape(uri)
+        yield entity_text(uri, kind)
     for (kind,) in connection.execute(
         """
         SELECT r.type FROM relation_type AS r LEFT JOIN vector AS v ON v.text_id = r.text_id

@@ -8,6 +8,7 @@ from typing import TypeVar
 from trivium.errors import StoreError
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.keys import name_ids, next_id, text_ids
+from trivium.graph.embedded.relations import insert_relations
 from trivium.graph.embedded.settle import Touched
 from trivium.graph.embedded.terms import TermChanges
 from trivium.graph.model import ChunkNode, PageGraph, SectionNode
@@ -31,7 +32,9 @@ def insert_pages(
     )
     sections = _insert_sections(connection, pages, names)
     _insert_chunks(connection, pages, names, sections, terms)
-    _insert_relations(connection, pages, names)
+    insert_relations(
+        connection, [(names[page.uri], edge) for page in pages for edge in page.relations], names
+    )
 
 
 def _titles(page: PageGraph) -> Iterator[str]:
@@ -119,27 +122,6 @@ def _insert_chunks(
             for ordinal, uri in enumerate(dict.fromkeys(chunk.cites))
         ),
     )
-
-
-def _insert_relations(connection: Connection, pages: Sequence[PageGraph], names: dict[str, int]) -> None:
-    types = _type_ids(connection, list(dict.fromkeys(r.type for page in pages for r in page.relations)))
-    connection.executemany(
-        "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)",
-        (
-            (names[page.uri], names[relation.source], types[relation.type], names[relation.target])
-            for page in pages
-            for relation in page.relations
-        ),
-    )
-
-
-def _type_ids(connection: Connection, types: Sequence[str]) -> dict[str, int]:
-    texts = text_ids(connection, types)
-    connection.executemany(
-        "INSERT INTO relation_type (type, text_id) VALUES (?, ?) ON CONFLICT (type) DO NOTHING",
-        ((kind, texts[kind]) for kind in types),
-    )
-    return dict(connection.execute("SELECT type, id FROM relation_type"))
 
 
 def _parent(page: PageGraph, node: Node, sections: dict[tuple[str, str], int]) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.schema import unescape
+from trivium.graph.schema import entity_text, unescape
 from trivium.text import normalise_name, without_parenthesis
 
 
@@ -49,14 +49,15 @@ def known_names(connection: Connection, uris: Iterable[str]) -> dict[str, int]:
 def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> dict[str, int]:
     """uri -> its number, for distinct titles; new ones get a row and the forms they are looked up by.
 
-    With ``entities`` new ones also get a text. That some of them lead elsewhere is settled later.
+    With ``entities`` new ones also get a text; a type they get later. That some of them lead elsewhere is settled
+    later too.
     """
     known = known_names(connection, uris)
     rows = list(enumerate((uri for uri in uris if uri not in known), next_id(connection, "name")))
-    texts = text_ids(connection, (unescape(uri) for _, uri in rows)) if entities else {}
+    texts = text_ids(connection, (entity_text(uri) for _, uri in rows)) if entities else {}
     connection.executemany(
         "INSERT INTO name (id, uri, text_id) VALUES (?, ?, ?)",
-        ((number, uri, texts.get(unescape(uri))) for number, uri in rows),
+        ((number, uri, texts.get(entity_text(uri))) for number, uri in rows),
     )
     connection.executemany(
         "INSERT INTO lookup (form, name_id, shortened) VALUES (?, ?, ?)",

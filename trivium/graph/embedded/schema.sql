@@ -39,6 +39,12 @@ CREATE TABLE name (
 CREATE INDEX name_leads_to ON name (leads_to) WHERE leads_to IS NOT NULL;
 CREATE INDEX name_text ON name (text_id) WHERE text_id IS NOT NULL;
 
+-- What kind of thing an entity is; it is part of the entity's text. Only entities have one.
+CREATE TABLE entity_type (
+    name_id INTEGER PRIMARY KEY REFERENCES name (id) ON DELETE CASCADE,
+    type    TEXT NOT NULL
+) STRICT;
+
 -- Normalised forms of titles, for finding them in a question.
 CREATE TABLE lookup (
     form      TEXT NOT NULL,
@@ -116,6 +122,7 @@ CREATE TABLE relation_type (
 ) STRICT;
 CREATE INDEX relation_type_text ON relation_type (text_id);
 
+-- Relations by the page that bears witness to them: its own, and those added to it.
 CREATE TABLE relation (
     page_id   INTEGER NOT NULL REFERENCES page (id) ON DELETE CASCADE,
     source_id INTEGER NOT NULL REFERENCES name (id),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.keys import text_ids
-from trivium.graph.schema import unescape
+from trivium.graph.schema import entity_text
 
 
 @dataclass
@@ -61,22 +61,23 @@ def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
 
 
 def _give_texts(connection: Connection, names: str, touched: Touched) -> None:
-    """Entities have a text to embed, titles that lead elsewhere have none."""
+    """Entities have a text to embed, titles that lead elsewhere have none, nor a type to get back later."""
     lost = connection.execute(
         "SELECT id, text_id FROM name WHERE id IN (SELECT value FROM json_each(?))"
         " AND leads_to IS NOT NULL AND text_id IS NOT NULL",
         [names],
     ).fetchall()
     connection.executemany("UPDATE name SET text_id = NULL WHERE id = ?", ((row,) for row, _ in lost))
+    connection.executemany("DELETE FROM entity_type WHERE name_id = ?", ((row,) for row, _ in lost))
     touched.texts.update(text for _, text in lost)
     gained = connection.execute(
         "SELECT id, uri FROM name WHERE id IN (SELECT value FROM json_each(?))"
         " AND leads_to IS NULL AND text_id IS NULL ORDER BY id",
         [names],
     ).fetchall()
-    numbers = text_ids(connection, (unescape(uri) for _, uri in gained))
+    numbers = text_ids(connection, (entity_text(uri) for _, uri in gained))
     connection.executemany(
-        "UPDATE name SET text_id = ? WHERE id = ?", ((numbers[unescape(uri)], row) for row, uri in gained)
+        "UPDATE name SET text_id = ? WHERE id = ?", ((numbers[entity_text(uri)], row) for row, uri in gained)
     )
 
 

@@ -14,9 +14,12 @@ import numpy as np
 from trivium.graph.embedded import embeddings, expand, reader, search, writer
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.generation import Generation, current_key, load_generation
+from trivium.graph.embedded.page_graphs import page_graphs
 from trivium.graph.embedded.terms import count_terms, document_frequency
+from trivium.graph.embedded.types import read_types
+from trivium.graph.embedded.upgrade import schema_version
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.schema import SCHEMA_VERSION, Hop, Label
+from trivium.graph.schema import Hop, Label
 from trivium.graph.store import (
     Adjacency,
     ChunkRecord,
@@ -53,6 +56,8 @@ class EmbeddedStore:
         self._generation: Generation | None = None
         self._loading = threading.Lock()
 
+    remote = False
+
     # -- life ------------------------------------------------------------------------------------------------
 
     @classmethod
@@ -62,9 +67,10 @@ class EmbeddedStore:
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, read_only: bool = False) -> Self:
-        """The store in a folder. ``read_only`` refuses every change to the graph; derived files are still
-        brought up to date. Raises StoreNotFoundError, and StoreFormatError for a store of another version, a
-        damaged one, or something else than a store."""
+        """The store in a folder; one of an earlier schema version is upgraded in place, in one transaction.
+        ``read_only`` refuses every change to the graph, an upgrade too: an earlier version is then read as it
+        is, without types. Derived files are still brought up to date. Raises StoreNotFoundError, and
+        StoreFormatError for a store of a later version, a damaged one, or something else than a store."""
         return cls(open_database(Path(path), read_only=read_only))
 
     @staticmethod
@@ -95,6 +101,14 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             writer.add_aliases(connection, aliases)
 
+    def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
+        with self._database.writing() as connection:
+            return writer.add_relations(connection, relations)
+
+    def set_types(self, types: Mapping[str, str]) -> int:
+        with self._database.writing() as connection:
+            return writer.set_types(connection, types)
+
     def delete(self, pages: Sequence[str]) -> list[str]:
         with self._database.writing() as connection:
             return writer.delete_pages(connection, pages)
@@ -102,6 +116,17 @@ class EmbeddedStore:
     def pages(self) -> list[tuple[str, str, int | None, str]]:
         with self._database.reading() as connection:
             return reader.pages(connection)
+
+    def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
+        """See the protocol. Named pages come in the order asked. Aliases are sorted, claimed ones that another
+        page holds included; relations are by source, type and target, titles as they were written. All come
+        from the state committed when the first is asked for; one at a time is in memory."""
+        with self._database.snapshot() as connection:
+            yield from page_graphs(connection, uris)
+
+    def types(self) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return read_types(connection)
 
     # -- embeddings ------------------------------------------------------------------------------------------
 
@@ -132,7 +157,7 @@ class EmbeddedStore:
             embedded, to_embed = reader.count_embedded(connection)
             return StoreInfo(
                 location=str(self._database.folder),
-                schema_version=SCHEMA_VERSION,
+                schema_version=schema_version(connection),
                 embedder=embeddings.read_embedder(connection),
                 nodes=reader.count_nodes(connection),
                 relationships=reader.count_relationships(connection),

@@ -7,10 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from trivium.graph.embedded.aliases import claim_aliases
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.insert import insert_pages
+from trivium.graph.embedded.relations import witness
 from trivium.graph.embedded.remove import empty_pages, remove_pages
 from trivium.graph.embedded.settle import Touched, settle
 from trivium.graph.embedded.terms import TermChanges
-from trivium.graph.model import PageGraph
+from trivium.graph.embedded.types import give_types
+from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.store import WriteReport
 
 
@@ -47,6 +49,24 @@ def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) ->
     touched = Touched()
     if claim_aliases(connection, aliases.items(), touched):
         _finish(connection, touched, TermChanges())
+
+
+def add_relations(connection: Connection, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
+    """More relations of stored pages; returns how many were new. Titles they bring into play are entities from
+    the start: one that is an alias is known already."""
+    added = witness(connection, relations)
+    if added:
+        advance(connection)
+    return added
+
+
+def set_types(connection: Connection, types: Mapping[str, str]) -> int:
+    """Give entities their types; returns how many changed."""
+    touched = Touched()
+    changed = give_types(connection, types, touched)
+    if changed:
+        _finish(connection, touched, TermChanges())
+    return changed
 
 
 def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
