@@ -1,0 +1,228 @@
+"""Asking a SPARQL endpoint: one query at a time, identified, patient."""
+
+from __future__ import annotations
+
+import ast
+import http.client
+import json
+import logging
+import random
+import time
+import urllib.error
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import metadata
+from urllib.parse import urlsplit
+
+from SPARQLWrapper import JSON, POST, SPARQLWrapper
+from SPARQLWrapper import __version__ as wrapper_version
+from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
+from urllib3.exceptions import InvalidHeader
+from urllib3.util import Retry
+
+from trivium.errors import TriviumError
+
+_FIRST_WAIT = 0.5
+_LONGEST_WAIT = 120.0
+_MOST_BYTES = 64 << 20
+_MOST_CHARACTERS = 200
+_PATIENCE = 2
+# The query is at fault or too long: a smaller one may do.
+_TOO_LONG = frozenset({400, 413, 414, 431})
+# It took too long: a smaller one may do, or the same one at a better time.
+_TOO_SLOW = frozenset({408, 504, 524})
+_OVERLOADED = frozenset({429, 500, 502, 503})
+# Virtuoso, which serves DBpedia, words its limits like this and answers 500.
+_LIMITS = ("timeout", "timed out", "estimated execution time", "too long", "exceeded", "too many")
+
+_log = logging.getLogger(__name__)
+
+
+class SparqlError(TriviumError):
+    """An endpoint refuses, does not answer, or answers with something else than results."""
+
+
+class TooMuchError(SparqlError):
+    """The endpoint could not answer this query; it may answer a smaller one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows of a SELECT, each the IRIs bound to the variables asked for; rows with other terms are left out.
+    ``complete`` is False where the endpoint says that it cut the answer, or where it is as long as allowed."""
+
+    rows: tuple[tuple[str, ...], ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """An attempt that failed. ``smaller``: a smaller query may do; ``later``: the same one may do later. ``wait`` is
+    what the endpoint asked for, in seconds."""
+
+    message: str
+    smaller: bool = False
+    later: bool = False
+    wait: float | None = None
+
+
+@dataclass
+class SparqlClient:
+    """A client of one endpoint. ``pause`` is the least time between two requests and ``timeout`` that without a
+    byte, in seconds; ``retries`` counts attempts after the first."""
+
+    url: str
+    contact: str | None = None
+    pause: float = 0.5
+    timeout: int = 60
+    retries: int = 6
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+
+    def __post_init__(self) -> None:
+        self._earliest = self.clock()
+        self._wrapper = SPARQLWrapper(self.url, agent=user_agent(self.contact))
+        self._wrapper.setMethod(POST)
+        self._wrapper.setReturnFormat(JSON)
+        self._wrapper.setOnlyConneg(True)
+        self._wrapper.setTimeout(self.timeout)
+
+    @property
+    def host(self) -> str:
+        """Host and port, for messages."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+    def select(self, query: str, variables: tuple[str, ...], limit: int, *, insist: bool) -> Answer:
+        """The answer to a SELECT that ends in ``LIMIT limit``.
+
+        Overload (429, 5xx), broken connections and garbled answers are tried again: after the time that the
+        endpoint asks for (Retry-After), else after 0.5 s, 1 s, 2 s ... times a random factor of 0.5 to 1, at most two
+        minutes. So are timeouts, twice, when the caller ``insist``s because the query cannot be made smaller.
+        Raises TooMuchError, and SparqlError when it is no use asking on.
+        """
+        attempts = 0
+        while True:
+            self._wait()
+            outcome = self._attempt(query, variables, limit)
+            if isinstance(outcome, Answer):
+                return outcome
+            attempts += 1
+            if outcome.smaller and not (insist and outcome.later and attempts <= _PATIENCE):
+                raise TooMuchError(outcome.message)
+            if attempts > self.retries:
+                raise SparqlError(f"{outcome.message} ({attempts} attempts)")
+            wait = outcome.wait
+            if wait is None:
+                longest = min(_FIRST_WAIT * 2 ** (attempts - 1), _LONGEST_WAIT)
+                wait = longest * random.uniform(0.5, 1.0)  # noqa: S311 - so that clients do not march in step
+            _log.info("%s: trying again in %.1f s", outcome.message, wait)
+            self._earliest = max(self._earliest, self.clock() + wait)
+
+    def _wait(self) -> None:
+        wait = self._earliest - self.clock()
+        if wait > 0:
+            self.sleep(wait)
+        self._earliest = self.clock() + self.pause
+
+    def _attempt(self, query: str, variables: tuple[str, ...], limit: int) -> Answer | _Failure:
+        self._wrapper.setQuery(query)
+        try:
+            response = self._wrapper.query().response
+            with response:
+                content = response.read(_MOST_BYTES + 1)
+                headers, where = response.headers, response.geturl()
+        except urllib.error.HTTPError as error:
+            with error:
+                return self._refused(error, _said(error.read(_MOST_CHARACTERS * 4)))
+        except SPARQLWrapperException as error:
+            # The library keeps the status to itself; the error it replaced has it, and the headers.
+            cause = error.__context__
+            if not isinstance(cause, urllib.error.HTTPError):
+                raise SparqlError(f"{self.host}: {_said(str(error).encode())}") from error
+            with cause:
+                return self._refused(cause, _said(_body(error)))
+        except (OSError, http.client.HTTPException) as error:
+            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            if isinstance(reason, TimeoutError):
+                return _Failure(
+                    f"{self.host} did not answer within {self.timeout:g} s", smaller=True, later=True
+                )
+            return _Failure(f"{self.host} cannot be reached or hung up ({type(reason).__name__})", later=True)
+        if len(content) > _MOST_BYTES:
+            return _Failure(f"{self.host} answered with more than {_MOST_BYTES >> 20} MB", smaller=True)
+        rows = _rows(content, variables)
+        if rows is None:
+            elsewhere = (
+                f" (it sent us on to {where}: is that the address to use?)" if where != self.url else ""
+            )
+            return _Failure(
+                f"{self.host} answered with something that is not SPARQL results in JSON{elsewhere}",
+                later=True,
+            )
+        # Virtuoso cuts answers at a number of rows of its own, or where its time is up, and says so in a header.
+        most = headers.get("X-SPARQL-MaxRows", "")
+        cap = min(limit, int(most)) if most.isascii() and most.isdigit() and int(most) > 0 else limit
+        return Answer(rows[1], complete=rows[0] < cap and "X-SQL-State" not in headers)
+
+    def _refused(self, error: urllib.error.HTTPError, said: str) -> _Failure:
+        """What an HTTP status means. Raises SparqlError where asking again is no use."""
+        status = error.code
+        message = f"{self.host} answered {status}: {said or error.reason}"
+        wait = _retry_after(error.headers.get("Retry-After"))
+        if status in _TOO_LONG:
+            return _Failure(message, smaller=True)
+        if status in _TOO_SLOW or (status == 500 and any(words in said.lower() for words in _LIMITS)):
+            return _Failure(message, smaller=True, later=True, wait=wait)
+        if status in _OVERLOADED:
+            return _Failure(message, later=True, wait=wait)
+        raise SparqlError(message) from error
+
+
+def user_agent(contact: str | None) -> str:
+    """How requests introduce themselves."""
+    try:
+        version = metadata.version("trivium")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        version = "dev"
+    return f"trivium/{version} ({contact or 'no contact given'}) SPARQLWrapper/{wrapper_version}"
+
+
+def _rows(content: bytes, variables: tuple[str, ...]) -> tuple[int, tuple[tuple[str, ...], ...]] | None:
+    """How many rows there are, and those that bind IRIs to all variables; None where these are no results."""
+    try:
+        bindings = json.loads(content)["results"]["bindings"]
+        rows = [tuple(_iri(binding.get(name)) for name in variables) for binding in bindings]
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return None
+    return len(rows), tuple(tuple(map(str, row)) for row in rows if None not in row)
+
+
+def _iri(term: object) -> str | None:
+    if not isinstance(term, dict) or term.get("type") != "uri" or not isinstance(term.get("value"), str):
+        return None
+    iri: str = term["value"]
+    # Halves of surrogate pairs, which JSON can carry and nothing else can.
+    return None if any("\ud800" <= character <= "\udfff" for character in iri) else iri
+
+
+def _body(error: SPARQLWrapperException) -> bytes:
+    """What the endpoint said; the library keeps it as the literal of a bytes object within its message."""
+    try:
+        body = ast.literal_eval(str(error).partition("Response:")[2].strip())
+    except (ValueError, SyntaxError):
+        return b""
+    return body if isinstance(body, bytes) else b""
+
+
+def _said(content: bytes) -> str:
+    """An endpoint's words in one printable line."""
+    text = content.decode("utf-8", "replace")
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MOST_CHARACTERS]
+
+
+def _retry_after(header: str | None) -> float | None:
+    """Seconds, at most two minutes; None when the header is missing or makes no sense."""
+    try:
+        return None if header is None else min(max(0.0, Retry().parse_retry_after(header)), _LONGEST_WAIT)
+    except (InvalidHeader, OverflowError):
+        return None

@@ -1,0 +1,119 @@
+"""Relations and types of DBpedia into a store that is already filled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from trivium.graph.dbpedia.kinds import Kinds
+from trivium.graph.dbpedia.mentions import Mentions
+from trivium.graph.dbpedia.open import open_source
+from trivium.graph.dbpedia.relations import Relations
+from trivium.graph.dbpedia.report import EnrichReport
+from trivium.graph.dbpedia.resources import Resources
+from trivium.graph.dbpedia.source import Progress, Source, Statement, Watch
+from trivium.graph.dbpedia.titles import Titles
+from trivium.graph.dbpedia.vocabulary import PRIMARY_TOPIC, SUBCLASS, TYPE, Vocabulary
+from trivium.graph.schema import page_uri
+from trivium.graph.store import GraphStore
+
+_PAGES_A_WRITE = 500
+_TYPES_A_WRITE = 20_000
+
+Item = TypeVar("Item")
+
+
+def enrich(
+    store: GraphStore,
+    sources: str | Source | Sequence[str | Source],
+    *,
+    vocabulary: Vocabulary | None = None,
+    progress: Progress | None = None,
+) -> EnrichReport:
+    """Add to a store what the sources say of its entities. ``progress`` is called with (stage, done, total).
+
+    A relation is kept where one document mentions both its ends, and recorded with every such page. Nothing is
+    written before every source has been read to its end; what is written may be written again, so the same call
+    completes an interrupted one. The order of sources and statements does not matter.
+
+    Raises InputError for a source that is not there, MissingExtraError, SparqlError when an endpoint gives up, and
+    StoreError when the store refuses.
+    """
+    vocabulary = Vocabulary() if vocabulary is None else vocabulary
+    given = [sources] if isinstance(sources, str) or not isinstance(sources, Sequence) else sources
+    opened = [open_source(each, vocabulary=vocabulary) if isinstance(each, str) else each for each in given]
+    collected = _Collected(store, vocabulary)
+    report = EnrichReport()
+    for source in opened:
+        collected.link(source.links(collected.titles, _watch("links", report, progress)))
+    for source in opened:
+        collected.take(source.facts(collected.titles, _watch("facts", report, progress)), report)
+    collected.write(store, report, progress)
+    return report
+
+
+class _Collected:
+    """What is known of the store's entities so far."""
+
+    def __init__(self, store: GraphStore, vocabulary: Vocabulary) -> None:
+        self._mentions = Mentions.of(store.adjacency())
+        rows = dict(self._mentions.rows)
+        # Entities and aliases are all that store.resolve() knows; held here, no statement costs a round trip.
+        rows.update((page_uri(name), rows[entity]) for name, entity in store.names())
+        self._resources = Resources(rows, Titles(vocabulary.language))
+        self._relations = Relations(self._mentions, vocabulary)
+        self._kinds = Kinds(vocabulary)
+        self.titles = sorted(rows)
+
+    def link(self, statements: Iterable[Statement]) -> None:
+        for resource, _, page in statements:
+            self._resources.link(resource, page)
+
+    def take(self, statements: Iterable[Statement], report: EnrichReport) -> None:
+        for subject, predicate, value in statements:
+            if predicate == PRIMARY_TOPIC:
+                continue
+            report.read += 1
+            if predicate == TYPE:
+                row = self._resources.entity(subject)
+                if row is not None:
+                    self._kinds.add(row, value)
+            elif predicate == SUBCLASS:
+                self._kinds.place(subject, value)
+            elif (type := self._relations.type(predicate)) is not None:
+                source, target = self._resources.entity(subject), self._resources.entity(value)
+                if source is not None and target is not None:
+                    report.mapped += 1
+                    self._relations.add(source, type, target)
+
+    def write(self, store: GraphStore, report: EnrichReport, progress: Progress | None) -> None:
+        entities = self._mentions.entities
+        types = {entities[row]: type for row, type in self._kinds.choose().items()}
+        report.relations, report.typed = len(self._relations), len(types)
+        pages = list(self._relations.by_page())
+        done = 0
+        for part in _parts(pages, _PAGES_A_WRITE):
+            report.added += store.add_relations(dict(part))
+            done += len(part)
+            _tell(progress, "relations", done, len(pages))
+        done = 0
+        for some in _parts(types.items(), _TYPES_A_WRITE):
+            report.types_set += store.set_types(dict(some))
+            done += len(some)
+            _tell(progress, "types", done, len(types))
+
+
+def _watch(stage: str, report: EnrichReport, progress: Progress | None) -> Watch:
+    return Watch(report.problem, lambda done, total: _tell(progress, stage, done, total))
+
+
+def _tell(progress: Progress | None, stage: str, done: int, total: int) -> None:
+    if progress is not None:
+        progress(stage, done, total)
+
+
+def _parts(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    rest = iter(items)
+    while part := list(islice(rest, size)):
+        yield part
