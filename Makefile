@@ -2,11 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,openai,fastembed,datasets
+EXTRAS := dev,openai,fastembed,datasets,dbpedia
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check bench models clean
+.PHONY: install demo test check bench models neo4j clean
 
 install: $(VENV)/installed
 
@@ -37,6 +37,15 @@ test: check $(VENV)/models-tried
 
 bench: $(VENV)/models-tried
 	$(BIN)/python benchmarks/run_all.py
+
+# A Neo4j server: in Docker where its engine answers, else from Maven Central. Runs until it is stopped
+# (docker compose stop, tools/neo4j/server stop); its data is no business of `clean`.
+neo4j:
+	@if docker version >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; then \
+	    docker compose up --detach --wait && docker compose ps; \
+	else \
+	    $(PYTHON) tools/neo4j/server start; \
+	fi
 
 clean:
 	rm -rf $(VENV) demo-store build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

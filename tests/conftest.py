@@ -7,6 +7,10 @@ from collections.abc import Generator
 
 import pytest
 
+from tests.neo4j_servers import neo4j_5, neo4j_2026
+
+__all__ = ["neo4j_5", "neo4j_2026"]
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(

@@ -1,0 +1,163 @@
+"""A real Neo4j through tools/neo4j/server: the life of one server, from its first start to its last stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neo4j import GraphDatabase
+from neo4j.exceptions import ClientError
+
+from tests.neo4j_servers import MEMORY, TOOL, V5, Server, own_server, run_tool, start_server, stop_server
+
+KERNEL = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0]"
+PASSWORD = '@ "strange" \\pass#word, é'
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server of this file lives: a name that shells, Java and neo4j-admin may stumble over."""
+    return tmp_path_factory.mktemp("tool") / "a home, né (1)"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def first(home: Path) -> Iterator[Server]:
+    """The server of the first start; tests that stop it start it again. Nothing is left running."""
+    with own_server(home, V5, password=PASSWORD) as server:
+        yield server
+
+
+def ask(server: Server, query: str, **parameters: Any) -> list[Any]:
+    """The first column of a query's answer."""
+    with GraphDatabase.driver(server.bolt, auth=server.auth) as driver:
+        return [row[0] for row in driver.execute_query(query, parameters, database_="neo4j").records]
+
+
+def pid(home: Path) -> int:
+    return int(json.loads((home / "server.json").read_text())["pid"])
+
+
+def test_the_server_answers_drivers_under_the_password_that_was_chosen(first: Server) -> None:
+    assert first.password == PASSWORD
+    assert ask(
+        first, "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0]"
+    ) == [V5]
+
+
+def test_neo4j_browser_is_served(first: Server) -> None:
+    with urllib.request.urlopen(f"{first.http}/browser/") as answer:
+        assert answer.status == 200
+        assert b"<title>Neo4j Browser</title>" in answer.read()
+
+
+def test_the_password_is_in_no_argument_and_no_readable_file(first: Server) -> None:
+    assert PASSWORD.encode() not in Path(f"/proc/{pid(first.home)}/cmdline").read_bytes()
+    readable = [
+        path
+        for path in first.home.rglob("*")
+        if path.is_file()
+        and PASSWORD.encode() in path.read_bytes()
+        and stat.S_IMODE(path.stat().st_mode) != 0o600
+    ]
+    assert readable == []
+
+
+def test_more_starts_find_the_first_server(first: Server) -> None:
+    before = pid(first.home)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda _: start_server(first.home, V5), range(2)))
+    assert found == [first, first]
+    assert pid(first.home) == before
+
+
+def test_status_is_the_same_as_what_start_printed(first: Server) -> None:
+    done = run_tool("status", "--json", "--home", first.home)
+    assert done.returncode == 0
+    assert Server.from_json(done.stdout) == first
+    assert first.bolt in run_tool("status", "--home", first.home).stdout
+
+
+def test_a_killed_server_comes_back_with_its_data(first: Server) -> None:
+    ask(first, "MERGE (n:Kept {uri: 'here'})")
+    os.kill(pid(first.home), signal.SIGKILL)
+    assert run_tool("status", "--home", first.home).returncode == 3
+    with ThreadPoolExecutor(2) as pool:  # two at once make one server
+        again, other = pool.map(lambda _: start_server(first.home, V5), range(2))
+    assert again == other
+    assert ask(again, "MATCH (n:Kept) RETURN n.uri") == ["here"]
+
+
+@pytest.fixture
+def bulk(tmp_path: Path) -> Path:
+    """Two nodes and a relationship for neo4j-admin."""
+    folder = tmp_path / "bulk, (files)"
+    folder.mkdir()
+    (folder / "entities-header.csv").write_text("uri:ID,name,embedding:float[]\n")
+    (folder / "entities.csv").write_text('a,"Añil, blue",0.25;0.5\nb,B,0.75;1\n', encoding="utf-8")
+    (folder / "cites.csv").write_text(":START_ID,:END_ID\na,b\n")
+    arguments = ["--nodes=Entity=entities-header.csv,entities.csv", "--relationships=cites=cites.csv"]
+    (folder / "import.json").write_text(json.dumps({"arguments": arguments}))
+    return folder
+
+
+def test_an_import_needs_a_stopped_server_and_replaces_its_data(home: Path, bulk: Path) -> None:
+    """Then the server is started read-only: it answers, and refuses writes."""
+    start_server(home, V5)
+    refused = run_tool("import", bulk, "--home", home)
+    assert refused.returncode == 1
+    assert "stop it first" in refused.stderr
+    stop_server(home)
+
+    done = run_tool("import", bulk, "--home", home, "--json")
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)
+    assert (counts["nodes"], counts["relationships"], counts["properties"]) == (2, 1, 6)
+    assert "IMPORT DONE" in done.stderr
+
+    server = start_server(home, V5, "--read-only")
+    found = ask(server, "MATCH (a:Entity)-[:cites]->(b) RETURN [a.name, b.name, a.embedding]")
+    assert found == [["Añil, blue", "B", [0.25, 0.5]]]
+    with pytest.raises(ClientError, match="read-only"):
+        ask(server, "CREATE (:Nothing)")
+    stop_server(home)
+    assert run_tool("status", "--home", home).returncode == 3
+
+
+def test_a_server_in_the_foreground_is_found_and_ends_with_ctrl_c(home: Path) -> None:
+    stop_server(home)
+    command = [sys.executable, str(TOOL), "console", "--home", str(home), *MEMORY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        while process.poll() is None and run_tool("status", "--home", home).returncode != 0:
+            time.sleep(0.2)
+        server = start_server(home, V5)
+        assert pid(home) == process.pid
+        assert ask(server, "RETURN 1") == [1]
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+    assert b"Started." in said
+    assert run_tool("status", "--home", home).returncode == 3
+
+
+def test_an_import_that_fails_says_which_line_is_wrong(home: Path, bulk: Path) -> None:
+    stop_server(home)
+    (bulk / "cites.csv").write_text(":START_ID,:END_ID\na,nobody\n")
+    done = run_tool("import", bulk, "--home", home)
+    assert done.returncode == 1
+    assert "missing node nobody" in done.stderr
+
+
+@pytest.mark.parametrize("fixture", ["neo4j_5", "neo4j_2026"])
+def test_the_server_of_each_version_answers(fixture: str, request: pytest.FixtureRequest) -> None:
+    server: Server = request.getfixturevalue(fixture)
+    assert ask(server, KERNEL) == [server.version]
