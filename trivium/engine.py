@@ -28,6 +28,8 @@ from trivium.evaluation.run import evaluate as evaluate_rankings
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.table import Table
+from trivium.graph.bulk import ExportReport, export
+from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.homes import open_or_create_store, open_store
 from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore, StoreInfo, rank_key, round_score
@@ -170,6 +172,21 @@ class Engine:
             return 0
         self.store.set_embedder(self.embedder.identity)
         return fill(texts, self.embedder, self.store.put_vectors, progress)
+
+    def enrich(
+        self, sources: Sequence[str], *, embed: bool = True, progress: LoadProgress | None = None
+    ) -> EnrichReport:
+        """Add relations and types of DBpedia (dump files, or the address of a SPARQL endpoint) to what the store
+        holds, and (unless ``embed`` is false, or nothing is embedded yet) embed what that changed."""
+        report = enrich(self.store, sources, progress=progress)
+        if embed and self.store.embedder is not None:
+            self.embed(None if progress is None else lambda done, total: progress("embed", done, total))
+        self.store.refresh(None if progress is None else lambda done, total: progress("index", done, total))
+        return report
+
+    def export(self, folder: str | Path, progress: Progress | None = None) -> ExportReport:
+        """Write the store as files for ``neo4j-admin database import full``; see :func:`trivium.graph.bulk.export`."""
+        return export(self.store, folder, progress=progress)
 
     def info(self) -> StoreInfo:
         """What the store holds."""

@@ -1,4 +1,8 @@
-"""One suite for every GraphStore: a new one joins with one line in STORES."""
+"""One suite for every GraphStore: a new one joins with one line in STORES.
+
+A server of Neo4j has one database, which is emptied for each test; tests that need two stores at once are marked
+``two_stores`` and run on the other stores only.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.memory_store import MemoryStore
+from tests.neo4j_servers import Server
+from tests.neo4j_wipe import wipe
 from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.store import GraphStore
 
 MakeStore = Callable[[], GraphStore]
@@ -19,17 +26,36 @@ STORES: dict[str, Callable[[Path], GraphStore]] = {
     "memory": lambda _: MemoryStore(),
     "embedded": EmbeddedStore.create,
 }
+SERVERS = {"neo4j-5.26": "neo4j_5", "neo4j-2026.08": "neo4j_2026"}
+"""Stores in a server's database, by the fixture of the server."""
 
 
-@pytest.fixture(params=STORES)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each test once for every store it can run on."""
+    if "make_store" in metafunc.fixturenames:
+        two = metafunc.definition.get_closest_marker("two_stores") is not None
+        metafunc.parametrize("make_store", [*STORES] if two else [*STORES, *SERVERS], indirect=True)
+
+
+@pytest.fixture
 def make_store(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[MakeStore]:
     """Makes empty stores of one kind; they are closed when the test ends."""
-    make, numbers = STORES[request.param], count()
+    make, numbers = STORES.get(request.param), count()
     root = tmp_path_factory.mktemp("stores")
+    monkeypatch.setenv("TRIVIUM_HOME", str(root / "home"))
     with ExitStack() as stack:
-        yield lambda: stack.enter_context(make(root / str(next(numbers))))
+        if make is None:
+            server: Server = request.getfixturevalue(SERVERS[request.param])
+            monkeypatch.setenv("NEO4J_USER", server.user)
+            monkeypatch.setenv("NEO4J_PASSWORD", server.password)
+            wipe(server)
+            yield lambda: stack.enter_context(Neo4jStore.create(server.bolt))
+        else:
+            yield lambda: stack.enter_context(make(root / str(next(numbers))))
 
 
 @pytest.fixture

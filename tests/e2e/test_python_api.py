@@ -106,7 +106,7 @@ def test_hostile_questions_are_only_questions(engine: trivium.Engine, hostile: s
 def test_stores_that_cannot_be_opened(tmp_path: Path, sample_store: Path) -> None:
     with pytest.raises(StoreNotFoundError):
         trivium.Engine.open(tmp_path / "nowhere")
-    with pytest.raises(StoreError, match="no Neo4j server answers at bolt://127.0.0.1:1 .*make neo4j"):
+    with pytest.raises(StoreError, match=r"no Neo4j server answers at bolt://127.0.0.1:1 .*make neo4j"):
         trivium.Engine.open("bolt://127.0.0.1:1")
     with pytest.raises(ConfigurationError, match="expected the address of a Neo4j server"):
         trivium.Engine.open("postgres://localhost/wiki")

@@ -11,7 +11,7 @@ import typer
 from typer.rich_utils import rich_format_error
 
 import trivium
-from trivium.cli import asking, loading, models
+from trivium.cli import asking, exploring, loading, models
 from trivium.cli.options import spread
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import TriviumError
@@ -32,10 +32,13 @@ for command in (
     loading.add,
     loading.remove,
     loading.embed,
+    loading.enrich,
+    loading.export,
     asking.search,
     asking.evaluate,
     asking.stats,
     asking.demo,
+    exploring.explore,
 ):
     app.command()(command)
 app.add_typer(models.models, name="models")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, cast
 
 import typer
@@ -19,7 +21,16 @@ from trivium.cli.options import (
     Store,
     Workers,
 )
-from trivium.cli.terminal import err, info_json, load_json, out, print_json, print_load, progress
+from trivium.cli.terminal import (
+    err,
+    info_json,
+    load_json,
+    out,
+    print_json,
+    print_load,
+    print_problems,
+    progress,
+)
 from trivium.engine import Engine
 from trivium.parser.sources.base import Format
 from trivium.parser.sources.discover import discover
@@ -138,3 +149,73 @@ def embed(store: Store, embedder: EmbedderOption = None, json: Json = False) -> 
         print_json({"texts": count, "seconds": round(seconds, 3), **info_json(info)})
     else:
         out.print(f"{count:,} texts embedded in {seconds:.1f} s")
+
+
+def enrich(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="DBpedia dump files (.nt, .ttl, .tsv; also .gz, .bz2), folders, globs, or https://HOST/sparql.",
+            show_default=False,
+        ),
+    ],
+    store: Store,
+    no_embed: NoEmbed = False,
+    json: Json = False,
+) -> None:
+    """Add what DBpedia knows of a store's entities: relations between those that one document mentions, and types.
+
+    Running it again is safe: it adds what is missing.
+
+    Examples:
+
+        trivium enrich mappingbased-objects_en.ttl.bz2 instance-types_en.ttl.bz2 --store my-store
+
+        trivium enrich https://dbpedia.org/sparql --store my-store
+    """
+    started = time.perf_counter()
+    with Engine.open(store) as engine, progress(quiet=json) as bars:
+        report = engine.enrich(sources, embed=not no_embed, progress=bars)
+        info = engine.info()
+    seconds = time.perf_counter() - started
+    if json:
+        print_json({**report.to_json(), "seconds": round(seconds, 3), **info_json(info)})
+    else:
+        out.print(
+            f"[bold]Statements[/]: {report.read:,} read, {report.mapped:,} between entities of the store, "
+            f"{report.relations:,} of them within one document  [dim]({seconds:.1f} s)[/]"
+        )
+        out.print(f"[bold]Added[/]: {report.added:,} relations of pages, {report.types_set:,} types")
+        if report.problems:
+            err.print("[bold red]could not be read:[/]")
+            print_problems(report.problems, report.unlisted)
+    if report.problems:
+        raise typer.Exit(PARTIAL)
+
+
+def export(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="A new, empty or earlier export's folder.", show_default=False),
+    ],
+    store: Store,
+    json: Json = False,
+) -> None:
+    """Write a store as files for  neo4j-admin database import full : the fastest way into an empty Neo4j database.
+
+    Example:  trivium export import/ --store my-store && tools/neo4j/server import import/
+    """
+    started = time.perf_counter()
+    with Engine.open(store) as engine, progress(quiet=json) as bars:
+        report = engine.export(folder, lambda done, total: bars("export", done, total))
+    seconds = time.perf_counter() - started
+    if json:
+        print_json({**asdict(report), "folder": str(report.folder), "seconds": round(seconds, 3)})
+    else:
+        nodes, relationships = sum(report.nodes.values()), sum(report.relationships.values())
+        out.print(
+            f"{nodes:,} nodes and {relationships:,} relationships, {report.bytes / 1e6:,.0f} MB in "
+            f"{escape(str(report.folder))}  [dim]({seconds:.1f} s)[/]"
+        )
+        out.print(f"Next:  [bold]tools/neo4j/server import {escape(str(report.folder))}[/]", soft_wrap=True)

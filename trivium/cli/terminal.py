@@ -28,12 +28,23 @@ from rich.text import Text
 from trivium.graph.schema import headings_of
 from trivium.graph.store import StoreInfo
 from trivium.ingest import IngestReport
+from trivium.parser.sources.base import Problem
 from trivium.types import Hit
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
 
-STAGES = {"parse": "Reading", "records": "Linking", "embed": "Embedding", "index": "Indexing"}
+STAGES = {
+    "parse": "Reading",
+    "records": "Linking",
+    "embed": "Embedding",
+    "index": "Indexing",
+    "links": "Mapping",
+    "facts": "Reading",
+    "relations": "Relating",
+    "types": "Typing",
+    "export": "Exporting",
+}
 _SNIPPET = 420
 _PROBLEMS_SHOWN = 20
 _NOTHING = 0.0005
@@ -156,10 +167,16 @@ def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:
     if report.problems:
         noun = "document" if len(report.problems) == 1 else "documents"
         err.print(f"[bold red]{len(report.problems):,} {noun} could not be read:[/]")
-        for problem in report.problems[:_PROBLEMS_SHOWN]:
-            err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
-        if len(report.problems) > _PROBLEMS_SHOWN:
-            err.print(f"  … and {len(report.problems) - _PROBLEMS_SHOWN:,} more (--json lists them all)")
+        print_problems(report.problems)
+
+
+def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
+    """The first problems, and how many more there are."""
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
+    more = max(0, len(problems) - _PROBLEMS_SHOWN) + unlisted
+    if more:
+        err.print(f"  … and {more:,} more (--json lists them)")
 
 
 def print_info(info: StoreInfo) -> None:

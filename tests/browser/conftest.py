@@ -1,0 +1,38 @@
+"""The sample, open in Neo4j Browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.neo4j_browser import CHROMIUM, DRIVER, Neo4jBrowser, neo4j_browser
+from tests.neo4j_servers import Server
+from tests.sample_graph import fill_with_sample
+from trivium.explore import Exploration, explore
+
+
+@pytest.fixture(scope="module")
+def sample_server(neo4j_5: Server) -> Server:
+    """A server that holds the sample."""
+    fill_with_sample(neo4j_5)
+    return neo4j_5
+
+
+@pytest.fixture(scope="module")
+def exploration(sample_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exploration]:
+    """Where ``trivium explore`` says to go."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEO4J_USER", sample_server.user)
+        patch.setenv("NEO4J_PASSWORD", sample_server.password)
+        patch.setenv("TRIVIUM_HOME", str(tmp_path_factory.mktemp("home")))
+        yield explore(sample_server.bolt)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jBrowser]:
+    """One Browser for all tests of a module, as nobody has used it before."""
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    with neo4j_browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page

@@ -1,0 +1,252 @@
+"""What goes wrong with servers, through the command line: clear errors, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from neo4j import GraphDatabase
+
+from tests.contract.graphs import IDENTITY, embed_pending, graph
+from tests.e2e.conftest import Run
+from tests.neo4j_servers import V5, Server, own_server, start_server, stop_server
+from tests.neo4j_wipe import wipe
+from trivium.engine import Engine
+from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.graph.neo4j import Neo4jStore
+from trivium.types import EmbedderIdentity
+
+PAGES = 1500
+"""Fifteen transactions of a load."""
+
+
+def log_in(patch: pytest.MonkeyPatch, server: Server) -> None:
+    patch.setenv("NEO4J_USER", server.user)
+    patch.setenv("NEO4J_PASSWORD", server.password)
+
+
+def pid_of(server: Server) -> int:
+    return int(json.loads((server.home / "server.json").read_text("utf-8"))["pid"])
+
+
+def count_pages(server: Server) -> int:
+    with GraphDatabase.driver(server.bolt, auth=server.auth) as driver:
+        return int(driver.execute_query("MATCH (p:Page) RETURN count(p)", database_="neo4j").records[0][0])
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Passages that mention one another."""
+    words = ["basalt", "crater", "moon", "orbit", "dust", "ice", "ring", "storm", "rock", "sky", "lava"]
+    dice = random.Random(1)
+    path = tmp_path_factory.mktemp("records") / "records.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(PAGES):
+            said = " ".join(dice.choices(words, k=60))
+            text = f"{said}. See Object {dice.randrange(PAGES):04} and Object {dice.randrange(PAGES):04}."
+            file.write(json.dumps({"title": f"Object {number:04}", "text": text}) + "\n")
+    return path
+
+
+def test_a_load_goes_on_after_the_server_was_killed(
+    trivium: Run, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kill -9 in the middle, start again, the same command: every count is that of a load nobody disturbed."""
+    whole = trivium("build", records, "--store", tmp_path / "whole", "--no-embed", "--json").json
+    with own_server(tmp_path / "home", V5) as server:
+        log_in(monkeypatch, server)
+        load = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "trivium",
+                "build",
+                records,
+                "--store",
+                server.bolt,
+                "--no-embed",
+                "--json",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        deadline = time.monotonic() + 120
+        while count_pages(server) < 200 and load.poll() is None:
+            assert time.monotonic() < deadline, "the load commits nothing"
+            time.sleep(0.05)
+        os.kill(pid_of(server), signal.SIGKILL)
+        _, said = load.communicate(timeout=120)
+        assert load.returncode == 1, said
+        assert "make neo4j" in said and "what was committed stays" in said and "Traceback" not in said
+
+        server = start_server(server.home, V5)
+        kept = count_pages(server)
+        assert 100 <= kept < PAGES
+        done = trivium("build", records, "--store", server.bolt, "--no-embed", "--json")
+        assert done.code == 0, done.err
+        assert done.json["pages"]["added"] == PAGES - kept
+        stats = trivium("stats", "--store", server.bolt, "--json").json
+        assert stats["nodes"] == whole["nodes"]
+        assert stats["relationships"] == whole["relationships"]
+
+
+def test_an_interrupted_load_goes_on(
+    trivium: Run, records: Path, tmp_path: Path, neo4j_5: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C: code 130, whole transactions stay."""
+    wipe(neo4j_5)
+    log_in(monkeypatch, neo4j_5)
+    load = subprocess.Popen(
+        [sys.executable, "-m", "trivium", "build", records, "--store", neo4j_5.bolt, "--no-embed"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while count_pages(neo4j_5) < 200 and load.poll() is None:
+        time.sleep(0.05)
+    load.send_signal(signal.SIGINT)
+    _, said = load.communicate(timeout=120)
+    assert (load.returncode, "interrupted" in said) == (130, True), said
+    kept = count_pages(neo4j_5)
+    assert kept % 100 == 0 and 100 <= kept < PAGES
+    done = trivium("build", records, "--store", neo4j_5.bolt, "--no-embed", "--json")
+    assert (done.json["pages"]["added"], done.json["nodes"]["Page"]) == (PAGES - kept, PAGES)
+
+
+def test_no_server_wrong_password_and_wrong_database_are_said(
+    trivium: Run, neo4j_5: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1 and one line that says what to do; the password is never shown."""
+    log_in(monkeypatch, neo4j_5)
+    away = trivium("search", "Mars", "--store", "bolt://127.0.0.1:1")
+    assert away.code == 1 and "no Neo4j server answers at bolt://127.0.0.1:1" in away.err
+    elsewhere = trivium("stats", "--store", f"{neo4j_5.bolt}/nowhere")
+    assert elsewhere.code == 1 and "no database 'nowhere'" in elsewhere.err
+    monkeypatch.setenv("NEO4J_PASSWORD", "not-the-password")
+    refused = trivium("stats", "--store", neo4j_5.bolt)
+    assert refused.code == 1 and "NEO4J_PASSWORD" in refused.err and "not-the-password" not in refused.err
+    for result in (away, elsewhere, refused):
+        assert "Traceback" not in result.err
+
+
+def test_an_empty_and_a_foreign_database_are_no_store(
+    trivium: Run, neo4j_5: Server, monkeypatch: pytest.MonkeyPatch, records: Path
+) -> None:
+    """What others keep there is left alone."""
+    wipe(neo4j_5)
+    log_in(monkeypatch, neo4j_5)
+    empty = trivium("search", "Mars", "--store", neo4j_5.bolt)
+    assert empty.code == 1 and "trivium build" in empty.err
+    with GraphDatabase.driver(neo4j_5.bolt, auth=neo4j_5.auth) as driver:
+        driver.execute_query("CREATE (:Customer {name: 'Ada'})", database_="neo4j")
+    for command in (["search", "Mars"], ["build", str(records)]):
+        foreign = trivium(*command, "--store", neo4j_5.bolt)
+        assert foreign.code == 1 and "Traceback" not in foreign.err
+    with GraphDatabase.driver(neo4j_5.bolt, auth=neo4j_5.auth) as driver:
+        rows = driver.execute_query("MATCH (n) RETURN labels(n), n.name", database_="neo4j").records
+    assert [list(row) for row in rows] == [[["Customer"], "Ada"]]
+
+
+def test_another_embedder_and_other_dimensions_are_refused(
+    neo4j_5: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By name when it is named, by size when vectors come."""
+    wipe(neo4j_5)
+    log_in(monkeypatch, neo4j_5)
+    with Neo4jStore.create(neo4j_5.bolt) as store:
+        store.write([graph("Mars", [("red", ["Sun"])])])
+        embed_pending(store)
+        with pytest.raises(EmbedderMismatchError, match=r"8 dimensions.*16 dimensions"):
+            store.set_embedder(EmbedderIdentity("other", "1", 16))
+        with pytest.raises(StoreError, match=r"\(1, 8\)"):
+            store.put_vectors(["Mars"], np.ones((1, 16), dtype=np.float32))
+        assert store.embedder == IDENTITY
+    with pytest.raises(EmbedderMismatchError, match="filled by toy"):
+        Engine.open(neo4j_5.bolt, embedder="minilm")
+
+
+def test_a_database_in_read_only_mode_can_be_searched_and_refuses_writes(
+    trivium: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says so; nothing changes."""
+    pages = tmp_path / "two.jsonl"
+    pages.write_text(
+        json.dumps({"title": "Mars", "text": "Mars is red."})
+        + "\n"
+        + json.dumps({"title": "Moon", "text": "The Moon is grey, not like Mars."})
+        + "\n"
+    )
+    home = tmp_path / "home"
+    with own_server(home, V5) as server:
+        log_in(monkeypatch, server)
+        built = trivium("build", pages, "--store", server.bolt, "--embedder", "minilm", "--json")
+        assert built.code == 0, built.err
+        stop_server(home)
+        server = start_server(home, V5, "--read-only")
+        found = trivium("search", "Which planet is red?", "--store", server.bolt, "--json")
+        assert found.code == 0, found.err
+        assert found.json["hits"][0]["page"] == "Mars"
+        for command in (["remove", "Mars"], ["add", str(pages).replace("two", "three")]):
+            Path(str(pages).replace("two", "three")).write_text('{"title": "Io", "text": "Io is yellow."}\n')
+            refused = trivium(*command, "--store", server.bolt)
+            assert refused.code == 1 and "read-only" in refused.err, refused.err
+        assert trivium("stats", "--store", server.bolt, "--json").json["nodes"] == built.json["nodes"]
+
+
+@contextmanager
+def small_disk(folder: Path, megabytes: int) -> Iterator[None]:
+    """A file system of a few megabytes in a folder."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_full_disk_is_said_and_what_was_committed_is_there_when_there_is_room_again(
+    trivium: Run, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The load ends with an error that names the disk; with room again the same command finishes it."""
+    disk = tmp_path / "disk"
+    with small_disk(disk, 700), own_server(disk / "home", V5) as server:
+        log_in(monkeypatch, server)
+        assert trivium("build", records, "--store", server.bolt, "--no-embed", "--workers", "1").code == 0
+        filler = disk / "filler"
+        more = tmp_path / "more.jsonl"
+        with more.open("w", encoding="utf-8") as file:
+            for number in range(400):
+                file.write(
+                    json.dumps({"title": f"Long {number}", "text": f"{number} is long. " * 4000}) + "\n"
+                )
+        free = os.statvfs(disk)
+        with filler.open("wb") as file:
+            file.write(b"\0" * max(0, free.f_bavail * free.f_frsize - 2_000_000))
+        full = trivium("build", more, "--store", server.bolt, "--no-embed", "--workers", "1")
+        assert full.code == 1, full.err
+        assert "Traceback" not in full.err
+        assert "disk" in full.err, full.err
+        filler.unlink()
+        stop_server(disk / "home")
+        server = start_server(disk / "home", V5)
+        assert count_pages(server) >= PAGES
+        done = trivium("build", more, "--store", server.bolt, "--no-embed", "--workers", "1", "--json")
+        assert done.code == 0, done.err
+        assert done.json["nodes"]["Page"] == PAGES + 400

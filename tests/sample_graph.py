@@ -1,0 +1,53 @@
+"""The sample encyclopaedia in a server, embedded once a run however many servers there are."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from neo4j import Driver, GraphDatabase
+
+from tests.neo4j_servers import Server
+from tests.neo4j_wipe import wipe
+from trivium.embedding.base import Vectors
+from trivium.embedding.registry import open_embedder
+from trivium.engine import Engine
+from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.sample import pages_folder
+
+
+def fill_with_sample(server: Server) -> None:
+    """Make the database the sample's store, unless it is that already: other tests use the server, too."""
+    with GraphDatabase.driver(server.bolt, auth=server.auth, notifications_min_severity="OFF") as driver:
+        if _is_sample(driver):
+            return
+    wipe(server)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEO4J_USER", server.user)
+        patch.setenv("NEO4J_PASSWORD", server.password)
+        with Engine.create(server.bolt, "minilm") as engine:
+            engine.build([pages_folder()], embed=False)
+            texts = engine.store.pending_texts()
+            engine.store.put_vectors(texts, _embedded(tuple(texts)))
+            engine.store.refresh()
+
+
+@cache
+def _embedded(texts: tuple[str, ...]) -> Vectors:
+    embedder = open_embedder("minilm")
+    try:
+        return embedder.embed(texts)
+    finally:
+        embedder.close()
+
+
+def _is_sample(driver: Driver) -> bool:
+    counted, _, _ = driver.execute_query(
+        "MATCH (page:Page) OPTIONAL MATCH (page)<-[:is_chunk_of]-(chunk:Chunk)"
+        " RETURN count(DISTINCT page) AS pages, count(chunk) > 0 AND count(chunk) = count(chunk.embedding) AS embedded"
+    )
+    indexed, _, _ = driver.execute_query("SHOW VECTOR INDEXES YIELD name RETURN name")
+    pages = len(list(pages_folder().glob("*.html")))
+    return (counted[0]["pages"], counted[0]["embedded"]) == (pages, True) and len(indexed) == len(
+        VECTOR_INDEXES
+    )

@@ -1,0 +1,230 @@
+"""A database as the tests see it: every node and relationship, and what they should be by the obvious store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+from tests.fakes.memory_graph import chunk_text, triple
+from tests.fakes.memory_store import MemoryStore
+from tests.neo4j_servers import Server
+from tests.neo4j_wipe import wipe
+from trivium.graph.model import ChunkNode
+from trivium.graph.neo4j.address import Address
+from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher import schema as cypher
+from trivium.graph.neo4j.indexes import recognise
+from trivium.graph.schema import SCHEMA_VERSION, unescape
+from trivium.text import normalise_name, without_parenthesis
+
+Nodes = dict[tuple[str, ...], dict[str, Any]]
+Edges = Counter[tuple[Any, ...]]
+
+_PREPARED: set[Address] = set()
+_EMPTY = "MATCH (n) DETACH DELETE n"
+_NODES = "MATCH (n) RETURN labels(n), properties(n)"
+_EDGES = (
+    "MATCH (a)-[r]->(b) RETURN labels(a), properties(a), type(r), properties(r), labels(b), properties(b)"
+)
+
+
+@contextmanager
+def connected(server: Server) -> Iterator[Connection]:
+    """A connection to a server whose database has the schema of a store."""
+    connection = Connection(Address(server.bolt, None, server.user, server.password), timeout=60)
+    try:
+        if connection.address not in _PREPARED:
+            wipe(server)
+            empty(connection)
+            recognise(connection)
+            _PREPARED.add(connection.address)
+        yield connection
+    finally:
+        connection.close()
+
+
+def empty(connection: Connection) -> None:
+    """An empty store again, whatever was there. Indexes stay."""
+
+    async def work(transaction: Any) -> None:
+        await rows(transaction, _EMPTY)
+        await rows(transaction, cypher.CREATE_STORE, {"version": SCHEMA_VERSION})
+
+    connection.write(work)
+
+
+def found(connection: Connection) -> tuple[Nodes, Edges]:
+    """Every node by label and key, with its properties; every relationship with its ends' keys, how many times."""
+    nodes: Nodes = {}
+    for labels, properties in connection.read(_NODES):
+        nodes[_key(labels, properties)] = _comparable(properties)
+    edges: Edges = Counter()
+    for one, of_one, kind, properties, other, of_other in connection.read(_EDGES):
+        edges[(_key(one, of_one), kind, _frozen(properties), _key(other, of_other))] += 1
+    for key in nodes:
+        if key[-1] == "Trivium":
+            del nodes[key]["generation"]
+    return nodes, edges
+
+
+def generation(connection: Connection) -> int:
+    """How many changes there were."""
+    return int(connection.read("MATCH (t:Trivium) RETURN t.generation")[0][0])
+
+
+def expected(oracle: MemoryStore) -> tuple[Nodes, Edges]:
+    """What the database should hold when the obvious store holds this."""
+    return _nodes(oracle), _edges(oracle)
+
+
+def _key(labels: list[str], properties: dict[str, Any]) -> tuple[str, ...]:
+    name = next(str(properties[each]) for each in ("uri", "term", "type", "id") if each in properties)
+    return (name, *sorted(labels))
+
+
+def _comparable(properties: dict[str, Any]) -> dict[str, Any]:
+    known = {name: value for name, value in properties.items() if value != []}
+    if "embedding" in known:
+        known["embedding"] = [f"{value:.6g}" for value in known["embedding"]]
+    if "aliases" in known:
+        known["aliases"] = sorted(known["aliases"])
+    if "relation_sources" in known:
+        names = ("relation_sources", "relation_types", "relation_targets")
+        known["relations"] = sorted(zip(*(known.pop(name) for name in names), strict=True))
+    return known
+
+
+def _frozen(properties: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(
+        (name, tuple(sorted(value)) if isinstance(value, list) else value)
+        for name, value in sorted(properties.items())
+    )
+
+
+def _with_vector(oracle: MemoryStore, text: str, properties: dict[str, Any]) -> dict[str, Any]:
+    known = {name: value for name, value in properties.items() if value not in (None, "", [])}
+    known["text_hash"] = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    if text in oracle._vectors:
+        (vector,) = oracle._vectors.rows([text])
+        known["embedding"] = [f"{value:.6g}" for value in vector.tolist()]
+    return known
+
+
+def _names(uri: str) -> dict[str, str]:
+    title = unescape(uri)
+    name, short = normalise_name(title), normalise_name(without_parenthesis(title))
+    both = {"name": name, "short_name": "" if short == name else short}
+    return {key: value for key, value in both.items() if value}
+
+
+def _nodes(oracle: MemoryStore) -> Nodes:
+    graph = oracle._graph
+    nodes: Nodes = {}
+    for uri in graph.entities():
+        text = graph.entity_text(uri)
+        entity = {"uri": uri, "text": text, "type": graph.types.get(uri), **_names(uri)}
+        if uri in graph.pages:
+            page = graph.pages[uri]
+            entity |= {
+                "source": page.source,
+                "revision": page.revision,
+                "content_hash": page.content_hash,
+                "body": page.text,
+                "aliases": sorted(graph.claims[uri]),
+                "relations": sorted(map(triple, graph.relations_of(uri))),
+            }
+        labels = ("Entity", "Page") if uri in graph.pages else ("Entity",)
+        nodes[(uri, *labels)] = _with_vector(oracle, text, entity)
+        if uri in graph.pages:
+            nodes[(uri, *labels)]["body"] = graph.pages[uri].text
+    for _, section in graph.sections():
+        own = {"uri": section.uri, "text": section.uri, "level": section.level, "position": section.position}
+        nodes[(section.uri, "SubChapter")] = _with_vector(oracle, section.uri, own)
+    for _, chunk in graph.chunks():
+        nodes[(chunk.uri, "Chunk")] = _chunk(oracle, chunk)
+    for kind in {relation.type for relation in graph.relations()}:
+        nodes[(kind, "RelationType")] = _with_vector(oracle, kind, {"type": kind})
+    aliases = graph.aliases()
+    for alias in {alias for claims in graph.claims.values() for alias in claims}:
+        leads = {"leads_to": aliases[alias]} if alias in aliases else {}
+        nodes[(alias, "Alias")] = {"uri": alias, **_names(alias), **leads}
+    terms = [f"{chunk.heading_terms} {chunk.terms}".split() for _, chunk in graph.chunks()]
+    for term, df in Counter(term for each in terms for term in set(each)).items():
+        nodes[(term, "Term")] = {"term": term, "df": df}
+    books = {"id": 1, "schema_version": SCHEMA_VERSION, "term_total": sum(map(len, terms))}
+    if oracle.embedder is not None:
+        books |= {
+            "embedder": oracle.embedder.name,
+            "embedder_version": oracle.embedder.version,
+            "embedder_dimension": oracle.embedder.dimension,
+        }
+    nodes[("1", "Trivium")] = books
+    return nodes
+
+
+def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
+    own = {
+        "uri": chunk.uri,
+        "kind": chunk.kind,
+        "position": chunk.position,
+        "start": chunk.start,
+        "end": chunk.end,
+        "token_count": chunk.token_count,
+        "citations": list(chunk.cites),
+        "heading_count": len(chunk.heading_terms.split()),
+    }
+    texts = {"text": chunk.text, "search_terms": f"{chunk.heading_terms} {chunk.terms}".strip()}
+    return _with_vector(oracle, chunk_text(chunk), own) | texts
+
+
+def _edges(oracle: MemoryStore) -> Edges:
+    return Counter(
+        (one, kind, _frozen(properties), other) for one, kind, properties, other in _each_edge(oracle)
+    )
+
+
+def _each_edge(oracle: MemoryStore) -> Iterator[tuple[Any, str, dict[str, Any], Any]]:
+    graph = oracle._graph
+
+    def entity(uri: str) -> tuple[str, ...]:
+        return (uri, "Entity", "Page") if uri in graph.pages else (uri, "Entity")
+
+    def above(uri: str) -> tuple[str, ...]:
+        return entity(uri) if uri in graph.pages else (uri, "SubChapter")
+
+    for _, section in graph.sections():
+        own = (section.uri, "SubChapter")
+        yield above(section.parent), "has_subchapter", {}, own
+        for uri in graph.ancestors(section.parent):
+            yield own, "is_subchapter_of", {}, above(uri)
+    under: dict[str, list[str]] = {}
+    for _, chunk in graph.chunks():
+        own = (chunk.uri, "Chunk")
+        under.setdefault(chunk.parent, []).append(chunk.uri)
+        yield above(chunk.parent), "has_chunk", {}, own
+        for uri in graph.ancestors(chunk.parent):
+            yield own, "is_chunk_of", {}, above(uri)
+        for position, uri in enumerate(graph.cited(chunk)):
+            yield own, "cites", {"position": position}, entity(uri)
+            yield entity(uri), "cited_in", {}, own
+    for chunks in under.values():
+        for one, other in pairwise(chunks):
+            yield (one, "Chunk"), "next", {}, (other, "Chunk")
+            yield (other, "Chunk"), "previous", {}, (one, "Chunk")
+    for uri, claims in graph.claims.items():
+        for alias in claims:
+            yield (alias, "Alias"), "alias_of", {}, entity(uri)
+    stated: dict[tuple[str, str, str], list[str]] = {}
+    for page in sorted(graph.pages):
+        for each in {
+            (graph.resolve(r.source), r.type, graph.resolve(r.target)) for r in graph.relations_of(page)
+        }:
+            stated.setdefault(each, []).append(page)
+    for (source, kind, target), pages in stated.items():
+        yield entity(source), "semantic_rel", {"type": kind, "stated": True, "pages": pages}, entity(target)
+        mirrored = {"type": f"is_{kind}_of", "stated": False}
+        yield entity(target), "semantic_rel", mirrored, entity(source)

@@ -1,0 +1,104 @@
+"""The projection of the graph as a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from trivium.graph.neo4j import projection_file
+from trivium.graph.neo4j.memory import Standing
+from trivium.graph.store import Adjacency
+
+UUID = "6f3c9a52-0d0b-4f34-9c55-0b1d3a3c1f00"
+CHUNKS = ["A#chunk-1", "é#chunk-1", "𝕌#chunk-1"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the files go; small graphs are worth keeping here."""
+    monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
+    monkeypatch.setattr(projection_file, "WORTH_KEEPING", 3)
+    return tmp_path / projection_file.FOLDER
+
+
+def standing(generation: int = 1, uuid: str | None = UUID) -> Standing:
+    return Standing(generation, uuid, None, chunks=3, term_total=0)
+
+
+def adjacency(chunks: list[str] = CHUNKS) -> Adjacency:
+    """Chunks that cite one entity each, the same."""
+    count = len(chunks)
+    indptr = np.array([*range(count + 1), 2 * count], dtype=np.int64)
+    return Adjacency(
+        chunks=chunks,
+        entities=["X"],
+        indptr=indptr,
+        indices=np.array([count] * count + list(range(count)), dtype=np.int32),
+        chunk_rows={uri: row for row, uri in enumerate(chunks)},
+        entity_rows={"X": 0},
+    )
+
+
+def test_a_projection_comes_back_as_it_was(folder: Path) -> None:
+    """Of the same store and generation only."""
+    assert projection_file.load(standing()) is None
+    projection_file.save(standing(), adjacency())
+    found = projection_file.load(standing())
+    assert found is not None
+    assert (found.chunks, found.entities) == (CHUNKS, ["X"])
+    assert (found.chunk_rows, found.entity_rows) == (adjacency().chunk_rows, {"X": 0})
+    assert found.indptr.tolist() == [0, 1, 2, 3, 6]
+    assert found.indices.tolist() == [3, 3, 3, 0, 1, 2]
+    assert (found.indptr.dtype, found.indices.dtype) == (np.int64, np.int32)
+    assert projection_file.load(standing(generation=2)) is None
+    assert projection_file.load(standing(uuid=UUID.replace("6", "7"))) is None
+    assert [path.name for path in folder.iterdir()] == [f"{UUID}-1.npz"]
+
+
+@pytest.mark.parametrize("uuid", [None, "", "../../etc/passwd", 7])
+def test_a_store_without_a_sound_identity_has_no_file(folder: Path, uuid: str | None) -> None:
+    """The identity comes from the database, and is part of a path."""
+    projection_file.save(standing(uuid=uuid), adjacency())
+    assert not folder.exists()
+    assert projection_file.load(standing(uuid=uuid)) is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"no archive", None])
+def test_a_damaged_file_is_done_without(folder: Path, damage: bytes | None) -> None:
+    """Also one whose arrays do not fit together."""
+    projection_file.save(standing(), adjacency())
+    path = folder / f"{UUID}-1.npz"
+    if damage is None:
+        with np.load(path) as archive:
+            arrays = dict(archive)
+        np.savez(path, **{**arrays, "indptr": arrays["indptr"][:-1]})
+    else:
+        path.write_bytes(damage)
+    assert projection_file.load(standing()) is None
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(folder: Path) -> None:
+    """The projection is only a cache."""
+    folder.write_text("in the way")
+    projection_file.save(standing(), adjacency())
+    assert projection_file.load(standing()) is None
+
+
+def test_the_files_used_last_are_kept(folder: Path) -> None:
+    """Reading one is using it."""
+    for generation in range(projection_file.KEPT):
+        projection_file.save(standing(generation), adjacency())
+        os.utime(folder / f"{UUID}-{generation}.npz", (generation, generation))
+    assert projection_file.load(standing(0)) is not None
+    projection_file.save(standing(9), adjacency())
+    kept = {path.name for path in folder.iterdir()}
+    assert kept == {f"{UUID}-{generation}.npz" for generation in (0, 2, 3, 9)}
+
+
+def test_a_small_graph_is_not_worth_a_file(folder: Path) -> None:
+    """The database answers as fast."""
+    projection_file.save(standing(), adjacency(CHUNKS[:2]))
+    assert not folder.exists()

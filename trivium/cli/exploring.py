@@ -1,0 +1,45 @@
+"""The command that leads to Neo4j Browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from trivium.cli.options import Json, Store
+from trivium.cli.terminal import err, out, print_json, shown
+
+
+def explore(
+    store: Store,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print where to go.")] = False,
+    json: Json = False,
+) -> None:
+    """Say where to explore a store in Neo4j Browser, and open it with a guide of fifteen queries.
+
+    Example:  trivium explore --store bolt://localhost:7687
+    """
+    # The driver takes a while to load, and no other command on a folder needs it.
+    from trivium.explore import explore as find
+    from trivium.explore import show
+
+    found = find(store)
+    if json:
+        print_json(
+            {
+                "browser": found.browser,
+                "user": found.user,
+                "guide": str(found.guide),
+                "style": str(found.style),
+            }
+        )
+        return
+    for name, value in (
+        ("Neo4j Browser", found.browser),
+        ("log in", f"as {found.user} with the server's password (the one in NEO4J_PASSWORD)"),
+        ("guide", str(found.guide)),
+        ("style", f"{found.style} (drop it on Browser's window)"),
+    ):
+        out.print(f"[bold]{name:<15}[/]{shown(value)}", soft_wrap=True)
+    if not no_open and not show(found):
+        err.print("[dim]there is no web browser to open here: go to the addresses above[/]")

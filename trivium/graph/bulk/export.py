@@ -1,0 +1,97 @@
+"""From a store to the files of a first load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from trivium.errors import StoreError
+from trivium.graph.bulk.arguments import HEADERS, arguments
+from trivium.graph.bulk.folder import Finished, open_folder, translated
+from trivium.graph.bulk.parts import Parts
+from trivium.graph.bulk.tables import NODES, RELATIONSHIPS
+from trivium.graph.schema import Label, RelationshipType
+from trivium.graph.store import GraphStore, Progress, StoreInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What was exported: nodes by label (a page is an Entity too) and relationships by type; how many parts were
+    written, and how many were there already; ``bytes`` of all files."""
+
+    folder: Path
+    nodes: Mapping[str, int]
+    relationships: Mapping[str, int]
+    written: int
+    kept: int
+    bytes: int
+
+
+def export(
+    store: GraphStore, folder: str | PathLike[str], *, progress: Progress | None = None
+) -> ExportReport:
+    """Write a store as files for ``neo4j-admin database import full``, which makes of them the database that
+    :class:`trivium.graph.neo4j.Neo4jStore` would have made of the same pages, types and vectors.
+
+    ``folder`` is new, empty, or that of an earlier export, of which the parts that are still right are kept: an
+    interrupted export goes on when it is repeated. The same store gives the same bytes. ``progress`` counts pages
+    and entities.
+
+    Raises StoreError for a store without pages, for a folder that holds something else, when there is no room, and
+    when the store changes meanwhile.
+    """
+    path = Path(folder)
+    before = store.info()
+    if not before.nodes.get(Label.PAGE):
+        raise StoreError(
+            f"the store at {before.location} has no pages, so there is nothing to export: fill it with  trivium build"
+        )
+    with translated(path):
+        target = open_folder(path)
+        target.begin()
+        work = Parts(store, target, before.nodes[Label.ENTITY], progress)
+        work.write()
+        parts = {name: target.parts[name] for name in work.names}
+        nodes, relationships = count(parts)
+        if store.info() != before or not _agree(before, nodes, relationships):
+            raise StoreError(
+                f"the store at {before.location} changed while it was exported: repeat the command when no one writes"
+            )
+        target.finish(parts, arguments(parts))
+    return ExportReport(
+        folder=path,
+        nodes=nodes,
+        relationships=relationships,
+        written=work.written,
+        kept=len(parts) - work.written,
+        bytes=sum(file.bytes for part in parts.values() for file in part.files.values()),
+    )
+
+
+def count(parts: Mapping[str, Finished]) -> tuple[dict[str, int], dict[str, int]]:
+    """Nodes by label and relationships by type, by the lines there are."""
+    lines: dict[str, int] = {}
+    for part, finished in parts.items():
+        for name, file in finished.files.items():
+            if part != HEADERS:
+                lines[name] = lines.get(name, 0) + file.lines
+    nodes: dict[str, int] = {}
+    for table in NODES:
+        for label in table.labels:
+            nodes[label.value] = nodes.get(label.value, 0) + lines.get(table.name, 0)
+    relationships = {
+        kind: lines.get(edges.name, 0)
+        for edges in RELATIONSHIPS
+        for kind in (edges.type, edges.mirror)
+        if kind is not None
+    }
+    return nodes, {str(kind): number for kind, number in relationships.items()}
+
+
+def _agree(info: StoreInfo, nodes: Mapping[str, int], relationships: Mapping[str, int]) -> bool:
+    """Whether as much was exported as the store says it holds."""
+    return all(nodes[label] == info.nodes[label] for label in Label) and all(
+        relationships[kind] == info.relationships[kind] for kind in RelationshipType
+    )

@@ -1,0 +1,162 @@
+"""What goes into the files: pages as they pass by, then what is known only when all of them are in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from trivium.graph.bulk import rows, tables
+from trivium.graph.bulk.arguments import HEADERS, headers
+from trivium.graph.bulk.folder import Folder
+from trivium.graph.bulk.ledger import Ledger, Placed, Statement
+from trivium.graph.model import PageGraph
+from trivium.graph.neo4j.checks import check_page
+from trivium.graph.schema import SCHEMA_VERSION, Label
+from trivium.graph.store import GraphStore, Progress, Vectors
+
+RULES = "1"
+"""Bumped when the same store would give other files, so that those of an earlier export are not kept."""
+PAGES_A_PART = 250
+ENTITIES_A_PART = 20_000
+BOOKS = "books"
+"""The part with what is neither of one page nor an entity."""
+_LINES_A_WRITE = 20_000
+T = TypeVar("T")
+Lines = Iterator[tuple[str, Iterable[str]]]
+"""Lines of tables, by name."""
+Embeddings = Mapping[str, Vectors]
+
+
+class Parts:
+    """The parts of one export. ``names`` are all of them, in order; ``written`` counts those that were not kept."""
+
+    def __init__(self, store: GraphStore, folder: Folder, total: int, progress: Progress | None) -> None:
+        """``total`` is how many entities there are, pages among them."""
+        self.names: list[str] = []
+        self.written = 0
+        self._store = store
+        self._folder = folder
+        self._progress = progress
+        self._done, self._total = 0, total
+        self._ledger = Ledger()
+        self._types = store.types()
+        self._embedder = store.embedder
+        # Numbers are given out part after part, so each digest goes on from that of the part before.
+        self._digest = hashlib.blake2b(digest_size=16)
+        self._note((RULES, SCHEMA_VERSION, self._embedder, list(self._types.items())))
+
+    def write(self) -> None:
+        """Write what is missing, keep what is right."""
+        for number, pages in enumerate(_slices(self._store.page_graphs(), PAGES_A_PART)):
+            self._write_pages(f"pages-{number:05}", pages)
+        citations = self._ledger.citations()
+        statements = self._ledger.statements()
+        entities = self._ledger.bare_entities(citations[1], statements)
+        for number, uris in enumerate(_slices(entities, ENTITIES_A_PART)):
+            embeddings = self._vectors(Label.ENTITY, uris)
+            self._part(f"entities-{number:05}", self._entity_lines(uris, embeddings), len(uris))
+        kinds = sorted({statement.type for statement in statements})
+        of_kinds = {} if self._embedder is None else _by(kinds, self._store.relation_vectors(kinds))
+        self._note([vector.tobytes() for vector in of_kinds.values()])
+        self._part(BOOKS, self._book_lines(kinds, of_kinds))
+        cites = zip(*(column.tolist() for column in citations), strict=True)
+        self._part(tables.CITES.name, self._citation_lines(cites))
+        self._part(tables.SEMANTIC_REL.name, self._relation_lines(statements))
+        self._part(HEADERS, ((name, [line]) for name, line in headers()))
+
+    def _write_pages(self, name: str, pages: Sequence[PageGraph]) -> None:
+        for page in pages:
+            check_page(page)
+            self._note(
+                (page.uri, page.source, page.revision, page.content_hash, page.aliases, page.relations)
+            )
+        placed = [self._ledger.add(page) for page in pages]
+        embeddings = {
+            Label.PAGE: self._vectors(Label.PAGE, [page.uri for page in pages]),
+            Label.SUBCHAPTER: self._vectors(
+                Label.SUBCHAPTER, [s.uri for page in pages for s in page.sections]
+            ),
+            Label.CHUNK: self._vectors(Label.CHUNK, [c.uri for page in pages for c in page.chunks]),
+        }
+        self._part(name, self._page_lines(placed, embeddings), len(pages))
+
+    def _page_lines(self, pages: Sequence[Placed], embeddings: Mapping[Label, Embeddings]) -> Lines:
+        for placed in pages:
+            uri = placed.page.uri
+            row = rows.page(placed, self._types.get(uri), embeddings[Label.PAGE].get(uri))
+            yield tables.PAGES.name, [tables.PAGES.line(placed.number, row)]
+            yield tables.SECTIONS.name, rows.sections(placed, embeddings[Label.SUBCHAPTER])
+            yield tables.CHUNKS.name, rows.chunks(placed, embeddings[Label.CHUNK])
+            for table, pairs in rows.structure(placed):
+                yield table.name, [table.line(start, end) for start, end in pairs]
+            self._advance(1)
+
+    def _entity_lines(self, uris: Sequence[str], embeddings: Embeddings) -> Lines:
+        for uri in uris:
+            row = rows.entity(uri, self._types.get(uri), embeddings.get(uri))
+            yield tables.ENTITIES.name, [tables.ENTITIES.line(self._ledger.number(uri), row)]
+        self._advance(len(uris))
+
+    def _book_lines(self, kinds: Sequence[str], embeddings: Embeddings) -> Lines:
+        for uri, number, leads_to, pages in self._ledger.aliases():
+            yield tables.ALIASES.name, [tables.ALIASES.line(number, rows.alias(uri, leads_to))]
+            claims = [tables.ALIASED.line(number, self._ledger.number(page)) for page in pages]
+            yield tables.ALIASED.name, claims
+        terms = ({"term": term, "df": df} for term, df in self._ledger.terms())
+        yield tables.TERMS.name, (tables.TERMS.line(self._ledger.another(), row) for row in terms)
+        for kind in kinds:
+            row = rows.relation_type(kind, embeddings.get(kind))
+            yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(self._ledger.another(), row)]
+        row = rows.store(self._embedder, self._ledger.term_total)
+        yield tables.STORE.name, [tables.STORE.line(self._ledger.another(), row)]
+
+    def _citation_lines(self, citations: Iterable[tuple[int, int, int]]) -> Lines:
+        for some in _slices(citations, _LINES_A_WRITE):
+            yield tables.CITES.name, [tables.CITES.line(a, b, {"position": place}) for a, b, place in some]
+
+    def _relation_lines(self, statements: Sequence[Statement]) -> Lines:
+        number, line = self._ledger.number, tables.SEMANTIC_REL.line
+        for statement in statements:
+            source, target = number(statement.source), number(statement.target)
+            there, back = rows.relation(statement)
+            yield tables.SEMANTIC_REL.name, [line(source, target, there), line(target, source, back)]
+
+    def _part(self, name: str, lines: Lines, size: int = 0) -> None:
+        """Write a part, unless it is there; ``size`` is what it counts for in the progress."""
+        self.names.append(name)
+        digest = self._digest.hexdigest()
+        if self._folder.keeps(name, digest):
+            self._advance(size)
+            return
+        with self._folder.part(name, digest) as part:
+            for table, some in lines:
+                part.write(table, some)
+        self.written += 1
+
+    def _vectors(self, label: Label, uris: Sequence[str]) -> Embeddings:
+        if self._embedder is None:
+            return {}
+        vectors = self._store.vectors(label, uris)
+        self._digest.update(vectors.tobytes())
+        return _by(uris, vectors)
+
+    def _note(self, source: object) -> None:
+        """Something that what follows is made from."""
+        self._digest.update(repr(source).encode())
+
+    def _advance(self, count: int) -> None:
+        self._done += count
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+def _by(names: Sequence[str], vectors: Vectors) -> Embeddings:
+    return dict(zip(names, vectors, strict=True))
+
+
+def _slices(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while part := list(islice(iterator, size)):
+        yield part

@@ -1,0 +1,105 @@
+"""A page, an entity, an alias as rows of tables. What is in them is what the Neo4j store itself would write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trivium.graph.bulk import tables
+from trivium.graph.bulk.ledger import Placed, Statement
+from trivium.graph.neo4j.keys import names_of
+from trivium.graph.neo4j.nodes import (
+    ancestors,
+    chunk_row,
+    entity_row,
+    neighbours,
+    page_row,
+    section_row,
+    type_row,
+)
+from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
+from trivium.graph.store import Vectors
+from trivium.graph.vectors import text_hash
+from trivium.types import EmbedderIdentity
+
+Vector = Vectors | None
+Row = dict[str, Any]
+
+
+def entity(uri: str, kind: str | None, embedding: Vector) -> Row:
+    """An entity of a type, or none."""
+    row = entity_row(uri) | {"type": kind, "embedding": embedding}
+    if kind is not None:
+        text = entity_text(uri, kind)
+        row |= {"text": text, "text_hash": text_hash(text)}
+    return row
+
+
+def page(placed: Placed, kind: str | None, embedding: Vector) -> Row:
+    """A page, with what it is as an entity."""
+    source = placed.page
+    return entity(source.uri, kind, embedding) | page_row(source) | {"aliases": source.aliases}
+
+
+def sections(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]:
+    """The lines of a page's sections."""
+    for section in placed.page.sections:
+        row = section_row(section) | {"text": section.uri, "embedding": embeddings.get(section.uri)}
+        yield tables.SECTIONS.line(placed.sections[section.uri], row)
+
+
+def chunks(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]:
+    """The lines of a page's chunks."""
+    headings: dict[str, list[str]] = {}
+    for chunk in placed.page.chunks:
+        above = headings.get(chunk.parent)
+        if above is None:
+            above = headings[chunk.parent] = headings_of(chunk.parent)
+        row = chunk_row(chunk, above) | {"embedding": embeddings.get(chunk.uri)}
+        yield tables.CHUNKS.line(placed.chunks[chunk.uri], row)
+
+
+def structure(placed: Placed) -> Iterator[tuple[tables.RelationshipTable, list[tuple[int, int]]]]:
+    """What holds a page together: by table the numbers of what is related."""
+    numbers = {placed.page.uri: placed.number, **placed.sections}
+    above = ancestors(placed.page)
+    sections = [(number, [numbers[uri] for uri in above[uri]]) for uri, number in placed.sections.items()]
+    chunks = [
+        (placed.chunks[chunk.uri], [numbers[uri] for uri in (chunk.parent, *above[chunk.parent])])
+        for chunk in placed.page.chunks
+    ]
+    yield tables.HAS_SUBCHAPTER, [(path[0], section) for section, path in sections]
+    yield tables.IS_SUBCHAPTER_OF, [(section, ancestor) for section, path in sections for ancestor in path]
+    yield tables.HAS_CHUNK, [(path[0], chunk) for chunk, path in chunks]
+    yield tables.IS_CHUNK_OF, [(chunk, ancestor) for chunk, path in chunks for ancestor in path]
+    yield tables.NEXT, [(placed.chunks[a], placed.chunks[b]) for a, b in neighbours(placed.page)]
+
+
+def relation(statement: Statement) -> tuple[Row, Row]:
+    """A relation as it leads forth and as it leads back."""
+    there = {"type": statement.type, "stated": True, "pages": statement.pages}
+    return there, {"type": mirror_type(statement.type), "stated": False, "pages": None}
+
+
+def relation_type(kind: str, embedding: Vector) -> Row:
+    """A relation type."""
+    return type_row(kind) | {"embedding": embedding}
+
+
+def alias(uri: str, leads_to: str | None) -> Row:
+    """An alias and the page it stands for."""
+    name, short_name = names_of(uri)
+    return {"uri": uri, "name": name, "short_name": short_name, "leads_to": leads_to}
+
+
+def store(embedder: EmbedderIdentity | None, term_total: int) -> Row:
+    """The one node that says whose database this is. An import is the first write."""
+    return {
+        "id": 1,
+        "schema_version": SCHEMA_VERSION,
+        "generation": 1,
+        "term_total": term_total,
+        "embedder": None if embedder is None else embedder.name,
+        "embedder_version": None if embedder is None else embedder.version,
+        "embedder_dimension": None if embedder is None else embedder.dimension,
+    }

@@ -1,0 +1,156 @@
+"""The files there are, what is in their columns, and the lines made of rows.
+
+A table is one or more files under one header. Nodes of all labels share one row of numbers, so that a relationship
+names its ends by two of them. Mirrored relationships are the same file read under another header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from trivium.graph.bulk.fields import ENCODERS, Kind
+from trivium.graph.neo4j.names import ALIAS_OF, Book
+from trivium.graph.schema import Label, RelationshipType
+
+Properties = Mapping[str, Kind]
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """Nodes that all have the same labels."""
+
+    name: str
+    labels: tuple[Label | Book, ...]
+    properties: Properties
+
+    def header(self) -> str:
+        """The line that names the columns."""
+        return ",".join([":ID", *_columns(self.properties)]) + "\n"
+
+    def line(self, number: int, row: Mapping[str, Any]) -> str:
+        """A node of that number. ``row`` has every property, None for one the node is without."""
+        return f"{number}{_fields(self.properties, row)}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipTable:
+    """Relationships of one type. ``mirror`` is the type of those that lead back, with no properties."""
+
+    name: str
+    type: str
+    properties: Properties
+    mirror: RelationshipType | None = None
+
+    def header(self) -> str:
+        """The line that names the columns."""
+        return ",".join([":START_ID", ":END_ID", *_columns(self.properties)]) + "\n"
+
+    def mirrored_header(self) -> str:
+        """The same columns, read backwards."""
+        return ",".join([":END_ID", ":START_ID", *(f"{name}:IGNORE" for name in self.properties)]) + "\n"
+
+    def line(self, start: int, end: int, row: Mapping[str, Any] = _NONE) -> str:
+        """A relationship between two nodes. ``row`` has every property, None for one it is without."""
+        return f"{start},{end}{_fields(self.properties, row)}\n"
+
+
+def _columns(properties: Properties) -> list[str]:
+    return [f"{name}:{kind}" for name, kind in properties.items()]
+
+
+def _fields(properties: Properties, row: Mapping[str, Any]) -> str:
+    """Each field with the comma before it."""
+    values = [(row[name], ENCODERS[kind]) for name, kind in properties.items()]
+    return "".join(["," if value is None else f",{encode(value)}" for value, encode in values])
+
+
+_EMBEDDED: Properties = {"text": Kind.TEXT, "text_hash": Kind.TEXT, "embedding": Kind.VECTOR}
+_NAMED: Properties = {"uri": Kind.TEXT, "name": Kind.TEXT, "short_name": Kind.TEXT}
+
+ENTITIES = NodeTable("entities", (Label.ENTITY,), {**_NAMED, **_EMBEDDED, "type": Kind.TEXT})
+PAGES = NodeTable(
+    "pages",
+    (Label.ENTITY, Label.PAGE),
+    {
+        **ENTITIES.properties,
+        "source": Kind.TEXT,
+        "revision": Kind.NUMBER,
+        "content_hash": Kind.TEXT,
+        "body": Kind.TEXT,
+        "aliases": Kind.TEXTS,
+        "relation_sources": Kind.TEXTS,
+        "relation_types": Kind.TEXTS,
+        "relation_targets": Kind.TEXTS,
+    },
+)
+SECTIONS = NodeTable(
+    "sections",
+    (Label.SUBCHAPTER,),
+    {"uri": Kind.TEXT, **_EMBEDDED, "level": Kind.NUMBER, "position": Kind.NUMBER},
+)
+CHUNKS = NodeTable(
+    "chunks",
+    (Label.CHUNK,),
+    {
+        "uri": Kind.TEXT,
+        **_EMBEDDED,
+        "kind": Kind.TEXT,
+        "position": Kind.NUMBER,
+        "start": Kind.NUMBER,
+        "end": Kind.NUMBER,
+        "token_count": Kind.NUMBER,
+        "citations": Kind.TEXTS,
+        "search_terms": Kind.TEXT,
+        "heading_count": Kind.NUMBER,
+    },
+)
+ALIASES = NodeTable("aliases", (Book.ALIAS,), {**_NAMED, "leads_to": Kind.TEXT})
+TERMS = NodeTable("terms", (Book.TERM,), {"term": Kind.TEXT, "df": Kind.NUMBER})
+RELATION_TYPES = NodeTable(
+    "relation_types",
+    (Book.RELATION_TYPE,),
+    {"type": Kind.TEXT, "text_hash": Kind.TEXT, "embedding": Kind.VECTOR},
+)
+STORE = NodeTable(
+    "store",
+    (Book.STORE,),
+    {
+        "id": Kind.NUMBER,
+        "schema_version": Kind.NUMBER,
+        "generation": Kind.NUMBER,
+        "term_total": Kind.NUMBER,
+        "embedder": Kind.TEXT,
+        "embedder_version": Kind.TEXT,
+        "embedder_dimension": Kind.NUMBER,
+    },
+)
+NODES = (PAGES, ENTITIES, SECTIONS, CHUNKS, ALIASES, TERMS, RELATION_TYPES, STORE)
+
+HAS_SUBCHAPTER = RelationshipTable("has_subchapter", RelationshipType.HAS_SUBCHAPTER, {})
+IS_SUBCHAPTER_OF = RelationshipTable("is_subchapter_of", RelationshipType.IS_SUBCHAPTER_OF, {})
+HAS_CHUNK = RelationshipTable("has_chunk", RelationshipType.HAS_CHUNK, {})
+IS_CHUNK_OF = RelationshipTable("is_chunk_of", RelationshipType.IS_CHUNK_OF, {})
+NEXT = RelationshipTable("next", RelationshipType.NEXT, {}, RelationshipType.PREVIOUS)
+CITES = RelationshipTable(
+    "cites", RelationshipType.CITES, {"position": Kind.NUMBER}, RelationshipType.CITED_IN
+)
+SEMANTIC_REL = RelationshipTable(
+    "semantic_rel",
+    RelationshipType.SEMANTIC_REL,
+    {"type": Kind.TEXT, "stated": Kind.FLAG, "pages": Kind.TEXTS},
+)
+ALIASED = RelationshipTable("alias_of", ALIAS_OF, {})
+RELATIONSHIPS = (
+    HAS_SUBCHAPTER,
+    IS_SUBCHAPTER_OF,
+    HAS_CHUNK,
+    IS_CHUNK_OF,
+    NEXT,
+    CITES,
+    SEMANTIC_REL,
+    ALIASED,
+)

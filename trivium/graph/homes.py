@@ -1,0 +1,46 @@
+"""Which store a name means: a folder, or a database of a Neo4j server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.errors import StoreNotFoundError
+from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.store import GraphStore
+
+if TYPE_CHECKING:
+    from trivium.graph.neo4j import Neo4jStore
+
+
+def is_address(store: str | Path) -> bool:
+    """Whether a store is named by a server's address rather than by a folder.
+
+    >>> is_address("bolt://localhost:7687"), is_address("my-store")
+    (True, False)
+    """
+    return isinstance(store, str) and "://" in store
+
+
+def open_store(store: str | Path) -> GraphStore:
+    """The store in a folder, or in the database at a ``bolt://`` or ``neo4j://`` address. Raises
+    StoreNotFoundError and StoreFormatError, ConfigurationError for another kind of address."""
+    if is_address(store):
+        return _neo4j().open(str(store))
+    return EmbeddedStore.open(store)
+
+
+def open_or_create_store(store: str | Path) -> GraphStore:
+    """:func:`open_store`, or an empty store where there is nothing yet."""
+    if is_address(store):
+        try:
+            return _neo4j().open(str(store))
+        except StoreNotFoundError:
+            return _neo4j().create(str(store))
+    return EmbeddedStore.open(store) if EmbeddedStore.exists(store) else EmbeddedStore.create(store)
+
+
+def _neo4j() -> type[Neo4jStore]:
+    from trivium.graph.neo4j import Neo4jStore  # the driver takes a while to load, and a folder needs none
+
+    return Neo4jStore

@@ -1,0 +1,5 @@
+"""The graph in a Neo4j database: explored with Cypher, searched through its vector and full-text indexes."""
+
+from trivium.graph.neo4j.store import Neo4jStore
+
+__all__ = ["Neo4jStore"]

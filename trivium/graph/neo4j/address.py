@@ -1,0 +1,50 @@
+"""Where a Neo4j store is and how to log in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from trivium.errors import ConfigurationError
+from trivium.settings import load_settings
+
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+EXPECTED = "bolt://HOST[:PORT][/DATABASE] or neo4j://HOST[:PORT][/DATABASE]"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A database on a server. ``uri`` is what the driver connects to; ``database`` None takes the user's home
+    database."""
+
+    uri: str
+    database: str | None
+    user: str
+    password: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.uri if self.database is None else f"{self.uri}/{self.database}"
+
+
+def parse_address(store: str) -> Address:
+    """An address with the user and password of the settings (NEO4J_USER, NEO4J_PASSWORD, NEO4J_DATABASE).
+
+    Raises ConfigurationError for something else than an address, or one that carries a password: it would end up
+    in histories and process lists.
+    """
+    parts = urlsplit(store)
+    if parts.scheme not in SCHEMES or not parts.hostname:
+        raise ConfigurationError(f"expected the address of a Neo4j server, {EXPECTED}, got {store!r}")
+    if parts.username is not None or parts.password is not None:
+        raise ConfigurationError(
+            "expected an address without user and password: set NEO4J_USER and NEO4J_PASSWORD instead"
+        )
+    if parts.query or parts.fragment or parts.path.count("/") > 1:
+        raise ConfigurationError(f"expected {EXPECTED}, got {store!r}")
+    settings = load_settings()
+    return Address(
+        uri=f"{parts.scheme}://{parts.netloc}",
+        database=parts.path.strip("/") or settings.neo4j_database,
+        user=settings.neo4j_user,
+        password=settings.neo4j_password.get_secret_value(),
+    )

@@ -1,0 +1,1 @@
+"""Every query there is, by what it is for. Values only ever travel as parameters."""

@@ -1,0 +1,158 @@
+"""Queries that read the graph. Texts are put together from the enums of the schema alone; all else is a parameter.
+
+Answers come as one row of lists, which the driver reads many times as fast as rows (80 us each). Where strings have an
+order it is given to them later: the server's is not that of code points.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import LiteralString
+
+from trivium.graph.schema import Hop, Label
+
+# What everything kept in memory hangs on, and what is asked for with every question.
+STANDING: LiteralString = """
+MATCH (t:Trivium {id: 1})
+RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) }
+"""
+
+# -- counts ------------------------------------------------------------------------------------------------------
+
+NODE_COUNTS: LiteralString = """
+RETURN COUNT { (:Entity) }, COUNT { (:Page) }, COUNT { (:SubChapter) }, COUNT { (:Chunk) }
+"""
+
+RELATIONSHIP_COUNTS: LiteralString = """
+RETURN COUNT { ()-[:has_subchapter]->() }, COUNT { ()-[:is_subchapter_of]->() }, COUNT { ()-[:has_chunk]->() },
+  COUNT { ()-[:is_chunk_of]->() }, COUNT { ()-[:next]->() }, COUNT { ()-[:previous]->() },
+  COUNT { ()-[:cites]->() }, COUNT { ()-[:cited_in]->() }, COUNT { ()-[:semantic_rel]->() }
+"""
+
+ALIAS_COUNT: LiteralString = "MATCH (a:Alias) WHERE a.leads_to IS NOT NULL RETURN count(a)"
+
+# Distinct texts with a vector, and all of them.
+TEXT_COUNTS: LiteralString = """
+CALL () {
+  MATCH (n:Chunk) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
+  UNION ALL
+  MATCH (n:SubChapter) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
+  UNION ALL
+  MATCH (n:Entity) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
+  UNION ALL
+  MATCH (n:RelationType) WHERE n.text_hash IS NOT NULL RETURN n.text_hash AS hash, n.embedding IS NOT NULL AS embedded
+}
+RETURN count(DISTINCT CASE WHEN embedded THEN hash END), count(DISTINCT hash)
+"""
+
+# -- texts and structure -----------------------------------------------------------------------------------------
+
+CHUNKS: LiteralString = """
+UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
+RETURN collect([uri, c.text, c.kind, c.position, c.start, c.end, c.token_count])
+"""
+
+PAGE_TEXT: LiteralString = "MATCH (p:Page {uri: $page}) RETURN p.body"
+
+OUTLINES: LiteralString = """
+UNWIND $pages AS uri MATCH (p:Page {uri: uri})
+RETURN collect([uri, [(p)<-[:is_subchapter_of]-(s) | [s.position, s.uri]]])
+"""
+
+CITED: LiteralString = """
+UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
+RETURN collect([uri, [(c)-[r:cites]->(e) | [r.position, e.uri]]])
+"""
+
+_STARTS: dict[Hop, LiteralString] = {
+    Hop.BELOW: "MATCH (n:Page {uri: uri})<-[:is_chunk_of]-(c) RETURN c",
+    Hop.CHILD: """
+      MATCH (n:Page {uri: uri})-[:has_chunk]->(c) RETURN c
+      UNION ALL
+      MATCH (n:SubChapter {uri: uri})-[:has_chunk]->(c) RETURN c
+    """,
+    Hop.CITED_IN: "MATCH (n:Entity {uri: uri})-[:cited_in]->(c) RETURN c",
+}
+
+
+@cache
+def expand(hop: Hop) -> LiteralString:
+    """For each node the chunks along a hop, [[uri, [[uri, position]]]]."""
+    return f"""
+    UNWIND $uris AS uri
+    CALL (uri) {{ CALL (uri) {{ {_STARTS[hop]} }} RETURN collect([c.uri, c.position]) AS chunks }}
+    RETURN collect([uri, chunks])
+    """
+
+
+# By label scan: every chunk is wanted.
+CHUNK_URIS: LiteralString = "MATCH (c:Chunk) RETURN collect([c.uri, c.position])"
+
+# Relations as stated, at either end of the entities.
+RELATIONS: LiteralString = """
+UNWIND $entities AS uri MATCH (e:Entity {uri: uri})-[r:semantic_rel]-(:Entity) WHERE r.stated
+WITH DISTINCT r
+RETURN collect([startNode(r).uri, r.type, endNode(r).uri])
+"""
+
+# -- titles and names --------------------------------------------------------------------------------------------
+
+RESOLVE: LiteralString = """
+UNWIND $titles AS title
+OPTIONAL MATCH (a:Alias {uri: title})
+MATCH (e:Entity {uri: coalesce(a.leads_to, title)})
+RETURN collect([title, e.uri])
+"""
+
+# What names may mean: 0 its title, 1 its alias, 2 one of them shortened; whether it is not a page; how often it is
+# cited. In a small graph the server would rather read all names, and might keep to that plan as it grows.
+NAMED: LiteralString = """
+CALL () {
+  MATCH (e:Entity) USING INDEX SEEK e:Entity(name) WHERE e.name IN $names
+  RETURN e.name AS name, 0 AS kind, e
+  UNION ALL
+  MATCH (a:Alias) USING INDEX SEEK a:Alias(name) WHERE a.name IN $names
+  MATCH (e:Entity {uri: a.leads_to}) RETURN a.name AS name, 1 AS kind, e
+  UNION ALL
+  MATCH (e:Entity) USING INDEX SEEK e:Entity(short_name) WHERE e.short_name IN $names
+  RETURN e.short_name AS name, 2 AS kind, e
+  UNION ALL
+  MATCH (a:Alias) USING INDEX SEEK a:Alias(short_name) WHERE a.short_name IN $names
+  MATCH (e:Entity {uri: a.leads_to}) RETURN a.short_name AS name, 2 AS kind, e
+}
+RETURN collect([name, kind, NOT e:Page, COUNT { (e)-[:cited_in]->() }, e.uri])
+"""
+
+# By label scan: every page is wanted.
+NAMES: LiteralString = """
+MATCH (p:Page) RETURN collect([p.uri, [(p)<-[:alias_of]-(a:Alias) WHERE a.leads_to = p.uri | a.uri]])
+"""
+
+# -- vectors -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def vectors(label: Label) -> LiteralString:
+    """[[uri, embedding]] of nodes that have one."""
+    return f"""
+    UNWIND $keys AS uri MATCH (n:{label} {{uri: uri}}) WHERE n.embedding IS NOT NULL
+    RETURN collect([uri, n.embedding])
+    """
+
+
+RELATION_VECTORS: LiteralString = """
+UNWIND $keys AS type MATCH (n:RelationType {type: type}) WHERE n.embedding IS NOT NULL
+RETURN collect([type, n.embedding])
+"""
+
+# -- the walk ----------------------------------------------------------------------------------------------------
+
+# The whole graph is wanted: by label scans. Numbers of nodes hold as long as the nodes do; id() has no successor that
+# is a number, so the language is named that has it.
+NUMBERED_CHUNKS: LiteralString = "CYPHER 5 MATCH (c:Chunk) RETURN collect(id(c)), collect(c.uri)"
+
+NUMBERED_ENTITIES: LiteralString = "CYPHER 5 MATCH (e:Entity) RETURN collect(id(e)), collect(e.uri)"
+
+CITATIONS: LiteralString = (
+    "CYPHER 5 MATCH (c:Chunk)-[:cites]->(e:Entity) RETURN collect(id(c)), collect(id(e))"
+)

@@ -1,0 +1,167 @@
+"""Queries of a search. Texts are put together from the enums of the schema alone; all else is a parameter.
+
+Scores of indexes and of ``vector.similarity.cosine`` are (1 + cosine) / 2. Answers come as one row of lists, which
+travel several times as fast as many rows do.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import LiteralString
+
+from trivium.graph.neo4j.indexes import Dialect
+from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.schema import Hop, Label
+
+_BY_PROCEDURE: LiteralString = """
+UNWIND range(0, size($indexes) - 1) AS place
+CALL db.index.vector.queryNodes($indexes[place], $count, $vector) YIELD node, score
+"""
+
+_HOPS: dict[Hop, LiteralString] = {
+    Hop.BELOW: "(node:Page)<-[:is_chunk_of]-(chunk)",
+    Hop.CHILD: "(node)-[:has_chunk]->(chunk)",
+    Hop.CITED_IN: "(node)-[:cited_in]->(chunk)",
+}
+
+_DEGREES: dict[Hop, LiteralString] = {
+    Hop.BELOW: "COUNT { (node)<-[:is_chunk_of]-() }",
+    Hop.CHILD: "COUNT { (node)-[:has_chunk]->() }",
+    Hop.CITED_IN: "COUNT { (node)-[:cited_in]->() }",
+}
+
+# To 6 significant digits, as trivium.graph.store.round_score does.
+_ROUNDED: LiteralString = "round(score, toInteger(5 - floor(log10(abs(score) + 1e-12))))"
+
+
+@cache
+def nearest(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
+    """[[place of the label, uri, cosine]] of the ``$count`` nearest nodes of each label."""
+    return f"{_near(labels, dialect)} RETURN collect([place, node.uri, 2 * score - 1])"
+
+
+@cache
+def reach(labels: tuple[Label, ...], hop: Hop, dialect: Dialect) -> LiteralString:
+    """What :func:`nearest` returns, and what :func:`_reached` does of the ``$nodes`` nearest of all labels."""
+    return f"""
+    {_near(labels, dialect)}
+    WITH collect({{place: place, node: node, uri: node.uri, score: 2 * score - 1}}) AS found
+    CALL (found) {{
+      UNWIND found AS one
+      WITH one.node AS node, one.uri AS uri, one.score AS score
+      WITH node, score, {_ROUNDED} AS rounded ORDER BY rounded DESC, uri LIMIT $nodes
+      {_reached(hop, embeddings=False)}
+    }}
+    RETURN [one IN found | [one.place, one.uri, one.score]], starts, reached
+    """
+
+
+@cache
+def reach_from(hop: Hop, *, embeddings: bool) -> LiteralString:
+    """What :func:`_reached` returns of the nodes ``$near``, [[uri, cosine]]."""
+    return f"""
+    UNWIND $near AS near
+    CALL (near) {{
+      MATCH (node:Entity {{uri: near[0]}}) RETURN node
+      UNION ALL
+      MATCH (node:SubChapter {{uri: near[0]}}) RETURN node
+    }}
+    WITH node, near[1] AS score
+    WITH node, score, {_ROUNDED} AS rounded
+    {_reached(hop, embeddings=embeddings)}
+    """
+
+
+@cache
+def nearest_of_all(label: Label) -> LiteralString:
+    """[[uri, embedding]] of the ``$count`` nearest nodes of a label, every one of them compared."""
+    return f"""
+    MATCH (node:{label}) WHERE node.embedding IS NOT NULL
+    WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC LIMIT $count
+    RETURN collect([node.uri, node.embedding])
+    """
+
+
+def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
+    """Rows of (place of the label, node, score) of the ``$count`` nearest nodes of each label."""
+    if dialect is Dialect.PROCEDURE:
+        return _BY_PROCEDURE
+    parts = [
+        f"MATCH (node:{label}) SEARCH node IN (VECTOR INDEX {VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
+        f" SCORE AS score RETURN {place} AS place, node, score"
+        for place, label in enumerate(labels)
+    ]
+    return f"CYPHER 25 CALL () {{ {' UNION ALL '.join(parts)} }}"
+
+
+def _reached(hop: Hop, *, embeddings: bool) -> LiteralString:
+    """From rows of (node, score, rounded) the nodes, ``starts`` [[uri, cosine]], and the chunks along a hop, at most
+    ``$rows``, ``reached`` [[uri, position, similarity, places of the nodes that lead there, embedding]], the last
+    only when asked for.
+
+    Chunks of a node are not looked at where a better one fills the list by itself.
+    """
+    embedding = ", chunk.embedding" if embeddings else ""
+    return f"""
+    WITH collect({{node: node, uri: node.uri, score: score, rounded: rounded, chunks: {_DEGREES[hop]}}}) AS near
+    CALL (near) {{
+      UNWIND range(0, size(near) - 1) AS place
+      WITH near, place, near[place] AS start
+      WHERE none(better IN near WHERE better.rounded > start.rounded AND better.chunks >= $rows)
+      WITH place, start.node AS node, start.rounded AS rounded
+      MATCH {_HOPS[hop]}
+      WITH chunk, max(rounded) AS rounded, collect(place) AS places
+      WITH chunk, places, rounded, vector.similarity.cosine(chunk.embedding, $vector) AS similarity
+      ORDER BY rounded DESC, coalesce(similarity, -1.0) DESC, chunk.position LIMIT $rows
+      RETURN collect([chunk.uri, chunk.position, similarity, places{embedding}]) AS reached
+    }}
+    RETURN [start IN near | [start.uri, start.score]] AS starts, reached
+    """
+
+
+# Of chunks by their places in $chunks: their own similarities [[place, similarity]], and those of the sections or
+# pages directly above, of the pages and of the entities cited, each compared once: [[similarity, places]].
+SIMILARITIES: LiteralString = """
+UNWIND range(0, size($chunks) - 1) AS place
+MATCH (chunk:Chunk {uri: $chunks[place]})
+WITH collect({place: place, chunk: chunk}) AS asked
+CALL (asked) {
+  UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
+  MATCH (chunk)<-[:has_chunk]-(node)
+  WITH node, collect(place) AS places WHERE node.embedding IS NOT NULL
+  RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS sections
+}
+CALL (asked) {
+  UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
+  MATCH (chunk)-[:is_chunk_of]->(node:Page)
+  WITH node, collect(place) AS places WHERE node.embedding IS NOT NULL
+  RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS pages
+}
+CALL (asked) {
+  UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
+  MATCH (chunk)-[:cites]->(node)
+  WITH node, collect(place) AS places WHERE node.embedding IS NOT NULL
+  RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS entities
+}
+RETURN [one IN asked WHERE one.chunk.embedding IS NOT NULL |
+  [vector.similarity.cosine(one.chunk.embedding, $vector), [one.place]]], sections, pages, entities
+"""
+
+# The hits of a full-text query with what their terms are counted in, [[uri, score, search_terms, heading_count]],
+# and in how many chunks each term occurs, [[term, df]].
+WORDS: LiteralString = """
+CALL () {
+  CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score
+  RETURN collect([node.uri, score, node.search_terms, node.heading_count]) AS hits
+}
+RETURN hits, COLLECT { UNWIND $terms AS term MATCH (t:Term {term: term}) RETURN [term, t.df] }
+"""
+
+SEARCH_TERMS: LiteralString = """
+UNWIND $chunks AS uri MATCH (chunk:Chunk {uri: uri})
+RETURN collect([uri, chunk.search_terms, chunk.heading_count])
+"""
+
+DOCUMENT_FREQUENCIES: LiteralString = """
+UNWIND $terms AS term MATCH (t:Term {term: term}) RETURN collect([term, t.df])
+"""

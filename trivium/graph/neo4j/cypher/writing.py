@@ -1,0 +1,372 @@
+"""Queries that change the graph. Each takes a list of rows, and finds nodes by an indexed key or by element id."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+# -- the store's own node ----------------------------------------------------------------------------------------
+
+# Writers queue here: setting a property takes the node's lock. What the node holds may be read only after that, so
+# no property is set to itself.
+LOCK: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.id = 1 RETURN t.embedder IS NOT NULL"
+
+ADVANCE: LiteralString = (
+    "MATCH (t:Trivium {id: 1}) SET t.generation = t.generation + 1, t.term_total = t.term_total + $terms"
+)
+
+# -- titles and aliases ------------------------------------------------------------------------------------------
+
+STORED_PAGES: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+RETURN p.uri, p.content_hash, p.revision, coalesce(p.aliases, [])
+"""
+
+# The pages that titles or aliases stand for, in the order asked.
+FIND_PAGES: LiteralString = """
+UNWIND range(0, size($uris) - 1) AS place
+OPTIONAL MATCH (a:Alias {uri: $uris[place]})
+MATCH (p:Page {uri: coalesce(a.leads_to, $uris[place])})
+RETURN place, p.uri, coalesce(p.aliases, [])
+"""
+
+# Whether a title is a page's own, which pages claim it, and where it leads.
+STANDINGS: LiteralString = """
+UNWIND $titles AS title
+OPTIONAL MATCH (p:Page {uri: title})
+OPTIONAL MATCH (a:Alias {uri: title})
+RETURN title, p IS NOT NULL, a.leads_to, [(a)-[:alias_of]->(q:Page) | q.uri]
+"""
+
+LEADS: LiteralString = """
+UNWIND $titles AS title MATCH (a:Alias {uri: title}) WHERE a.leads_to IS NOT NULL
+RETURN title, a.leads_to
+"""
+
+# New claims, and where titles lead by now. A null takes leads_to away.
+SET_ALIASES: LiteralString = """
+UNWIND $rows AS row
+MERGE (a:Alias {uri: row.uri}) ON CREATE SET a.name = row.name, a.short_name = row.short_name
+SET a.leads_to = row.leads_to
+WITH a, row UNWIND row.pages AS uri
+MATCH (p:Page {uri: uri})
+CREATE (a)-[:alias_of]->(p)
+"""
+
+NOTE_CLAIMS: LiteralString = """
+UNWIND $rows AS row MATCH (p:Page {uri: row.uri}) SET p.aliases = coalesce(p.aliases, []) + row.aliases
+"""
+
+DROP_CLAIMS: LiteralString = """
+UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[r:alias_of]-(:Alias) DELETE r
+"""
+
+DROP_ALIASES: LiteralString = """
+UNWIND $uris AS uri MATCH (a:Alias {uri: uri}) WHERE NOT EXISTS { (a)-[:alias_of]->() } DELETE a
+"""
+
+# -- what a change touches ---------------------------------------------------------------------------------------
+
+# Chunks that cite an entity through a title which stands for something else from now on.
+CITING_THROUGH: LiteralString = """
+UNWIND $moved AS row MATCH (e:Entity {uri: row.old})-[:cited_in]->(c:Chunk) WHERE row.title IN c.citations
+WITH DISTINCT c MATCH (c)-[:is_chunk_of]->(p:Page) WHERE NOT p.uri IN $emptied
+RETURN elementId(c), c.citations
+"""
+
+STATING_ABOUT: LiteralString = """
+UNWIND $uris AS uri MATCH (e:Entity {uri: uri})-[r:semantic_rel]-(:Entity) WHERE r.stated
+UNWIND r.pages AS page RETURN DISTINCT page
+"""
+
+STATEMENTS: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+RETURN uri, coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, [])
+"""
+
+HELD_TERMS: LiteralString = """
+UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_chunk_of]-(c:Chunk) RETURN coalesce(c.search_terms, '')
+"""
+
+HELD_CITATIONS: LiteralString = """
+UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_chunk_of]-(:Chunk)-[:cites]->(e:Entity)
+RETURN DISTINCT e.uri
+"""
+
+ENTITY_IDS: LiteralString = "UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) RETURN uri, elementId(e)"
+
+KNOWN_TYPES: LiteralString = "UNWIND $types AS type MATCH (t:RelationType {type: type}) RETURN type"
+
+# -- nodes -------------------------------------------------------------------------------------------------------
+
+CREATE_ENTITIES: LiteralString = """
+UNWIND $rows AS row
+CREATE (e:Entity {
+  uri: row.uri, text: row.text, text_hash: row.text_hash, name: row.name, short_name: row.short_name
+})
+RETURN row.uri, elementId(e)
+"""
+
+SET_PAGES: LiteralString = """
+UNWIND $rows AS row MATCH (p) WHERE elementId(p) = row.id
+SET p:Page, p.source = row.source, p.revision = row.revision, p.content_hash = row.content_hash,
+    p.body = row.body, p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
+    p.relation_targets = row.relation_targets
+"""
+
+CREATE_SECTIONS: LiteralString = """
+UNWIND $rows AS row
+CREATE (s:SubChapter {
+  uri: row.uri, text: row.uri, text_hash: row.text_hash, level: row.level, position: row.position
+})
+RETURN row.uri, elementId(s)
+"""
+
+LINK_SECTIONS: LiteralString = """
+UNWIND $rows AS row
+MATCH (s) WHERE elementId(s) = row.id
+MATCH (parent) WHERE elementId(parent) = row.above[0]
+CREATE (parent)-[:has_subchapter]->(s)
+WITH s, row UNWIND row.above AS above
+MATCH (a) WHERE elementId(a) = above
+CREATE (s)-[:is_subchapter_of]->(a)
+"""
+
+# Rows are sections and pages with the chunks directly under them.
+CREATE_CHUNKS: LiteralString = """
+UNWIND $rows AS row
+MATCH (parent) WHERE elementId(parent) = row.id
+UNWIND row.chunks AS chunk
+CREATE (parent)-[:has_chunk]->(c:Chunk {
+  uri: chunk.uri, text: chunk.text, text_hash: chunk.text_hash, kind: chunk.kind, position: chunk.position,
+  start: chunk.start, end: chunk.end, token_count: chunk.token_count, citations: chunk.citations,
+  search_terms: chunk.search_terms, heading_count: chunk.heading_count
+})-[:is_chunk_of]->(parent)
+RETURN chunk.uri, elementId(c)
+"""
+
+LINK_CHUNKS: LiteralString = """
+UNWIND $rows AS row
+MATCH (above) WHERE elementId(above) = row.id
+UNWIND row.chunks AS chunk
+MATCH (c) WHERE elementId(c) = chunk
+CREATE (c)-[:is_chunk_of]->(above)
+"""
+
+LINK_NEIGHBOURS: LiteralString = """
+UNWIND $rows AS row
+MATCH (a) WHERE elementId(a) = row[0]
+MATCH (b) WHERE elementId(b) = row[1]
+CREATE (a)-[:next]->(b), (b)-[:previous]->(a)
+"""
+
+EMPTY_CHUNKS: LiteralString = """
+UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_chunk_of]-(c:Chunk) DETACH DELETE c
+"""
+
+EMPTY_SECTIONS: LiteralString = """
+UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_subchapter_of]-(s:SubChapter) DETACH DELETE s
+"""
+
+UNSET_PAGES: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+REMOVE p:Page, p.source, p.revision, p.content_hash, p.body, p.aliases,
+       p.relation_sources, p.relation_types, p.relation_targets
+"""
+
+# -- citations ---------------------------------------------------------------------------------------------------
+
+WITHDRAW_CITES: LiteralString = """
+UNWIND $ids AS id MATCH (c) WHERE elementId(c) = id
+MATCH (c)-[r:cites|cited_in]-() DELETE r
+"""
+
+CITE: LiteralString = """
+UNWIND $rows AS row
+MATCH (c) WHERE elementId(c) = row.id
+UNWIND range(0, size(row.cites) - 1) AS position
+MATCH (e) WHERE elementId(e) = row.cites[position]
+CREATE (c)-[:cites {position: position}]->(e), (e)-[:cited_in]->(c)
+"""
+
+# -- relations ---------------------------------------------------------------------------------------------------
+
+WITHDRAW: LiteralString = """
+UNWIND $rows AS row
+MATCH (a:Entity {uri: row.source})
+MATCH (b:Entity {uri: row.target})
+MATCH (a)-[r:semantic_rel]->(b) WHERE r.stated AND r.type = row.type
+SET r.pages = [page IN r.pages WHERE NOT page IN row.pages]
+WITH a, b, r, row WHERE size(r.pages) = 0
+MATCH (b)-[m:semantic_rel]->(a) WHERE NOT m.stated AND m.type = row.mirror
+DELETE r, m
+"""
+
+STATE: LiteralString = """
+UNWIND $rows AS row
+MATCH (a) WHERE elementId(a) = row.source
+MATCH (b) WHERE elementId(b) = row.target
+MERGE (a)-[r:semantic_rel {type: row.type, stated: true}]->(b)
+ON CREATE SET r.pages = row.pages
+ON MATCH SET r.pages = r.pages + row.pages
+MERGE (b)-[:semantic_rel {type: row.mirror, stated: false}]->(a)
+"""
+
+NOTE_STATEMENTS: LiteralString = """
+UNWIND $rows AS row MATCH (p:Page {uri: row.uri})
+SET p.relation_sources = coalesce(p.relation_sources, []) + row.sources,
+    p.relation_types = coalesce(p.relation_types, []) + row.types,
+    p.relation_targets = coalesce(p.relation_targets, []) + row.targets
+"""
+
+CREATE_TYPES: LiteralString = """
+UNWIND $rows AS row CREATE (:RelationType {type: row.type, text_hash: row.text_hash})
+"""
+
+# -- what nothing mentions any more ------------------------------------------------------------------------------
+
+DROP_ENTITIES: LiteralString = """
+UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) WHERE NOT e:Page AND NOT EXISTS { (e)--() } DELETE e
+"""
+
+DROP_TYPES: LiteralString = """
+UNWIND $types AS type MATCH (t:RelationType {type: type})
+WHERE NOT EXISTS { ()-[r:semantic_rel {type: type}]->() WHERE r.stated }
+DELETE t
+"""
+
+# -- search terms ------------------------------------------------------------------------------------------------
+
+COUNT_TERMS: LiteralString = """
+UNWIND $rows AS row
+MERGE (t:Term {term: row[0]}) ON CREATE SET t.df = row[1] ON MATCH SET t.df = t.df + row[1]
+"""
+
+DROP_TERMS: LiteralString = "UNWIND $terms AS term MATCH (t:Term {term: term}) WHERE t.df <= 0 DELETE t"
+
+# -- types of entities -------------------------------------------------------------------------------------------
+
+# The entities that titles stand for, with their types, in the order asked.
+FIND_ENTITIES: LiteralString = """
+UNWIND range(0, size($titles) - 1) AS place
+OPTIONAL MATCH (a:Alias {uri: $titles[place]})
+MATCH (e:Entity {uri: coalesce(a.leads_to, $titles[place])})
+RETURN place, e.uri, coalesce(e.type, ''), e.text_hash
+"""
+
+SET_TYPES: LiteralString = """
+UNWIND $rows AS row MATCH (e:Entity {uri: row.uri})
+SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
+"""
+
+# -- vectors -----------------------------------------------------------------------------------------------------
+
+# The vector of each text that some node has one of.
+FIND_VECTORS: LiteralString = """
+UNWIND $hashes AS hash
+CALL (hash) {
+  MATCH (n:Chunk {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+  UNION ALL
+  MATCH (n:SubChapter {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+  UNION ALL
+  MATCH (n:Entity {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+  UNION ALL
+  MATCH (n:RelationType {text_hash: hash}) WHERE n.embedding IS NOT NULL RETURN n.embedding AS vector LIMIT 1
+}
+RETURN hash, head(collect(vector))
+"""
+
+SET_VECTORS: LiteralString = """
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (n:Chunk {text_hash: row.hash}) RETURN n
+  UNION ALL
+  MATCH (n:SubChapter {text_hash: row.hash}) RETURN n
+  UNION ALL
+  MATCH (n:Entity {text_hash: row.hash}) RETURN n
+  UNION ALL
+  MATCH (n:RelationType {text_hash: row.hash}) RETURN n
+}
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
+"""
+
+DROP_VECTORS: LiteralString = "UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) REMOVE e.embedding"
+
+READ_EMBEDDER: LiteralString = """
+MATCH (t:Trivium {id: 1}) WHERE t.embedder IS NOT NULL
+RETURN t.embedder, t.embedder_version, t.embedder_dimension
+"""
+
+CLAIM: LiteralString = """
+MATCH (t:Trivium {id: 1})
+SET t.embedder = $name, t.embedder_version = $version, t.embedder_dimension = $dimension
+"""
+
+ANY_VECTOR: LiteralString = """
+CALL () {
+  MATCH (n:Chunk) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  UNION ALL
+  MATCH (n:SubChapter) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  UNION ALL
+  MATCH (n:Entity) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  UNION ALL
+  MATCH (n:RelationType) WHERE n.type IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+}
+RETURN count(one) > 0
+"""
+
+# -- texts without a vector --------------------------------------------------------------------------------------
+
+# By uri, which comes last, from the one where the part before ended: no read grows with the store.
+PENDING_CHUNKS: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after AND c.embedding IS NULL
+WITH c ORDER BY c.uri LIMIT $limit
+MATCH (c)-[:is_chunk_of]->(p:Page)
+RETURN p.uri, c.position, c.text, c.uri ORDER BY c.uri
+"""
+
+PENDING_PAGES: LiteralString = """
+MATCH (p:Page) WHERE p.uri >= $after AND p.embedding IS NULL
+RETURN p.text, p.uri ORDER BY p.uri LIMIT $limit
+"""
+
+PENDING_SECTIONS: LiteralString = """
+MATCH (s:SubChapter) WHERE s.uri >= $after AND s.embedding IS NULL
+WITH s ORDER BY s.uri LIMIT $limit
+MATCH (s)-[:is_subchapter_of]->(p:Page)
+RETURN p.uri, s.position, s.uri ORDER BY s.uri
+"""
+
+PENDING_ENTITIES: LiteralString = """
+MATCH (e:Entity) WHERE e.uri >= $after AND e.embedding IS NULL
+RETURN e.text, e.uri ORDER BY e.uri LIMIT $limit
+"""
+
+PENDING_TYPES: LiteralString = """
+MATCH (t:RelationType) WHERE t.type >= $after AND t.embedding IS NULL
+RETURN t.type ORDER BY t.type LIMIT $limit
+"""
+
+# -- pages as they were written ----------------------------------------------------------------------------------
+
+PAGES: LiteralString = """
+MATCH (p:Page) WHERE p.uri IS NOT NULL RETURN p.uri, p.source, p.revision, p.content_hash
+"""
+
+PAGE_URIS: LiteralString = "MATCH (p:Page) WHERE p.uri IS NOT NULL RETURN p.uri"
+
+PAGE_GRAPHS: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []),
+  coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, []),
+  COLLECT {
+    MATCH (p)<-[:is_subchapter_of]-(s:SubChapter)<-[:has_subchapter]-(parent)
+    RETURN [s.uri, parent.uri, s.level, s.position]
+  },
+  COLLECT {
+    MATCH (p)<-[:is_chunk_of]-(c:Chunk)<-[:has_chunk]-(parent)
+    RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
+            coalesce(c.citations, []), coalesce(c.search_terms, ''), c.heading_count]
+  }
+"""
+
+TYPES: LiteralString = "MATCH (e:Entity) WHERE e.type IS NOT NULL RETURN e.uri, e.type"

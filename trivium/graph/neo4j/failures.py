@@ -1,0 +1,68 @@
+"""What the driver's errors mean to the user of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+
+from trivium.errors import StoreBusyError, StoreError, StoreNotFoundError
+from trivium.graph.neo4j.address import Address
+
+_READ_ONLY = ("ForbiddenOnReadOnlyDatabase", "WriteOnReadOnlyAccessDatabase", "read-only", "read only")
+_FULL = ("No space left on device", "disk is full", "out of disk", "DiskFull")
+_TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout")
+
+
+@contextmanager
+def translated(address: Address) -> Iterator[None]:
+    """Turn what the driver raises into errors of this package. Parameters never appear in them."""
+    try:
+        yield
+    except AuthError as error:
+        raise StoreError(
+            f"the server at {address.uri} refused user {address.user!r}: set NEO4J_USER and NEO4J_PASSWORD"
+            f" ({error.message})"
+        ) from error
+    except (ServiceUnavailable, SessionExpired) as error:
+        raise StoreError(
+            f"no Neo4j server answers at {address.uri} ({error}); start one with  make neo4j  and repeat the"
+            " command: what was committed stays"
+        ) from error
+    except Neo4jError as error:
+        raise _of_server(error, address) from error
+    except DriverError as error:
+        raise StoreError(f"the connection to {address.uri} failed: {error}") from error
+
+
+def _of_server(error: Neo4jError, address: Address) -> StoreError:
+    code, message = error.code or "", error.message or ""
+    said = f"{code} {message}"
+    if "DatabaseNotFound" in code:
+        return StoreNotFoundError(
+            f"the server at {address.uri} has no database {address.database!r}: name another, or none for the "
+            "user's own"
+        )
+    if any(mark in said for mark in _READ_ONLY):
+        return StoreError(f"the database at {address} is in read-only mode: nothing was changed")
+    if any(mark in said for mark in _FULL):
+        return StoreError(f"the server at {address} has no space left on its disk: nothing was changed")
+    if any(mark in said for mark in _TIMED_OUT):
+        return StoreBusyError(
+            f"the server at {address} gave the query up after its time limit ({message}); another process may be "
+            "writing, or TRIVIUM_NEO4J_TIMEOUT is too short"
+        )
+    if isinstance(error, TransientError):
+        return StoreBusyError(f"the server at {address} is busy, nothing was changed; try again ({message})")
+    if isinstance(error, ClientError):
+        return StoreError(f"the server at {address} refused a query: {message}")
+    return StoreError(f"the server at {address} failed: {message}")

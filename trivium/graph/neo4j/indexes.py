@@ -1,0 +1,194 @@
+"""The schema of the database: made once, looked for when it is opened, and how the server wants to be asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, LiteralString
+
+from neo4j import AsyncManagedTransaction
+from neo4j.exceptions import ClientError
+
+from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
+from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher import schema as cypher
+from trivium.graph.neo4j.embeddings import read_embedder
+from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.schema import SCHEMA_VERSION
+from trivium.graph.store import Progress
+
+_FILLED = 100
+_PATIENCE = 0.05
+_LONGEST_WAIT = 1.0
+
+
+class Dialect(Enum):
+    """How a server is asked for the neighbours of a vector."""
+
+    PROCEDURE = "procedure"
+    SEARCH = "search"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index as the server describes it. ``filled`` is a percentage; ``failure`` is empty unless it failed."""
+
+    state: str
+    filled: float
+    options: Mapping[str, Any]
+    failure: str
+
+    @property
+    def dimension(self) -> int | None:
+        """Of a vector index."""
+        config: Mapping[str, Any] = (self.options or {}).get("indexConfig", {})
+        return config.get("vector.dimensions")
+
+
+def occupied(connection: Connection) -> bool:
+    """Whether the database holds any node."""
+    return _count(connection) > 0
+
+
+def prepare(connection: Connection) -> None:
+    """Make an empty database a store. Raises StoreError for one that is not empty; an attempt that was cut short
+    may be repeated."""
+    nodes = _count(connection)
+    if nodes:
+        raise StoreError(
+            f"expected an empty database at {connection.address}, got one with {nodes:,} nodes: name another"
+            " database, or empty this one"
+        )
+    _make_schema(connection, existing={})
+    connection.write(_create_store)
+
+
+async def _create_store(transaction: AsyncManagedTransaction) -> None:
+    await rows(transaction, cypher.CREATE_STORE, {"version": SCHEMA_VERSION})
+
+
+def recognise(connection: Connection) -> None:
+    """See that the database is a store of this version, and make the constraints and indexes that are missing, as
+    after a bulk import. Where nothing is missing nothing is written.
+
+    Raises StoreNotFoundError for an empty database, StoreFormatError for anything else than such a store.
+    """
+    nodes = _count(connection)
+    if nodes == 0:
+        raise StoreNotFoundError(
+            f"the database at {connection.address} is empty; make a store of it with"
+            f"  trivium build SOURCE --store {connection.address}"
+        )
+    found = connection.read(cypher.READ_VERSION)
+    if not found:
+        raise StoreFormatError(
+            f"the database at {connection.address} holds {nodes:,} nodes of something else than a store of Trivium:"
+            " name another database"
+        )
+    version = found[0][0]
+    if version != SCHEMA_VERSION:
+        raise StoreFormatError(
+            f"the store at {connection.address} has schema version {version}, this program reads {SCHEMA_VERSION};"
+            " build it again in an empty database"
+        )
+    _make_schema(connection, read_indexes(connection))
+
+
+def detect(connection: Connection) -> Dialect:
+    """How this server is asked for neighbours, as it says itself."""
+    return connection.run(_detect(connection))
+
+
+async def _detect(connection: Connection) -> Dialect:
+    try:
+        await connection.fetch(cypher.EXPLAIN_SEARCH, {"vector": [1.0], "k": 1})
+    except ClientError as error:
+        # A server that understands the question may still miss the index, which comes with the first vectors.
+        return Dialect.SEARCH if (error.code or "").endswith("IndexNotFound") else Dialect.PROCEDURE
+    return Dialect.SEARCH
+
+
+def read_indexes(connection: Connection) -> dict[str, Index]:
+    """name -> index, of every index there is (the one behind a constraint has its name)."""
+    return {name: Index(*rest) for name, *rest in connection.read(cypher.SHOW_INDEXES)}
+
+
+def vector_indexes_missing(connection: Connection) -> bool:
+    """Whether a store that has an embedder lacks a vector index of its dimension: two short reads."""
+    identity = read_embedder(connection)
+    if identity is None:
+        return False
+    existing = read_indexes(connection)
+    return any(
+        name not in existing or existing[name].dimension != identity.dimension
+        for name in VECTOR_INDEXES.values()
+    )
+
+
+def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
+    """Make the vector indexes where the store has an embedder and they are missing or of another dimension, and
+    wait until every index is filled. ``progress`` counts to 100."""
+    identity = read_embedder(connection)
+    if identity is not None:
+        existing = read_indexes(connection)
+        for label, name in VECTOR_INDEXES.items():
+            index = existing.get(name)
+            if index is not None and index.dimension == identity.dimension:
+                continue
+            if index is not None:
+                connection.execute([cypher.DROP_VECTOR_INDEX[label]])
+            _create_vector_index(connection, cypher.CREATE_VECTOR_INDEX[label], identity.dimension)
+    await_indexes(connection, progress)
+
+
+def _create_vector_index(connection: Connection, statement: LiteralString, dimension: int) -> None:
+    # Quantised scores are off by up to 0.015, which would not agree with the other store's.
+    config = {
+        "vector.dimensions": dimension,
+        "vector.similarity_function": "cosine",
+        "vector.quantization.enabled": False,
+    }
+
+    async def create(transaction: AsyncManagedTransaction) -> None:
+        await rows(transaction, statement, {"options": {"indexConfig": config}})
+
+    connection.write(create)
+
+
+def await_indexes(connection: Connection, progress: Progress | None = None) -> None:
+    """Wait until every index is filled. Raises StoreError when one of them failed. Nothing bounds the time: a large
+    index may take an hour, and its progress shows."""
+    wait, filling = _PATIENCE, set[str]()
+    while True:
+        indexes = read_indexes(connection)
+        for name, index in indexes.items():
+            if index.state == "FAILED":
+                raise StoreError(
+                    f"index {name!r} of the store at {connection.address} failed: {index.failure}; drop it and"
+                    " repeat the command"
+                )
+        waiting = {name for name, index in indexes.items() if index.state != "ONLINE"}
+        if not waiting:
+            break
+        filling |= waiting
+        if progress is not None:
+            filled = [indexes[name].filled for name in filling if name in indexes]
+            progress(min(int(sum(filled) / len(filled)), _FILLED - 1), _FILLED)
+        time.sleep(wait)
+        wait = min(2 * wait, _LONGEST_WAIT)
+    if progress is not None:
+        progress(_FILLED, _FILLED)
+
+
+def _make_schema(connection: Connection, existing: Mapping[str, Index]) -> None:
+    wanted = cypher.CONSTRAINTS | cypher.INDEXES
+    missing = [statement for name, statement in wanted.items() if name not in existing]
+    connection.execute(missing)
+    if missing or any(existing[name].state != "ONLINE" for name in wanted):
+        await_indexes(connection)
+
+
+def _count(connection: Connection) -> int:
+    return int(connection.read(cypher.COUNT_NODES)[0][0])

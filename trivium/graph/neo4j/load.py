@@ -1,0 +1,104 @@
+"""Putting pages in: sections, chunks and what joins them. Nothing of them is there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neo4j import AsyncManagedTransaction
+
+from trivium.graph.model import PageGraph
+from trivium.graph.neo4j.batches import each
+from trivium.graph.neo4j.cypher import writing as cypher
+from trivium.graph.neo4j.nodes import (
+    Parameters,
+    ancestors,
+    chunks_by_parent,
+    neighbours,
+    page_row,
+    section_row,
+)
+
+_PARENTS_A_STATEMENT = 500
+
+
+@dataclass(slots=True)
+class Parts:
+    """Sections and chunks of pages as rows: ``sections`` with the uris of what they stand under, nearest first;
+    ``chunks`` by the uri of the page or section they stand under; ``chunks_above`` the uris of chunks by every
+    further section or page above; ``follows`` each chunk with the next."""
+
+    sections: list[tuple[Parameters, list[str]]] = field(default_factory=list)
+    chunks: list[tuple[str, list[Parameters]]] = field(default_factory=list)
+    chunks_above: dict[str, list[str]] = field(default_factory=dict)
+    follows: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, page: PageGraph) -> None:
+        """Take a page to pieces."""
+        above = ancestors(page)
+        self.sections += [(section_row(section), above[section.uri]) for section in page.sections]
+        for parent, chunks in chunks_by_parent(page).items():
+            self.chunks.append((parent, chunks))
+            for further in above[parent]:
+                self.chunks_above.setdefault(further, []).extend(chunk["uri"] for chunk in chunks)
+        self.follows += neighbours(page)
+
+    @property
+    def hashes(self) -> list[str]:
+        """Of the texts of sections and chunks."""
+        own = [section["text_hash"] for section, _ in self.sections]
+        return own + [chunk["text_hash"] for _, chunks in self.chunks for chunk in chunks]
+
+    @property
+    def search_terms(self) -> list[str]:
+        """Of each chunk."""
+        return [chunk["search_terms"] for _, chunks in self.chunks for chunk in chunks]
+
+    @property
+    def citations(self) -> dict[str, list[str]]:
+        """uri of each chunk -> the titles it links to."""
+        return {chunk["uri"]: chunk["citations"] for _, chunks in self.chunks for chunk in chunks}
+
+
+async def insert_pages(
+    transaction: AsyncManagedTransaction,
+    pages: Sequence[PageGraph],
+    parts: Parts,
+    entities: Mapping[str, str],
+) -> dict[str, str]:
+    """Make entities pages (uri -> element id) and put their parts under them. Returns the element ids of the chunks
+    by uri."""
+    rows = [{"id": entities[page.uri], **page_row(page)} for page in pages]
+    await each(transaction, cypher.SET_PAGES, "rows", rows)
+    places = {page.uri: entities[page.uri] for page in pages}
+    places.update(await _insert_sections(transaction, parts, places))
+    return await _insert_chunks(transaction, parts, places)
+
+
+async def _insert_sections(
+    transaction: AsyncManagedTransaction, parts: Parts, pages: Mapping[str, str]
+) -> dict[str, str]:
+    sections = [section for section, _ in parts.sections]
+    made = dict(await each(transaction, cypher.CREATE_SECTIONS, "rows", sections))
+    places = {**pages, **made}
+    links = [
+        {"id": made[section["uri"]], "above": [places[uri] for uri in above]}
+        for section, above in parts.sections
+    ]
+    await each(transaction, cypher.LINK_SECTIONS, "rows", links)
+    return made
+
+
+async def _insert_chunks(
+    transaction: AsyncManagedTransaction, parts: Parts, places: Mapping[str, str]
+) -> dict[str, str]:
+    rows = [{"id": places[parent], "chunks": chunks} for parent, chunks in parts.chunks]
+    made = dict(await each(transaction, cypher.CREATE_CHUNKS, "rows", rows, size=_PARENTS_A_STATEMENT))
+    above = [
+        {"id": places[further], "chunks": [made[uri] for uri in chunks]}
+        for further, chunks in parts.chunks_above.items()
+    ]
+    await each(transaction, cypher.LINK_CHUNKS, "rows", above, size=_PARENTS_A_STATEMENT)
+    follows = [[made[a], made[b]] for a, b in parts.follows]
+    await each(transaction, cypher.LINK_NEIGHBOURS, "rows", follows)
+    return made

@@ -1,0 +1,227 @@
+"""What is near a question: nodes, and the chunks they lead to."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.cypher import searching as cypher
+from trivium.graph.neo4j.indexes import Dialect, ensure_vector_indexes
+from trivium.graph.neo4j.memory import Memory
+from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.neo4j.recent import Recent
+from trivium.graph.schema import Hop, Label
+from trivium.graph.store import Floats, Neighbour, Reached, Similarities, Vectors, rank_key, round_score
+from trivium.graph.vectors import check_query
+
+INDEX_NEIGHBOURS = 100
+"""Neighbours an index is asked for at least: its search is the wider for it."""
+_SLACK = 32
+"""So many rows more than asked for are read: the server may put in another order what is as good as equal."""
+_ALL = 1 << 40
+_REMEMBERED = 64
+_EMBEDDING = 4
+"""Where in the row of a chunk its embedding stands."""
+
+
+_Key = tuple[int, Label, int, bytes]
+"""Generation, label, how many neighbours, and the vector. How many is part of it: a wider search finds others."""
+
+
+class Searcher:
+    """A store to search in. Any number of threads may use it.
+
+    Several views of one question ask for the same neighbours at the same time: each index is asked once.
+    """
+
+    def __init__(self, connection: Connection, memory: Memory, dialect: Dialect) -> None:
+        self._connection = connection
+        self._memory = memory
+        self._dialect = dialect
+        self._recent: Recent[_Key, list[Neighbour]] = Recent(_REMEMBERED)
+
+    def nearest(self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool) -> list[Neighbour]:
+        """See :meth:`trivium.graph.store.GraphStore.nearest`. One round trip."""
+        distinct = _distinct(labels)
+        if k <= 0 or not distinct or not self._ready(vector):
+            return []
+        if exact:
+            return _best(self._compare_all(distinct, vector, k), k)
+        count = max(k, INDEX_NEIGHBOURS)
+        with self._recent.claim(self._keys(distinct, vector, count)) as (answers, mine):
+            self._ask_indexes(vector, count, mine)
+        return _best([node for answer in answers for node in answer.result()], k)
+
+    def reach(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        nodes: int,
+        hop: Hop,
+        limit: int | None,
+        *,
+        exact: bool,
+    ) -> list[Reached]:
+        """See :meth:`trivium.graph.store.GraphStore.reach`. One round trip; two when ``exact``, or when another view
+        asks for some of the neighbours already."""
+        distinct = _distinct(labels)
+        if nodes <= 0 or (limit is not None and limit <= 0) or not distinct or not self._ready(vector):
+            return []
+        asked = {"vector": vector.tolist(), "rows": _ALL if limit is None else limit + _SLACK}
+        if exact:
+            near = self.nearest(distinct, vector, nodes, exact=True)
+            return self._reach_from(near, hop, asked, vector, exact=True)[:limit]
+        count = max(nodes, INDEX_NEIGHBOURS)
+        with self._recent.claim(self._keys(distinct, vector, count)) as (answers, mine):
+            if len(mine) == len(answers):
+                query = cypher.reach(distinct, hop, self._dialect)
+                asked |= {"nodes": nodes, **_of_indexes(distinct, count)}
+                found, starts, chunks = self._connection.read(query, asked)[0]
+                _hand_out(found, mine)
+                return _ordered(starts, chunks, vector)[:limit]
+            self._ask_indexes(vector, count, mine)
+        near = _best([node for answer in answers for node in answer.result()], nodes)
+        return self._reach_from(near, hop, asked, vector, exact=False)[:limit]
+
+    def _reach_from(
+        self, near: Sequence[Neighbour], hop: Hop, asked: dict[str, Any], vector: Vectors, *, exact: bool
+    ) -> list[Reached]:
+        query = cypher.reach_from(hop, embeddings=exact)
+        starts = [[node.uri, node.score] for node in near]
+        answer = self._connection.read(query, {**asked, "near": starts})[0]
+        return _ordered(answer[0], answer[1], vector)
+
+    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
+        """See :meth:`trivium.graph.store.GraphStore.similarities`. One round trip."""
+        views = np.full((4, len(chunks)), np.nan)
+        if len(chunks) and self._ready(vector):
+            distinct = list(dict.fromkeys(chunks))
+            asked = {"chunks": distinct, "vector": vector.tolist()}
+            answer = self._connection.read(cypher.SIMILARITIES, asked)[0]
+            places = {uri: place for place, uri in enumerate(distinct)}
+            best = np.stack([_highest(view, len(distinct)) for view in answer])
+            views = best[:, [places[uri] for uri in chunks]]
+        return Similarities(*views)
+
+    def _ready(self, vector: Vectors) -> bool:
+        """Whether there is anything to ask with the vector. Makes the vector indexes where they are missing, and
+        waits for them. Raises StoreError for a vector that does not fit."""
+        standing = self._memory.standing(self._connection)
+        if standing.embedder is None:
+            return False
+        check_query(vector, standing.dimension)
+        if not self._memory.indexed.find(standing.generation, ["vectors"]):
+            ensure_vector_indexes(self._connection)
+            self._memory.indexed.keep(standing.generation, {"vectors": True})
+        return True
+
+    def _keys(self, labels: Sequence[Label], vector: Vectors, count: int) -> list[_Key]:
+        generation = self._memory.standing(self._connection).generation
+        return [(generation, label, count, vector.tobytes()) for label in labels]
+
+    def _ask_indexes(
+        self, vector: Vectors, count: int, wanted: Mapping[_Key, Future[list[Neighbour]]]
+    ) -> None:
+        """Answer what is wanted, in one round trip."""
+        if wanted:
+            labels = tuple(label for _, label, _, _ in wanted)
+            query = cypher.nearest(labels, self._dialect)
+            asked = {"vector": vector.tolist(), **_of_indexes(labels, count)}
+            _hand_out(self._connection.read(query, asked)[0][0], wanted)
+
+    def _compare_all(self, labels: tuple[Label, ...], vector: Vectors, k: int) -> list[Neighbour]:
+        """Candidates for the k nearest, every node compared: by the server roughly, here to the last digit."""
+        asked = {"count": k + _SLACK, "vector": vector.tolist()}
+
+        async def ask() -> list[list[Any]]:
+            answers = await asyncio.gather(
+                *(self._connection.fetch(cypher.nearest_of_all(label), asked) for label in labels)
+            )
+            return [row for answer in answers for row in answer[0][0]]
+
+        rows = self._connection.run(ask())
+        cosines = _products([embedding for _, embedding in rows], vector)
+        return [Neighbour(uri, score) for (uri, _), score in zip(rows, cosines.tolist(), strict=True)]
+
+
+def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
+    """Labels of which no two have a node in common: pages are entities."""
+    wanted = dict.fromkeys(labels)
+    if Label.ENTITY in wanted:
+        wanted.pop(Label.PAGE, None)
+    return tuple(wanted)
+
+
+def _of_indexes(labels: Sequence[Label], count: int) -> dict[str, Any]:
+    """The parameters that say which indexes are asked, and for how many neighbours."""
+    return {"indexes": [VECTOR_INDEXES[label] for label in labels], "count": count}
+
+
+def _hand_out(
+    found: Sequence[tuple[int, str, float]], wanted: Mapping[_Key, Future[list[Neighbour]]]
+) -> None:
+    """Give each answer its neighbours, from (place among the wanted, uri, cosine)."""
+    near: list[list[Neighbour]] = [[] for _ in wanted]
+    for place, uri, cosine in found:
+        near[place].append(Neighbour(uri, _clipped(cosine)))
+    for answer, nodes in zip(wanted.values(), near, strict=True):
+        answer.set_result(nodes)
+
+
+def _best(nodes: Sequence[Neighbour], k: int) -> list[Neighbour]:
+    return sorted(nodes, key=lambda node: rank_key(node.score, node.uri))[:k]
+
+
+def _ordered(starts: list[tuple[str, float]], chunks: list[list[Any]], vector: Vectors) -> list[Reached]:
+    """Chunks in the order of the protocol, from the nodes and the chunks a query of :mod:`.cypher.searching` found."""
+    best_first = sorted(range(len(starts)), key=lambda place: rank_key(starts[place][1], starts[place][0]))
+    rank = {place: number for number, place in enumerate(best_first)}
+    reached = []
+    for (uri, position, _, places, *_), cosine in zip(chunks, _own_cosines(chunks, vector), strict=True):
+        via, score = starts[min(places, key=rank.__getitem__)]
+        reached.append(Reached(uri, via, _clipped(score), cosine, position))
+    return sorted(reached, key=_order)
+
+
+def _order(chunk: Reached) -> tuple[float, float, int, str]:
+    own = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
+    return (-round_score(chunk.score), own, chunk.position, chunk.uri)
+
+
+def _own_cosines(chunks: list[list[Any]], vector: Vectors) -> list[float]:
+    """Of chunks with the question, NaN where one has no embedding: as the server says, or from the embeddings where
+    they came along."""
+    cosines = [math.nan if chunk[2] is None else _clipped(2 * chunk[2] - 1) for chunk in chunks]
+    places = [place for place, chunk in enumerate(chunks) if len(chunk) > _EMBEDDING and chunk[_EMBEDDING]]
+    exact = _products([chunks[place][_EMBEDDING] for place in places], vector)
+    for place, cosine in zip(places, exact.tolist(), strict=True):
+        cosines[place] = cosine
+    return cosines
+
+
+def _highest(view: list[tuple[float, list[int]]], count: int) -> Floats:
+    """The highest cosine at each of ``count`` places, NaN at those without any; a view has similarities of nodes and
+    the places they bear on."""
+    best = np.full(count, np.nan)
+    sizes = [len(places) for _, places in view]
+    cosines = np.clip(2 * np.repeat([similarity for similarity, _ in view], sizes) - 1, -1.0, 1.0)
+    np.fmax.at(best, [place for _, places in view for place in places], cosines)
+    return best
+
+
+def _clipped(cosine: float) -> float:
+    """The server's arithmetic is that of single precision."""
+    return min(max(cosine, -1.0), 1.0)
+
+
+def _products(embeddings: Sequence[Sequence[float]], vector: Vectors) -> Floats:
+    """Cosines of unit vectors with a unit vector, summed in double precision."""
+    values = np.array(embeddings, dtype=np.float64).reshape(len(embeddings), vector.size)
+    products: Floats = np.vecdot(values, vector.astype(np.float64))
+    return np.clip(products, -1.0, 1.0)

@@ -1,0 +1,226 @@
+"""The GraphStore in a Neo4j database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.neo4j import embeddings, gather, pages, reader, words, writer
+from trivium.graph.neo4j.address import parse_address
+from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.indexes import Dialect, detect, ensure_vector_indexes, prepare, recognise
+from trivium.graph.neo4j.memory import Memory
+from trivium.graph.neo4j.projection import project
+from trivium.graph.neo4j.search import Searcher
+from trivium.graph.schema import Hop, Label
+from trivium.graph.store import (
+    Adjacency,
+    ChunkRecord,
+    Neighbour,
+    Progress,
+    Reached,
+    Similarities,
+    StoreInfo,
+    TermCounts,
+    TermStatistics,
+    Vectors,
+    WriteReport,
+)
+from trivium.settings import load_settings
+from trivium.types import EmbedderIdentity
+
+
+class Neo4jStore:
+    """A :class:`trivium.graph.store.GraphStore` in a database of a Neo4j server (5.26 or later).
+
+    The database belongs to the store. Any number of threads and processes may read; writes wait for one another.
+    What is kept in memory (the walk's adjacency, vectors and words that were asked for) is dropped when the graph has
+    changed; a change by another process is noticed a twentieth of a second later at most.
+    """
+
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        """Use :meth:`create` or :meth:`open`."""
+        self._connection = connection
+        self._memory = Memory()
+        self._searcher = Searcher(connection, self._memory, dialect)
+
+    remote = True
+
+    # -- life ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, address: str) -> Self:
+        """An empty store in an empty database. Raises StoreError where there is something already."""
+        connection = _connect(address)
+        try:
+            prepare(connection)
+            return cls(connection, detect(connection))
+        except BaseException:
+            connection.close()
+            raise
+
+    @classmethod
+    def open(cls, address: str) -> Self:
+        """The store in a database. Raises StoreNotFoundError for an empty database, StoreFormatError for a store of
+        another version or something else than a store."""
+        connection = _connect(address)
+        try:
+            recognise(connection)
+            return cls(connection, detect(connection))
+        except BaseException:
+            connection.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connections. What the store handed out stays valid."""
+        self._memory.clear()
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def write(self, pages: Sequence[PageGraph]) -> WriteReport:
+        with self._writing() as connection:
+            return writer.write_pages(connection, pages)
+
+    def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
+        with self._writing() as connection:
+            writer.add_aliases(connection, aliases)
+
+    def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
+        with self._writing() as connection:
+            return writer.add_relations(connection, relations)
+
+    def set_types(self, types: Mapping[str, str]) -> int:
+        with self._writing() as connection:
+            return writer.set_types(connection, types)
+
+    def delete(self, pages: Sequence[str]) -> list[str]:
+        with self._writing() as connection:
+            return writer.delete_pages(connection, pages)
+
+    def pages(self) -> list[tuple[str, str, int | None, str]]:
+        return pages.pages(self._connection)
+
+    def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
+        return pages.page_graphs(self._connection, uris)
+
+    def types(self) -> dict[str, str]:
+        return pages.types(self._connection)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """The connection to write with. What is remembered is forgotten afterwards, also when the write fails."""
+        try:
+            yield self._connection
+        finally:
+            self._memory.clear()
+
+    # -- embeddings ------------------------------------------------------------------------------------------
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        return self._memory.standing(self._connection).embedder
+
+    def set_embedder(self, identity: EmbedderIdentity) -> None:
+        with self._writing() as connection:
+            embeddings.claim(connection, identity)
+
+    def pending_texts(self) -> list[str]:
+        return embeddings.pending_texts(self._connection)
+
+    def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
+        with self._writing() as connection:
+            embeddings.put_vectors(connection, texts, vectors)
+
+    def refresh(self, progress: Progress | None = None) -> None:
+        """Make the vector indexes where they are missing and wait until every index is filled."""
+        with self._writing() as connection:
+            ensure_vector_indexes(connection, progress)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def info(self) -> StoreInfo:
+        return reader.info(self._connection, self._memory)
+
+    def nearest(
+        self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
+    ) -> list[Neighbour]:
+        return self._searcher.nearest(labels, vector, k, exact=exact)
+
+    def reach(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        nodes: int,
+        hop: Hop,
+        limit: int | None,
+        *,
+        exact: bool = False,
+    ) -> list[Reached]:
+        return self._searcher.reach(labels, vector, nodes, hop, limit, exact=exact)
+
+    def words(self, terms: Sequence[str], k: int) -> list[str]:
+        return words.words(self._connection, self._memory, terms, k)
+
+    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
+        return words.term_counts(self._connection, self._memory, chunks, terms)
+
+    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
+        return words.term_statistics(self._connection, self._memory, terms)
+
+    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
+        return self._searcher.similarities(vector, chunks)
+
+    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
+        return gather.vectors(self._connection, self._memory, label, uris)
+
+    def relation_vectors(self, types: Sequence[str]) -> Vectors:
+        return gather.relation_vectors(self._connection, self._memory, types)
+
+    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
+        return reader.relations(self._connection, entities)
+
+    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
+        return reader.outline(self._connection, pages)
+
+    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
+        return reader.expand(self._connection, uris, hop)
+
+    def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        return reader.cited(self._connection, chunks)
+
+    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
+        return reader.fetch(self._connection, chunks)
+
+    def page_text(self, page: str) -> str:
+        return reader.page_text(self._connection, page)
+
+    def resolve(self, titles: Sequence[str]) -> dict[str, str]:
+        return reader.resolve(self._connection, titles)
+
+    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
+        return reader.lookup_names(self._connection, names)
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        return iter(reader.names(self._connection))
+
+    def adjacency(self) -> Adjacency:
+        return project(self._connection, self._memory)
+
+    def chunk_uris(self) -> list[str]:
+        return reader.chunk_uris(self._connection)
+
+
+def _connect(address: str) -> Connection:
+    return Connection(parse_address(address), timeout=load_settings().neo4j_timeout)
