@@ -63,7 +63,7 @@ def test_a_load_goes_on_after_the_server_was_killed(
 ) -> None:
     """kill -9 in the middle, start again, the same command: every count is that of a load nobody disturbed."""
     whole = trivium("build", records, "--store", tmp_path / "whole", "--no-embed", "--json").json
-    with own_server(tmp_path / "home", V5) as server:
+    with own_server(tmp_path / "home", V5, password="-begins with a dash") as server:
         log_in(monkeypatch, server)
         load = subprocess.Popen(
             [

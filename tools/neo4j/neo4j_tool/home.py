@@ -123,7 +123,7 @@ class Home:
                 f"{self.path}/password is missing, and the password of this server cannot be read from its data:"
                 " give it with NEO4J_PASSWORD"
             )
-        password = wanted or kept or secrets.token_urlsafe(16)
+        password = wanted or kept or secrets.token_hex(12)
         if len(password) < MIN_PASSWORD or not password.isprintable():
             raise ToolError(
                 f"NEO4J_PASSWORD must have at least {MIN_PASSWORD} characters, all of them printable"

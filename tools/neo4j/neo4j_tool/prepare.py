@@ -75,10 +75,11 @@ def _set_password(home: Home, admin: list[str]) -> str:
                 f"NEO4J_PASSWORD is not the password that {home.path} was set up with, kept in its file password"
             )
         return password
-    # In a file, as everybody on the machine can read the arguments of a process. Quoted as picocli reads it.
+    # In a file, as everybody on the machine can read the arguments of a process. Quoted as picocli reads it, and
+    # after a line that ends the options: a password may begin with a dash.
     arguments = home.path / "run" / "password.arguments"
     quoted = password.replace("\\", "\\\\").replace('"', '\\"')
-    write_text(arguments, f'"{"@" if quoted.startswith("@") else ""}{quoted}"\n')
+    write_text(arguments, f'--\n"{"@" if quoted.startswith("@") else ""}{quoted}"\n')
     try:
         done = subprocess.run(
             [*admin, "dbms", "set-initial-password", f"@{arguments}"],

@@ -10,14 +10,11 @@ import numpy as np
 
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.embedded.connection import Connection
-from trivium.graph.embedded.keys import text_hash
 from trivium.graph.embedded.writer import advance
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.store import Vectors
+from trivium.graph.vectors import check_vectors, text_hash
 from trivium.types import EmbedderIdentity
-
-UNIT_TOLERANCE = 1e-3
-"""How far from 1 the length of a vector may be: half-precision models end up within 5e-4."""
 
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
@@ -105,29 +102,6 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
         ((text_hash(text), data[row].tobytes()) for row, text in enumerate(texts)),
     )
     advance(connection)
-
-
-def check_vectors(vectors: Vectors, count: int, dimension: int) -> None:
-    """Raise StoreError unless these are ``count`` finite unit vectors of ``dimension`` numbers."""
-    if vectors.shape != (count, dimension):
-        raise StoreError(
-            f"expected vectors of shape ({count}, {dimension}), one row a text, got {vectors.shape}"
-        )
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    wrong = np.flatnonzero(~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE))
-    if len(wrong):
-        raise StoreError(
-            f"expected vectors of unit length, got one of length {lengths[wrong[0]]:.6g} in row {wrong[0]}"
-            f" ({len(wrong)} of {count} rows are off); normalise them, and look for NaN or infinity"
-        )
-
-
-def check_query(vector: Vectors, dimension: int) -> None:
-    """Raise StoreError unless this is a finite vector of ``dimension`` numbers."""
-    if vector.shape != (dimension,):
-        raise StoreError(f"expected a question vector of shape ({dimension},), got {vector.shape}")
-    if not np.isfinite(vector).all():
-        raise StoreError("expected a question vector of finite numbers, got NaN or infinity in it")
 
 
 def relation_vectors(connection: Connection, types: Sequence[str]) -> Vectors:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.schema import entity_text, unescape
+from trivium.graph.vectors import text_hash
 from trivium.text import normalise_name, without_parenthesis
-
-
-def text_hash(text: str) -> str:
-    """The key of an embedded text: 128 bits of BLAKE2b, in hexadecimal."""
-    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def next_id(connection: Connection, table: str) -> int:

@@ -34,6 +34,7 @@ from trivium.graph.store import (
     WriteReport,
     rank_key,
 )
+from trivium.graph.vectors import check_query
 from trivium.types import EmbedderIdentity
 
 
@@ -295,5 +296,5 @@ class EmbeddedStore:
         generation = self._current()
         if generation.dimension == 0:
             return None
-        embeddings.check_query(vector, generation.dimension)
+        check_query(vector, generation.dimension)
         return generation
