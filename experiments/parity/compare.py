@@ -1,0 +1,121 @@
+"""Ask two stores of one corpus the same questions and compare their answers, view by view.
+
+    python experiments/parity/compare.py ../shared/data/wiki/squad_questions.jsonl --stores joint-store bolt://localhost:7687
+
+Vector search is exact in both. For every view: how many questions have the same candidates (depth 30), and the largest
+difference between scores of the same chunk in the same view; for the word index, whose candidates are each engine's own,
+the share of the ten best that both have. Then hit@5 of the default fusion on both, exact and approximate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+import trivium
+from trivium.datasets.questions import read_questions
+from trivium.fusion.table import Table
+from trivium.types import Question
+
+SCORE_TOLERANCE = 1e-5
+TOP = 10
+
+
+def main() -> None:
+    """Compare and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--stores", nargs=2, required=True, metavar="STORE")
+    parser.add_argument("--sample", type=int, default=100, help="How many questions (default 100).")
+    parser.add_argument("--json", action="store_true", help="Print one JSON document.")
+    given = parser.parse_args()
+    questions = read_questions(given.questions)
+    questions = questions[:: max(1, len(questions) // given.sample)][: given.sample]
+    first, second = given.stores
+    with trivium.Engine.open(first) as one, trivium.Engine.open(second) as other:
+        report = {"questions": len(questions), "views": compare(one, other, questions)}
+        report["default hit@5"] = {
+            mode: {
+                name: hit_at_5(engine, questions, exact=mode == "exact")
+                for name, engine in ((first, one), (second, other))
+            }
+            for mode in ("exact", "approximate")
+        }
+    if given.json:
+        print(json.dumps(report, indent=1))
+        return
+    print(f"{report['questions']} questions, exact vector search")
+    for view, found in report["views"].items():
+        print(
+            f"{view:<10} same candidates {found['same candidates']:>4}   largest score difference "
+            f"{found['largest difference']:.1e}   mean overlap of the {TOP} best {found['overlap']:.3f}"
+        )
+    for mode, rates in report["default hit@5"].items():
+        print(
+            f"default fusion, {mode}: hit@5 "
+            + ", ".join(f"{rate:.4f} ({name})" for name, rate in rates.items())
+        )
+
+
+def compare(
+    one: trivium.Engine, other: trivium.Engine, questions: list[Question]
+) -> dict[str, dict[str, float]]:
+    """Agreement of two stores, by view."""
+    views: dict[str, dict[str, list[float]]] = {}
+    tables = zip(one.tables(questions, exact=True), other.tables(questions, exact=True), strict=True)
+    for left, right in tables:
+        for view in left.columns:
+            found = views.setdefault(view, {"same": [], "difference": [], "overlap": []})
+            mine, theirs = ranking(left, view), ranking(right, view)
+            found["same"].append(set(mine) == set(theirs))
+            found["difference"].append(largest_difference(left, right, view))
+            found["overlap"].append(overlap(mine[:TOP], theirs[:TOP]))
+    return {
+        view: {
+            "same candidates": int(np.sum(found["same"])),
+            "largest difference": float(np.nanmax(found["difference"])),
+            "overlap": float(np.mean(found["overlap"])),
+        }
+        for view, found in views.items()
+    }
+
+
+def ranking(table: Table, view: str) -> list[str]:
+    """The chunks a view returned, best first."""
+    ranks = table.ranks[:, table.column(view)]
+    rows = sorted(np.flatnonzero(ranks).tolist(), key=lambda row: int(ranks[row]))
+    return [table.chunks[row] for row in rows]
+
+
+def overlap(mine: list[str], theirs: list[str]) -> float:
+    """Share of the longer list that both have; 1 for two empty ones."""
+    longer = max(len(mine), len(theirs))
+    return len(set(mine) & set(theirs)) / longer if longer else 1.0
+
+
+def largest_difference(left: Table, right: Table, view: str) -> float:
+    """Between the scores of chunks that both tables have; infinite where only one has a score."""
+    rows = {uri: row for row, uri in enumerate(right.chunks)}
+    shared = [(row, rows[uri]) for row, uri in enumerate(left.chunks) if uri in rows]
+    if not shared:
+        return 0.0
+    mine = left.raw[[row for row, _ in shared], left.column(view)]
+    theirs = right.raw[[row for _, row in shared], right.column(view)]
+    if (np.isnan(mine) != np.isnan(theirs)).any():
+        return float("inf")
+    return float(np.nanmax(np.abs(mine - theirs), initial=0.0))
+
+
+def hit_at_5(engine: trivium.Engine, questions: list[Question], *, exact: bool) -> float:
+    """Of the default fusion."""
+    report = engine.evaluate(questions, fusions=["default"], exact=exact)
+    return float(report.to_json()["rows"]["default"]["hit@5"])
+
+
+if __name__ == "__main__":
+    main()
