@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from trivium.errors import StoreNotFoundError
-from trivium.graph.neo4j import memory as module
-from trivium.graph.neo4j.memory import Memory, Shelf, Standing
+from trivium.graph.neo4j.memory import TRUST, Memory, Shelf, Standing
 from trivium.graph.neo4j.recent import Recent
 from trivium.types import EmbedderIdentity
 
@@ -64,13 +63,13 @@ def test_how_the_store_stands_is_asked_anew_when_trust_runs_out(
 ) -> None:
     """Or at once, when it matters now or after a write of one's own."""
     now = 100.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    monkeypatch.setattr("time.monotonic", lambda: now)
     memory = Memory()
     expected = Standing(1, "u", EmbedderIdentity("toy", "1", 8), chunks=10, term_total=70)
     assert memory.standing(database) == memory.standing(database) == expected
     assert database.asked == 1
     database.generation = 2
-    now += module.TRUST
+    now += TRUST
     assert memory.standing(database).generation == 1
     now += 0.001
     assert memory.standing(database).generation == 2

@@ -40,7 +40,7 @@ PARAMETERS: dict[str, Any] = {
     "index": "chunk_search_terms",
     "query": '"a"',
     "page": "A",
-    **dict.fromkeys(("count", "nodes", "rows"), 9),
+    **dict.fromkeys(("count", "kept", "nodes", "rows"), 9),
 }
 
 
@@ -74,9 +74,8 @@ def explained(connection: Connection, query: str) -> list[str]:
     """The operators the server would carry a query out with."""
 
     async def ask() -> dict[str, Any]:
-        result = await connection._ready().execute_query("EXPLAIN " + query, PARAMETERS)  # type: ignore[arg-type]
-        plan: dict[str, Any] = result.summary.plan
-        return plan
+        result = await connection._ready().execute_query("EXPLAIN " + query, PARAMETERS)
+        return result.summary.plan or {}
 
     return list(operators(connection.run(ask())))
 

@@ -113,7 +113,7 @@ class Folder:
             part.abandon()
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
-        # Noted before it is there: a note without files is found out, files without a note would lie about.
+        # Noted before it is there: a note without its files is found out, files without a note would stay for ever.
         self.parts[name] = Finished(digest, files)
         self._save()
         unfinished.rename(self.path / name)

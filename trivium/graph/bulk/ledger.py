@@ -132,7 +132,8 @@ class Ledger:
 
     def resolve(self, title: str) -> str:
         """The entity a title stands for."""
-        return self._leads(title) or title
+        page = self._leads(title)
+        return title if page is None else page
 
     def _leads(self, title: str) -> str | None:
         """A page's own title stands for itself; of several pages that claim an alias the lowest uri holds it."""

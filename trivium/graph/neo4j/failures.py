@@ -19,7 +19,8 @@ from trivium.errors import StoreBusyError, StoreError, StoreNotFoundError
 from trivium.graph.neo4j.address import Address
 
 _READ_ONLY = ("ForbiddenOnReadOnlyDatabase", "WriteOnReadOnlyAccessDatabase", "read-only", "read only")
-_FULL = ("No space left on device", "disk is full", "out of disk", "DiskFull")
+_FULL = ("No space left on device", "Could not append transaction", "Could not apply the transaction")
+"""The last two are what clients are told when the disk is full, or fails otherwise."""
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout")
 
 
@@ -55,7 +56,10 @@ def _of_server(error: Neo4jError, address: Address) -> StoreError:
     if any(mark in said for mark in _READ_ONLY):
         return StoreError(f"the database at {address} is in read-only mode: nothing was changed")
     if any(mark in said for mark in _FULL):
-        return StoreError(f"the server at {address} has no space left on its disk: nothing was changed")
+        return StoreError(
+            f"the server at {address} could not write to its disk, which is full or fails: make room, start the server "
+            "again and repeat the command: what was committed stays"
+        )
     if any(mark in said for mark in _TIMED_OUT):
         return StoreBusyError(
             f"the server at {address} gave the query up after its time limit ({message}); another process may be "

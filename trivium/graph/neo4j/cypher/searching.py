@@ -15,7 +15,10 @@ from trivium.graph.schema import Hop, Label
 
 _BY_PROCEDURE: LiteralString = """
 UNWIND range(0, size($indexes) - 1) AS place
-CALL db.index.vector.queryNodes($indexes[place], $count, $vector) YIELD node, score
+CALL (place) {
+  CALL db.index.vector.queryNodes($indexes[place], $count, $vector) YIELD node, score
+  RETURN node, score ORDER BY score DESC LIMIT $kept
+}
 """
 
 _HOPS: dict[Hop, LiteralString] = {
@@ -36,7 +39,7 @@ _ROUNDED: LiteralString = "round(score, toInteger(5 - floor(log10(abs(score) + 1
 
 @cache
 def nearest(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
-    """[[place of the label, uri, cosine]] of the ``$count`` nearest nodes of each label."""
+    """[[place of the label, uri, cosine]] of the best ``$kept`` of the ``$count`` neighbours each index finds."""
     return f"{_near(labels, dialect)} RETURN collect([place, node.uri, 2 * score - 1])"
 
 
@@ -83,12 +86,12 @@ def nearest_of_all(label: Label) -> LiteralString:
 
 
 def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
-    """Rows of (place of the label, node, score) of the ``$count`` nearest nodes of each label."""
+    """Rows of (place of the label, node, score) of the best ``$kept`` of the ``$count`` neighbours each index finds."""
     if dialect is Dialect.PROCEDURE:
         return _BY_PROCEDURE
     parts = [
         f"MATCH (node:{label}) SEARCH node IN (VECTOR INDEX {VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
-        f" SCORE AS score RETURN {place} AS place, node, score"
+        f" SCORE AS score RETURN {place} AS place, node, score ORDER BY score DESC LIMIT $kept"
         for place, label in enumerate(labels)
     ]
     return f"CYPHER 25 CALL () {{ {' UNION ALL '.join(parts)} }}"
@@ -119,8 +122,9 @@ def _reached(hop: Hop, *, embeddings: bool) -> LiteralString:
     """
 
 
-# Of chunks by their places in $chunks: their own similarities [[place, similarity]], and those of the sections or
-# pages directly above, of the pages and of the entities cited, each compared once: [[similarity, places]].
+# Of chunks by their places in $chunks: their own similarities, those of the sections or pages directly above, of the
+# pages and of the entities cited. Each node is compared once, [[similarity, places]]; reading its embedding is what
+# takes time, so that whether there is one is not asked before: without one the similarity is null.
 SIMILARITIES: LiteralString = """
 UNWIND range(0, size($chunks) - 1) AS place
 MATCH (chunk:Chunk {uri: $chunks[place]})
@@ -128,23 +132,23 @@ WITH collect({place: place, chunk: chunk}) AS asked
 CALL (asked) {
   UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
   MATCH (chunk)<-[:has_chunk]-(node)
-  WITH node, collect(place) AS places WHERE node.embedding IS NOT NULL
+  WITH node, collect(place) AS places
   RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS sections
 }
 CALL (asked) {
   UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
   MATCH (chunk)-[:is_chunk_of]->(node:Page)
-  WITH node, collect(place) AS places WHERE node.embedding IS NOT NULL
+  WITH node, collect(place) AS places
   RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS pages
 }
 CALL (asked) {
   UNWIND asked AS one WITH one.place AS place, one.chunk AS chunk
   MATCH (chunk)-[:cites]->(node)
-  WITH node, collect(place) AS places WHERE node.embedding IS NOT NULL
+  WITH node, collect(place) AS places
   RETURN collect([vector.similarity.cosine(node.embedding, $vector), places]) AS entities
 }
-RETURN [one IN asked WHERE one.chunk.embedding IS NOT NULL |
-  [vector.similarity.cosine(one.chunk.embedding, $vector), [one.place]]], sections, pages, entities
+RETURN [one IN asked | [vector.similarity.cosine(one.chunk.embedding, $vector), [one.place]]],
+  sections, pages, entities
 """
 
 # The hits of a full-text query with what their terms are counted in, [[uri, score, search_terms, heading_count]],

@@ -1,0 +1,258 @@
+"""Load Neo4j in bulk, page by page, and as tutorials do; and a whole crawl both ways.
+
+    python benchmarks/neo4j_loading.py --store subset-store
+    python benchmarks/neo4j_loading.py --pages crawl/pages
+
+With ``--store`` (a folder store, with its vectors) three loaders are timed in one run, each on a server of its own:
+bulk files for neo4j-admin, the batches of Neo4jStore, and a naive loader with one auto-committed statement a node or
+relationship, on as much of the same graph as it manages in ``--naive-seconds``. Prints nodes and relationships a
+second, indexes apart, and how many times the naive rate that is.
+
+With ``--pages`` (documents) both ways to the graph without vectors are timed from the documents on, and the counts of
+both databases are compared with the folder store's, label by label and type by type: exit status 1 if any differs.
+
+Everything is made in a temporary folder, or below ``--work``, where it stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from neo4j_naive import Naive, load_naively, read_sample
+from neo4j_server import run_tool, server
+from rich.console import Console
+from rich.table import Table
+
+from trivium.graph.bulk import export
+from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.schema import Label, embedding_text, entity_text, headings_of
+from trivium.graph.store import GraphStore, StoreInfo, Vectors
+from trivium.ingest import load
+
+PAGES_A_WRITE = 100
+TEXTS_A_WRITE = 2_000
+INDEXING = ("constraints and indexes", "vector indexes", "start the server")
+"""Stages after the load itself."""
+Seconds = dict[str, float]
+console = Console()
+
+
+def main() -> int:
+    """Measure and print; the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--store", type=Path, help="Folder store to load three ways.")
+    what.add_argument("--pages", help="Documents to load both ways: a folder, file or pattern.")
+    parser.add_argument("--version", default="5.26.30", help="Of Neo4j (default 5.26.30).")
+    parser.add_argument("--heap", default="2g", help="Of the servers and of neo4j-admin (default 2g).")
+    parser.add_argument(
+        "--naive-seconds", type=float, default=60.0, help="For the naive loader (default 60)."
+    )
+    parser.add_argument("--naive-pages", type=int, default=100, help="Pages it may load (default 100).")
+    parser.add_argument(
+        "--work", type=Path, help="Folder for stores, files and servers (default: a temporary one)."
+    )
+    given = parser.parse_args()
+    load_average = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    console.print(f"{os.cpu_count()} cores, load average {load_average} before the start")
+    with tempfile.TemporaryDirectory() as scratch:
+        work = given.work or Path(scratch)
+        work.mkdir(parents=True, exist_ok=True)
+        if given.store is not None:
+            return compare_loaders(given, work)
+        return load_crawl(given, work)
+
+
+def compare_loaders(given: argparse.Namespace, work: Path) -> int:
+    """One store, three loaders."""
+    with EmbeddedStore.open(given.store) as store:
+        wanted = store.info()
+        bulk, found = load_bulk(store, work, given)
+        gone = list(differences(wanted, found))
+        with server(work / "batches", given.version, "--heap", given.heap) as address:
+            batches, found = load_batches(store, address)
+            gone += differences(wanted, found)
+            sample = read_sample(address, given.naive_pages)
+    with server(work / "naive", given.version, "--heap", given.heap) as address:
+        Neo4jStore.create(address).close()  # with the same constraints
+        naive = load_naively(address, sample, given.naive_seconds)
+    print_rates(wanted, bulk, batches, naive)
+    return report_differences(gone)
+
+
+def load_crawl(given: argparse.Namespace, work: Path) -> int:
+    """From documents to a database, twice."""
+    seconds: Seconds = {}
+    with EmbeddedStore.create(work / "store") as store:
+        with timed(seconds, "parse and build the folder store"):
+            load([given.pages], store)
+        wanted = store.info()
+        bulk, in_bulk = load_bulk(store, work, given)
+    seconds |= bulk
+    batches: Seconds = {}
+    with (
+        server(work / "batches", given.version, "--heap", given.heap) as address,
+        Neo4jStore.create(address) as target,
+    ):
+        with timed(batches, "parse and write"):
+            load([given.pages], target)
+        with timed(batches, "indexes"):
+            target.refresh()
+        incremental = target.info()
+    for title, stages in (("Bulk", seconds), ("Page by page", batches)):
+        grid = Table("", "seconds", title=title)
+        for name, value in (stages | {"in all": sum(stages.values())}).items():
+            grid.add_row(name, f"{value:.1f}")
+        console.print(grid)
+    print_counts(wanted, in_bulk, incremental)
+    return report_differences([*differences(wanted, in_bulk), *differences(wanted, incremental)])
+
+
+def load_bulk(store: GraphStore, work: Path, given: argparse.Namespace) -> tuple[Seconds, StoreInfo]:
+    """Seconds of each stage, and what the database holds then."""
+    seconds: Seconds = {}
+    home = work / "bulk"
+    with timed(seconds, "export"):
+        export(store, work / "files")
+    with timed(seconds, "import"):
+        run_tool("import", work / "files", "--home", home, "--version", given.version, "--heap", given.heap)
+    with timed(seconds, "start the server"):
+        started = server(home, given.version, "--heap", given.heap)
+        address = started.__enter__()
+    try:
+        with timed(seconds, "constraints and indexes"):
+            target = Neo4jStore.open(address)
+        with timed(seconds, "vector indexes"):
+            target.refresh()
+        info = target.info()
+        target.close()
+    finally:
+        started.__exit__(None, None, None)
+    return seconds, info
+
+
+def load_batches(store: GraphStore, address: str) -> tuple[Seconds, StoreInfo]:
+    """The same by Neo4jStore.write and put_vectors."""
+    seconds: Seconds = {}
+    with Neo4jStore.create(address) as target:
+        with timed(seconds, "pages"):
+            batch = []
+            for page in store.page_graphs():
+                batch.append(page)
+                if len(batch) == PAGES_A_WRITE:
+                    target.write(batch)
+                    batch.clear()
+            target.write(batch)
+            target.set_types(store.types())
+        with timed(seconds, "vectors"):
+            copy_vectors(store, target)
+        with timed(seconds, "vector indexes"):
+            target.refresh()
+        return seconds, target.info()
+
+
+def copy_vectors(store: GraphStore, target: GraphStore) -> None:
+    """Every vector of one store into another that has the same texts."""
+    identity = store.embedder
+    if identity is None:
+        return
+    target.set_embedder(identity)
+    types = store.types()
+    places: dict[str, tuple[Label, str]] = {}
+    for page in store.page_graphs():
+        places.update((section.uri, (Label.SUBCHAPTER, section.uri)) for section in page.sections)
+        for chunk in page.chunks:
+            places[embedding_text(headings_of(chunk.parent), chunk.text)] = (Label.CHUNK, chunk.uri)
+    for uri in store.adjacency().entities:
+        places[entity_text(uri, types.get(uri, ""))] = (Label.ENTITY, uri)
+    texts = target.pending_texts()
+    for start in range(0, len(texts), TEXTS_A_WRITE):
+        some = texts[start : start + TEXTS_A_WRITE]
+        target.put_vectors(some, _vectors(store, places, some))
+
+
+def _vectors(store: GraphStore, places: dict[str, tuple[Label, str]], texts: list[str]) -> Vectors:
+    """Vectors (n x d) of texts: of nodes where some node has the text, else of relation types."""
+    identity = store.embedder
+    assert identity is not None
+    rows = np.full((len(texts), identity.dimension), np.nan, dtype=np.float32)
+    for label in (Label.CHUNK, Label.SUBCHAPTER, Label.ENTITY):
+        mine = [row for row, text in enumerate(texts) if text in places and places[text][0] is label]
+        rows[mine] = store.vectors(label, [places[texts[row]][1] for row in mine])
+    rest = [row for row, text in enumerate(texts) if text not in places]
+    rows[rest] = store.relation_vectors([texts[row] for row in rest])
+    return rows
+
+
+def print_rates(info: StoreInfo, bulk: Seconds, batches: Seconds, naive: Naive) -> None:
+    """One row a loader."""
+    nodes = info.nodes[Label.ENTITY] + info.nodes[Label.SUBCHAPTER] + info.nodes[Label.CHUNK]
+    relationships = sum(info.relationships.values())
+    alone = naive.seconds_for(nodes, relationships)
+    grid = Table(title=f"{nodes:,} nodes, {relationships:,} relationships, {info.embedded:,} vectors")
+    for column in ("", "load, s", "indexes, s", "a second", "times naive"):
+        grid.add_column(column, justify="right" if column else "left")
+    for name, seconds in (("bulk", bulk), ("batches", batches)):
+        after = sum(value for stage, value in seconds.items() if stage in INDEXING)
+        loading = sum(seconds.values()) - after
+        rate = (nodes + relationships) / loading
+        grid.add_row(name, f"{loading:.1f}", f"{after:.1f}", f"{rate:,.0f}", f"{alone / loading:.1f}")
+    grid.add_row("naive", f"{alone:,.0f}", "", f"{(nodes + relationships) / alone:,.0f}", "1.0")
+    console.print(grid)
+    for name, seconds in (("bulk", bulk), ("batches", batches)):
+        stages = ", ".join(f"{stage} {value:.1f}" for stage, value in seconds.items())
+        console.print(f"{name}, seconds: {stages}")
+    console.print(f"naive: measured on {naive.nodes:,} nodes and {naive.relationships:,} relationships")
+
+
+def print_counts(folder: StoreInfo, bulk: StoreInfo, batches: StoreInfo) -> None:
+    """One row a label or type."""
+    grid = Table("", "folder store", "bulk", "page by page", title="Counts")
+    for kind in ("nodes", "relationships"):
+        for name in getattr(folder, kind):
+            grid.add_row(name, *(f"{getattr(info, kind)[name]:,}" for info in (folder, bulk, batches)))
+    grid.add_row("aliases", *(f"{info.aliases:,}" for info in (folder, bulk, batches)))
+    console.print(grid)
+
+
+def differences(wanted: StoreInfo, found: StoreInfo) -> Iterator[str]:
+    """Where the counts of a database are not the folder store's."""
+    for kind in ("nodes", "relationships"):
+        for name, count in getattr(wanted, kind).items():
+            if getattr(found, kind)[name] != count:
+                yield f"{name}: {count:,} in the folder store, {getattr(found, kind)[name]:,} in {found.location}"
+    for kind in ("aliases", "embedded", "to_embed"):
+        if getattr(wanted, kind) != getattr(found, kind):
+            yield f"{kind}: {getattr(wanted, kind):,} in the folder store, {getattr(found, kind):,} in the database"
+
+
+def report_differences(found: list[str]) -> int:
+    """Print them; the exit status."""
+    for line in found:
+        console.print(f"[red]different:[/red] {line}")
+    if not found:
+        console.print("every count equals the folder store's")
+    return 1 if found else 0
+
+
+@contextmanager
+def timed(seconds: Seconds, stage: str) -> Iterator[None]:
+    """Note how long a block takes."""
+    began = time.perf_counter()
+    yield
+    seconds[stage] = time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())

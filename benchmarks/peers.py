@@ -1,0 +1,154 @@
+"""Trivium beside the usual retrievers of Neo4j: the same server, vectors and questions.
+
+    pip install neo4j-graphrag langchain-neo4j
+    python benchmarks/peers.py squad_questions.jsonl qed_questions.jsonl --store bolt://localhost:7687
+
+The store is one of Trivium's, with vectors. ``neo4j-graphrag`` and ``langchain-neo4j`` search its chunks through their
+own public interfaces: its vector index, and a full-text index over the text that is made for them and dropped at the
+end. Nothing else is written. Every question goes to every system before the next one does, in shuffled order; all
+embed it with the same model, and that is part of the time. Prints a table for each question file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from neo4j import GraphDatabase, NotificationMinimumSeverity
+from peers_race import System, judge, race, sample, table, to_json, warm_up
+from rich.console import Console
+
+import trivium
+from trivium.datasets.questions import read_questions
+from trivium.evaluation.report import Ranking
+from trivium.graph.neo4j.address import parse_address
+from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.schema import Label
+
+K = 10
+WARM_UP = 30
+"""Questions that are asked before the first counts."""
+PACKAGES = ("neo4j-graphrag", "langchain-neo4j")
+console = Console(soft_wrap=True, highlight=False)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", nargs="+", type=Path, help="Question files (JSON Lines).")
+    parser.add_argument("--store", required=True, help="Address of a Neo4j store: bolt://HOST:PORT.")
+    parser.add_argument(
+        "--limit", type=positive, default=300, help="Questions of a file at most (default 300)."
+    )
+    parser.add_argument("--seed", type=int, default=0, help="Of the sample and of the order (default 0).")
+    parser.add_argument(
+        "--ratio",
+        type=positive,
+        default=1,
+        help="effective_search_ratio of the peers: how many times the neighbours they ask the vector index for"
+        " (default 1, which is theirs).",
+    )
+    parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
+    given = parser.parse_args()
+    try:
+        outcome = compare(given)
+    except trivium.TriviumError as error:
+        sys.exit(f"error: {error}")
+    if given.json is not None:
+        given.json.write_text(json.dumps(outcome, indent=2) + "\n")
+
+
+def positive(text: str) -> int:
+    """A number of 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, got {text}")
+    return number
+
+
+def compare(given: argparse.Namespace) -> dict[str, Any]:
+    """Ask every file's questions, print a table each, and return the figures."""
+    with trivium.Engine.open(given.store) as engine, open_systems(engine, given) as (systems, about):
+        console.print(
+            f"{engine.info().nodes['Chunk']:,} chunks, {engine.embedder.identity.name}, {about};"
+            f" {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} before the start"
+        )
+        sets = []
+        for file in given.questions:
+            questions = read_questions(file)
+            traced = engine.trace(questions)
+            if not traced.questions:
+                console.print(f"\n{file.stem}: none of {len(questions)} questions has its gold in this store")
+                continue
+            asked = sample(traced.questions, given.limit, given.seed)
+            texts = [question.text for question in asked]
+            warm_up(systems, texts[:WARM_UP])
+            answers = race(systems, texts, given.seed)
+            title = f"{file.stem}: {len(asked)} of {len(traced.questions)} traced questions"
+            outcome = judge(title, systems, asked, traced, answers)
+            console.print(f"\n{title}\n\n{table(outcome)}", markup=False)
+            for name, found in answers.items():
+                if found.refused:
+                    console.print(
+                        f"{name} refused {len(found.refused)}, first: {found.refused[0]}", markup=False
+                    )
+            sets.append(to_json(outcome))
+    return {"about": about, "k": K, "ratio": given.ratio, "seed": given.seed, "sets": sets}
+
+
+@contextmanager
+def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[tuple[list[System], str]]:
+    """All systems, Trivium's first, and the versions of what they are."""
+    try:
+        from peers_graphrag import graphrag_systems, text_index
+        from peers_langchain import langchain_systems
+    except ImportError as error:
+        sys.exit(f"error: expected the peers to be installed ({error}): pip install {' '.join(PACKAGES)}")
+    address = parse_address(given.store)
+    vectors = VECTOR_INDEXES[Label.CHUNK]
+    embedder = engine.embedder
+    with ExitStack() as stack:
+        # A store remembers its latest answers: with one for both, the second to be asked would have a head start.
+        other = stack.enter_context(trivium.Engine.open(given.store))
+        driver = stack.enter_context(
+            GraphDatabase.driver(
+                address.uri,
+                auth=(address.user, address.password),
+                notifications_min_severity=NotificationMinimumSeverity.OFF,
+            )
+        )
+        words = stack.enter_context(text_index(driver, address.database))
+        systems = [
+            System("Trivium, default", lambda text: _search(engine, text, None)),
+            System("Trivium, vector", lambda text: _search(other, text, ["vector"])),
+            *graphrag_systems(driver, address.database, vectors, words, embedder, K, given.ratio),
+            *stack.enter_context(langchain_systems(address, vectors, words, embedder, K, given.ratio)),
+            System("(embedding the question)", lambda text: _embed(engine, text), judged=False),
+        ]
+        (server,) = driver.execute_query(
+            "CALL dbms.components() YIELD versions, edition RETURN versions[0] + ' ' + edition",
+            database_=address.database,
+        ).records
+        yield systems, ", ".join([f"Neo4j {server[0]}", *(f"{name} {version(name)}" for name in PACKAGES)])
+
+
+def _search(engine: trivium.Engine, text: str, retrievers: list[str] | None) -> Ranking:
+    return [(hit.uri, hit.score) for hit in engine.search(text, K, retrievers)]
+
+
+def _embed(engine: trivium.Engine, text: str) -> Ranking:
+    engine.embedder.embed_query(text)
+    return ()
+
+
+if __name__ == "__main__":
+    main()
