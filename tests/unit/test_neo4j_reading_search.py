@@ -33,7 +33,7 @@ PRECISION = 3e-7
 VECTOR = unit("question")
 WAYS = (
     ([Label.PAGE], 3, Hop.BELOW),
-    ([Label.ENTITY], 2, Hop.CITED_IN),
+    ([Label.ENTITY], 4, Hop.CITED_IN),
     ([Label.SUBCHAPTER, Label.PAGE], 3, Hop.CHILD),
 )
 
@@ -90,11 +90,12 @@ def _cosines(reached: list[Reached]) -> Floats:
 def test_lists_are_cut_on_the_server_as_if_they_came_whole(
     both: tuple[Neo4jStore, MemoryStore], exact: bool, limit: int | None
 ) -> None:
-    """Also where an entity leads to more chunks than are asked for."""
+    """Also where an entity leads to more chunks than are asked for, and a chunk is reached from several."""
     store, oracle = both
-    for labels, nodes, hop in WAYS:
-        found = store.reach(labels, VECTOR, nodes, hop, limit, exact=exact)
-        check_reached(found, oracle.reach(labels, VECTOR, nodes, hop, limit))
+    for vector in map(unit, (*QUESTIONS, "third", "fourth")):
+        for labels, nodes, hop in WAYS:
+            found = store.reach(labels, vector, nodes, hop, limit, exact=exact)
+            check_reached(found, oracle.reach(labels, vector, nodes, hop, limit))
 
 
 def test_reads_are_one_round_trip_each(both: tuple[Neo4jStore, MemoryStore], trips: list[str]) -> None:

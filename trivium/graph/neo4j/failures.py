@@ -36,13 +36,17 @@ def translated(address: Address) -> Iterator[None]:
         ) from error
     except (ServiceUnavailable, SessionExpired) as error:
         raise StoreError(
-            f"no Neo4j server answers at {address.uri} ({error}); start one with  make neo4j  and repeat the"
+            f"no Neo4j server answers at {address.uri} ({_one_line(error)}); start one with  make neo4j  and repeat the"
             " command: what was committed stays"
         ) from error
     except Neo4jError as error:
         raise _of_server(error, address) from error
     except DriverError as error:
-        raise StoreError(f"the connection to {address.uri} failed: {error}") from error
+        raise StoreError(f"the connection to {address.uri} failed: {_one_line(error)}") from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _of_server(error: Neo4jError, address: Address) -> StoreError:
