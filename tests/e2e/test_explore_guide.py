@@ -92,15 +92,6 @@ def test_every_query_returns_rows(driver: Driver, query: GuideQuery) -> None:
     assert not summary.counters.contains_updates
 
 
-@pytest.mark.parametrize("query", QUERIES, ids=lambda query: str(query.number))
-def test_a_query_about_one_thing_starts_from_an_index(driver: Driver, query: GuideQuery) -> None:
-    """Only what ranks the whole corpus scans it; counts come from those the server keeps."""
-    plan = driver.execute_query("EXPLAIN " + query.cypher).summary.plan
-    assert plan is not None
-    scans = [operator for operator in operators(plan) if "Scan" in operator]
-    assert bool(scans) == (query.number in WHOLE_CORPUS), scans
-
-
 def test_the_counts_are_those_of_the_sample(driver: Driver) -> None:
     """51 pages; every chunk and section has one parent."""
     counts = {row["what"]: row["count"] for row in rows(driver, 1)}
