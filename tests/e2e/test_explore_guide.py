@@ -20,8 +20,6 @@ from trivium.graph.neo4j.names import VECTOR_INDEXES, WORD_INDEX
 Row = dict[str, Any]
 
 QUERIES = guide_queries()
-WHOLE_CORPUS = {4, 5, 6}
-"""Queries that rank everything there is, and so read all of it."""
 LARGEST_PICTURE = 300_000
 """Bytes."""
 
@@ -52,13 +50,6 @@ def graph(driver: Driver, number: int) -> tuple[set[str], set[tuple[str, str, st
         assert start is not None and end is not None
         edges.add((uris[start.element_id], str(edge.get("type", edge.type)), uris[end.element_id]))
     return set(uris.values()), edges
-
-
-def operators(plan: dict[str, Any]) -> Iterator[str]:
-    """Every operator of a plan, without the mark of its planner."""
-    yield plan["operatorType"].partition("@")[0]
-    for child in plan.get("children", ()):
-        yield from operators(child)
 
 
 def test_there_are_fifteen_queries_numbered_in_order() -> None:
