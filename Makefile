@@ -42,7 +42,7 @@ bench: $(VENV)/models-tried
 # (docker compose stop, tools/neo4j/server stop); its data is no business of `clean`.
 neo4j:
 	@if docker version >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; then \
-	    docker compose up --detach --wait && docker compose ps; \
+	    tools/neo4j/docker; \
 	else \
 	    $(PYTHON) tools/neo4j/server start; \
 	fi

@@ -3,10 +3,10 @@
     python benchmarks/neo4j_loading.py --store subset-store
     python benchmarks/neo4j_loading.py --pages crawl/pages
 
-With ``--store`` (a folder store, with its vectors) three loaders are timed in one run, each on a server of its own:
-bulk files for neo4j-admin, the batches of Neo4jStore, and a naive loader with one auto-committed statement a node or
-relationship, on as much of the same graph as it manages in ``--naive-seconds``. Prints nodes and relationships a
-second, indexes apart, and how many times the naive rate that is.
+With ``--store`` (a folder store, with its vectors) loaders are timed in one run, each on a server of its own: bulk
+files for neo4j-admin, the batches of Neo4jStore, and naive ones with one statement a node or relationship
+(:mod:`neo4j_naive`), each on as much of the same graph as it manages in ``--naive-seconds``. Prints nodes and
+relationships a second, indexes apart, and how many times the naive rates that is.
 
 With ``--pages`` (documents) both ways to the graph without vectors are timed from the documents on, and the counts of
 both databases are compared with the folder store's, label by label and type by type: exit status 1 if any differs.
@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from neo4j_naive import Naive, load_naively, read_sample
+from neo4j_naive import WAYS, Naive, load_naively, read_sample
 from neo4j_server import run_tool, server
 from rich.console import Console
 from rich.table import Table
@@ -84,10 +84,15 @@ def compare_loaders(given: argparse.Namespace, work: Path) -> int:
             batches, found = load_batches(store, address)
             gone += differences(wanted, found)
             sample = read_sample(address, given.naive_pages)
-    with server(work / "naive", given.version, "--heap", given.heap) as address:
-        Neo4jStore.create(address).close()  # with the same constraints
-        naive = load_naively(address, sample, given.naive_seconds)
-    print_rates(wanted, bulk, batches, naive)
+    naive = {}
+    for way in WAYS:
+        for constrained in (True, False):
+            name = f"{way}, {'the same' if constrained else 'no'} constraints"
+            with server(work / f"naive-{len(naive)}", given.version, "--heap", given.heap) as address:
+                if constrained:
+                    Neo4jStore.create(address).close()
+                naive[name] = load_naively(address, way, sample, given.naive_seconds)
+    print_rates(wanted, {"bulk": bulk, "batches": batches}, naive)
     return report_differences(gone)
 
 
@@ -195,25 +200,32 @@ def _vectors(store: GraphStore, places: dict[str, tuple[Label, str]], texts: lis
     return rows
 
 
-def print_rates(info: StoreInfo, bulk: Seconds, batches: Seconds, naive: Naive) -> None:
+def print_rates(info: StoreInfo, ours: dict[str, Seconds], naive: dict[str, Naive]) -> None:
     """One row a loader."""
     nodes = info.nodes[Label.ENTITY] + info.nodes[Label.SUBCHAPTER] + info.nodes[Label.CHUNK]
     relationships = sum(info.relationships.values())
-    alone = naive.seconds_for(nodes, relationships)
     grid = Table(title=f"{nodes:,} nodes, {relationships:,} relationships, {info.embedded:,} vectors")
-    for column in ("", "load, s", "indexes, s", "a second", "times naive"):
+    for column in ("", "load, s", "indexes, s", "a second", *(f"times, {name}" for name in ours)):
         grid.add_column(column, justify="right" if column else "left")
-    for name, seconds in (("bulk", bulk), ("batches", batches)):
+    loading = {}
+    for name, seconds in ours.items():
         after = sum(value for stage, value in seconds.items() if stage in INDEXING)
-        loading = sum(seconds.values()) - after
-        rate = (nodes + relationships) / loading
-        grid.add_row(name, f"{loading:.1f}", f"{after:.1f}", f"{rate:,.0f}", f"{alone / loading:.1f}")
-    grid.add_row("naive", f"{alone:,.0f}", "", f"{(nodes + relationships) / alone:,.0f}", "1.0")
+        loading[name] = sum(seconds.values()) - after
+        rate = (nodes + relationships) / loading[name]
+        grid.add_row(name, f"{loading[name]:.1f}", f"{after:.1f}", f"{rate:,.0f}")
+    for name, measured in naive.items():
+        alone = measured.seconds_for(nodes, relationships)
+        rate = (nodes + relationships) / alone
+        slower = [f"{alone / seconds:.1f}" for seconds in loading.values()]
+        grid.add_row(name, f"{alone:,.0f}", "", f"{rate:,.0f}", *slower)
     console.print(grid)
-    for name, seconds in (("bulk", bulk), ("batches", batches)):
+    for name, seconds in ours.items():
         stages = ", ".join(f"{stage} {value:.1f}" for stage, value in seconds.items())
         console.print(f"{name}, seconds: {stages}")
-    console.print(f"naive: measured on {naive.nodes:,} nodes and {naive.relationships:,} relationships")
+    for name, measured in naive.items():
+        console.print(
+            f"{name}: measured on {measured.nodes:,} nodes and {measured.relationships:,} relationships"
+        )
 
 
 def print_counts(folder: StoreInfo, bulk: StoreInfo, batches: StoreInfo) -> None:

@@ -16,8 +16,9 @@ from trivium.errors import StoreError
 from trivium.graph.homes import is_address
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.indexes import recognise
+from trivium.graph.neo4j.indexes import ensure_vector_indexes, recognise
 from trivium.graph.neo4j.web import web_address
+from trivium.graph.store import Progress
 from trivium.settings import load_settings
 
 _PAGE = """<!doctype html>
@@ -51,8 +52,9 @@ class Exploration:
     style: Path
 
 
-def explore(store: str) -> Exploration:
-    """How to explore the store in a Neo4j database; asks the server where its web pages are.
+def explore(store: str, progress: Progress | None = None) -> Exploration:
+    """How to explore the store in a Neo4j database; asks the server where its web pages are. Makes the vector indexes
+    the guide asks where they are missing, as after a bulk import.
 
     Raises StoreError for a folder and for a server that is away or serves no pages, StoreNotFoundError for an empty
     database.
@@ -68,6 +70,7 @@ def explore(store: str) -> Exploration:
     try:
         recognise(connection)
         root = web_address(connection)
+        ensure_vector_indexes(connection, progress)
     finally:
         connection.close()
     scheme, _, server = address.uri.partition("://")

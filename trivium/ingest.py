@@ -27,6 +27,7 @@ from trivium.parser.sources.base import Format, Item, Problem
 from trivium.parser.sources.discover import discover
 from trivium.parser.sources.read import read
 from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
+from trivium.slices import slices
 from trivium.types import Chunk, ChunkKind, Page
 
 Progress = Callable[[str, int, int], None]
@@ -203,7 +204,7 @@ def _in_pool(items: Iterable[Item], workers: int) -> Iterator[Loaded]:
     each in a process of its own, so that only the item that kills it is lost.
 
     Raises ConfigurationError where no worker can be started at all."""
-    tasks = _slices(items, _ITEMS_A_TASK)
+    tasks = slices(items, _ITEMS_A_TASK)
     # A bounded window keeps memory flat when the store is slower than the parsers.
     window = 4 * workers
     under_way: deque[list[Item]] = deque(islice(tasks, window))
@@ -252,12 +253,6 @@ def _alone(item: Item) -> Loaded:
 def _pool(workers: int) -> ProcessPoolExecutor:
     # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
     return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-
-
-def _slices(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    rest = iter(items)
-    while part := list(islice(rest, size)):
-        yield part
 
 
 def _load_records(items: Sequence[Item], store: GraphStore, merge: _Merge, progress: Progress | None) -> None:

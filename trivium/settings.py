@@ -26,6 +26,8 @@ from pydantic_settings import (
 from trivium.errors import ConfigurationError
 
 PREFIX = "TRIVIUM_"
+TESTS = "TRIVIUM_TEST_"
+"""Begins variables that are for the test-suite."""
 SETTINGS_FILE = Path("trivium.toml")
 
 Positive = Annotated[int, Field(ge=1)]
@@ -148,7 +150,7 @@ def _fault(location: tuple[int | str, ...], message: str) -> str:
 def _check_variables(environment: Iterable[str], fields: dict[str, FieldInfo]) -> None:
     known = [PREFIX + name.upper() for name in fields]
     for variable in sorted(environment):
-        if not variable.startswith(PREFIX) or variable in known:
+        if not variable.startswith(PREFIX) or variable.startswith(TESTS) or variable in known:
             continue
         close = get_close_matches(variable, known, n=1, cutoff=0.85)
         if close:

@@ -14,12 +14,15 @@ from neo4j import Driver, GraphDatabase
 from tests.e2e.conftest import Run
 from tests.guide import GUIDE, STYLE, GuideQuery, guide_queries, guide_query
 from tests.neo4j_servers import Server
+from tests.plans import operators, replan
 from tests.sample_graph import fill_with_sample
 from trivium.graph.neo4j.names import VECTOR_INDEXES, WORD_INDEX
 
 Row = dict[str, Any]
 
 QUERIES = guide_queries()
+WHOLE_CORPUS = {4, 5, 6}
+"""Questions about everything there is of a kind."""
 LARGEST_PICTURE = 300_000
 """Bytes."""
 
@@ -30,6 +33,7 @@ def driver(request: pytest.FixtureRequest) -> Iterator[Driver]:
     server: Server = request.getfixturevalue(request.param)
     fill_with_sample(server)
     with GraphDatabase.driver(server.bolt, auth=server.auth, notifications_min_severity="OFF") as driver:
+        replan(driver)
         yield driver
 
 
@@ -81,6 +85,13 @@ def test_every_query_returns_rows(driver: Driver, query: GuideQuery) -> None:
     assert records, query.question
     assert summary.query_type in ("r", "s")
     assert not summary.counters.contains_updates
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: str(query.number))
+def test_a_query_about_one_thing_starts_from_an_index(driver: Driver, query: GuideQuery) -> None:
+    """Only what ranks the whole corpus scans it; counts come from those the server keeps."""
+    found = [operator for operator in operators(driver, query.cypher) if "Scan" in operator]
+    assert bool(found) == (query.number in WHOLE_CORPUS), found
 
 
 def test_the_counts_are_those_of_the_sample(driver: Driver) -> None:

@@ -6,15 +6,15 @@ characters of its text. Each scripted reply is used up by one request, in order.
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.fakes.local_server import LocalServer, QuietHandler
 
 DIMENSION = 8
 
@@ -58,30 +58,18 @@ def embedding(text: str, dimension: int = DIMENSION) -> list[float]:
     return counts
 
 
-class OpenAIServer:
+class OpenAIServer(LocalServer):
     """A context manager. ``requests`` are those received so far; ``script`` holds the replies to come."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.script: deque[Reply] = deque()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        super().__init__(self._handler())
 
     @property
     def base_url(self) -> str:
         """What a client takes as its base url."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return f"{self.address}/v1"
 
     def _reply(self, request: Request) -> Reply:
         self.requests.append(request)
@@ -100,7 +88,7 @@ class OpenAIServer:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 reply = outer._reply(Request(self.path, dict(self.headers), body))
@@ -113,8 +101,5 @@ class OpenAIServer:
                 self.end_headers()
                 with suppress(ConnectionError):  # of a client that has given up, as in some tests
                     self.wfile.write(content[: len(content) // 2] if reply.hang_up else content)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Quiet."""
 
         return Handler

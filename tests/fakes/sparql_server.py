@@ -8,18 +8,17 @@ DBpedia's, the endpoint can be limited: ``most_keys`` refuses queries about more
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs
 
 from pyoxigraph import QueryResultsFormat, QuerySolutions, RdfFormat, Store
+
+from tests.fakes.local_server import LocalServer, QuietHandler
 
 _VALUES = re.compile(r"VALUES \?\w+ \{([^}]*)\}")
 _LIMIT = re.compile(r"LIMIT \d+$")
@@ -49,7 +48,7 @@ class Request:
         return [iri for values in _VALUES.findall(self.query) for iri in values.split()]
 
 
-class SparqlServer:
+class SparqlServer(LocalServer):
     """A context manager. ``requests`` are those received so far, ``script`` holds the faults to come."""
 
     def __init__(self, triples: str | bytes, *, most_keys: int | None = None, most_rows: int | None = None):
@@ -59,29 +58,17 @@ class SparqlServer:
         self.most_rows = most_rows
         self._triples = Store()
         self._triples.load(input=triples, format=RdfFormat.N_TRIPLES)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        super().__init__(self._handler())
 
     @property
     def url(self) -> str:
         """The address of the endpoint."""
-        return f"http://127.0.0.1:{self._server.server_port}/sparql"
+        return f"{self.address}/sparql"
 
     @property
     def asked(self) -> list[str]:
         """Every IRI that was asked about, in order."""
         return [key for request in self.requests for key in request.keys]
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
     def _reply(self, request: Request) -> Fault:
         self.requests.append(request)
@@ -107,7 +94,7 @@ class SparqlServer:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self) -> None:
                 form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
                 reply = outer._reply(Request(form["query"][0], dict(self.headers)))
@@ -128,8 +115,5 @@ class SparqlServer:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Quiet."""
 
         return Handler

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from tests.unit.neo4j_database import Edges, Nodes, _comparable, _frozen, _key
 
@@ -32,6 +33,7 @@ def read_export(folder: Path) -> tuple[Nodes, Edges]:
         edges[(start, kind, _frozen(row), end)] += 1
     (books,) = (row for key, row in nodes.items() if key[-1] == "Trivium")
     assert books.pop("generation") == 1
+    assert UUID(books.pop("uuid"))
     return nodes, edges
 
 

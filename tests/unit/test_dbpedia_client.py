@@ -75,7 +75,7 @@ def test_requests_keep_their_distance(server: SparqlServer, clock: Clock) -> Non
     assert clock.naps == pytest.approx([0.5, 0.2])
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, None])
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 507, 520, 523, None])
 def test_overload_and_broken_connections_are_tried_again_with_growing_waits(
     server: SparqlServer, clock: Clock, status: int | None
 ) -> None:

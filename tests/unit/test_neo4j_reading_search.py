@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from tests.neo4j_servers import Server
 from tests.unit.neo4j_stores import SERVERS, credentials, new_store
 from trivium.errors import StoreError
 from trivium.graph.model import PageGraph
-from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.neo4j import Neo4jStore, projection, projection_file
 from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.cypher.schema import DROP_VECTOR_INDEX
 from trivium.graph.neo4j.memory import TRUST
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Floats, GraphStore, Reached
+from trivium.graph.store import Adjacency, Floats, GraphStore, Reached
 
 POPULAR = 120
 PRECISION = 3e-7
@@ -50,15 +52,19 @@ def fill(store: GraphStore) -> None:
     embed_pending(store)
 
 
+def _filled() -> MemoryStore:
+    oracle = MemoryStore()
+    fill(oracle)
+    return oracle
+
+
 @pytest.fixture(scope="module", params=SERVERS)
 def both(request: pytest.FixtureRequest) -> Iterator[tuple[Neo4jStore, MemoryStore]]:
     """The same pages in a database and in memory; only read."""
     server: Server = request.getfixturevalue(request.param)
-    oracle = MemoryStore()
-    fill(oracle)
     with new_store(server) as store:
         fill(store)
-        yield store, oracle
+        yield store, _filled()
 
 
 @pytest.fixture
@@ -67,9 +73,9 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     sent: list[str] = []
     fetch = Connection.fetch
 
-    async def counted(self: Connection, query: str, parameters: object = None) -> object:
+    async def counted(self: Connection, query: str, *given: Any, **options: Any) -> object:
         sent.append(query)
-        return await fetch(self, query, parameters)  # type: ignore[arg-type]
+        return await fetch(self, query, *given, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Connection, "fetch", counted)
     return sent
@@ -242,6 +248,53 @@ def test_a_change_by_another_is_noticed(neo4j_5: Server) -> None:
         store.put_vectors(["C"], unit("C")[None])
         time.sleep(TRUST)
         assert seen()[-1] != before[-1]
+
+
+@pytest.mark.parametrize("fixture", SERVERS)
+def test_the_first_questions_after_an_import_make_the_vector_indexes(
+    fixture: str, request: pytest.FixtureRequest
+) -> None:
+    """However many ask at once, in however many processes: a bulk import brings none."""
+    server: Server = request.getfixturevalue(fixture)
+    with new_store(server) as store, credentials(server), Neo4jStore.open(server.bolt) as other:
+        fill(store)
+        expected = [near.uri for near in _filled().nearest([Label.CHUNK], VECTOR, 9)]
+        for statement in DROP_VECTOR_INDEX.values():
+            store._connection.change_schema(statement)
+        for each in (store, other):
+            each._memory.clear()
+        with ThreadPoolExecutor(8) as pool:
+            found = pool.map(lambda each: each.nearest([Label.CHUNK], VECTOR, 9), [store, other] * 4)
+            assert [[near.uri for near in one] for one in found] == [expected] * 8
+
+
+def test_the_walk_graph_is_read_by_one_process_for_all(
+    neo4j_5: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next finds it in a file, until the graph changes."""
+    monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
+    monkeypatch.setattr(projection_file, "WORTH_KEEPING", 1)
+    read: list[Connection] = []
+    from_database = projection._read
+
+    def counted(connection: Connection) -> Adjacency:
+        read.append(connection)
+        return from_database(connection)
+
+    monkeypatch.setattr(projection, "_read", counted)
+    with new_store(neo4j_5) as store, credentials(neo4j_5):
+        fill(store)
+        first = store.adjacency()
+        for _ in range(2):
+            with Neo4jStore.open(neo4j_5.bolt) as other:
+                found = other.adjacency()
+                assert (found.chunks, found.entities) == (first.chunks, first.entities)
+                np.testing.assert_array_equal(found.indices, first.indices)
+        assert len(read) == 1
+        store.write([graph("C", [("c", ["X"])])])
+        with Neo4jStore.open(neo4j_5.bolt) as other:
+            assert len(other.adjacency().chunks) == len(first.chunks) + 1
+        assert len(read) == 2
 
 
 @pytest.mark.parametrize("fixture", SERVERS)

@@ -183,6 +183,19 @@ def test_a_home_keeps_its_version(tmp_path: Path) -> None:
     assert cli.choose(cli.parse(["start", "--home", str(tmp_path)])) == (home, CURRENT)
 
 
+@pytest.mark.parametrize("command", ["start", "stop", "status"])
+def test_a_home_of_a_version_that_is_no_longer_known_is_an_error_that_names_those_known(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path)
+    home.create()
+    home.save(State("5.1.0", 7001, 7002, "1g", "1g", read_only=False))
+    assert cli.main([command, "--home", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert f"{tmp_path} holds data of Neo4j 5.1.0" in said
+    assert f"it knows {LTS.name} and {CURRENT.name}" in said
+
+
 def test_homes_lie_below_the_data_folder_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert cli.default_home(LTS) == tmp_path / "trivium" / "neo4j" / LTS.name
@@ -196,6 +209,7 @@ def test_the_configuration_is_loopback_bounded_and_silent() -> None:
         "server.default_listen_address=127.0.0.1",
         "server.bolt.listen_address=127.0.0.1:7001",
         "server.bolt.advertised_address=127.0.0.1:7001",
+        "server.bolt.connection_keep_alive_for_requests=OFF",
         "server.http.listen_address=127.0.0.1:7002",
         "server.http.advertised_address=127.0.0.1:7002",
         "server.https.enabled=false",

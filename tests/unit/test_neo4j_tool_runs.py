@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -21,8 +23,9 @@ from tools.neo4j.neo4j_tool.home import Home, State
 from tools.neo4j.neo4j_tool.jars import ensure_jars
 from tools.neo4j.neo4j_tool.java import Java
 from tools.neo4j.neo4j_tool.process import is_server
-from tools.neo4j.neo4j_tool.versions import LTS
+from tools.neo4j.neo4j_tool.versions import CURRENT, LTS
 
+SERVER = Path(__file__).parents[2] / "tools" / "neo4j" / "server"
 MAVEN = """\
 echo fetched >> {log}
 [ -f "$PWD/pom.xml" ] || exit 9
@@ -324,7 +327,7 @@ def test_a_failed_import_shows_the_first_lines_of_its_report(
     )
     assert machine.run("import", str(folder)) == 1
     said = capsys.readouterr().err
-    assert "exit status 1" in said
+    assert "exit status 1); what it left is no database, and the data before it may be gone" in said
     assert "bad line 1\n" in said
     assert "bad line 11" not in said
     assert said.endswith("ended with:\nno node a\n")
@@ -340,8 +343,55 @@ def test_an_import_passes_on_progress_and_prints_what_it_made(
     found = json.loads(said.out)
     assert (found["nodes"], found["relationships"], found["properties"]) == (2, 1, 6)
     assert found["seconds"] > 0
+    assert found["home"] == str(machine.home.path)
+    assert machine.run("import", str(folder)) == 0
+    assert f"2 nodes, 1 relationships and 6 properties in 0.0 s\n  home      {machine.home.path}\n" in re.sub(
+        r"\d+\.\d s", "0.0 s", capsys.readouterr().out
+    )
+
+
+def test_a_home_that_was_filled_keeps_the_version_of_the_import(
+    machine: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or its first start would be one of the default version, on files of another."""
+    machine.java(admin="exit 0")
+    assert machine.run("import", str(folder)) == 0
+    monkeypatch.setattr(cli, "default_version", lambda: CURRENT)
+    options = cli.parse(["start", "--home", str(machine.home.path)])
+    assert cli.choose(options) == (machine.home, LTS)
+
+
+def test_an_import_leaves_alone_what_a_home_was_started_with(machine: Machine, folder: Path) -> None:
+    machine.java(admin="exit 0")
+    machine.home.create()
+    before = State(LTS.name, 7001, 7002, "3g", "1g", read_only=False, pid=99999999)
+    machine.home.save(before)
+    assert machine.run("import", str(folder)) == 0
+    assert machine.home.state() == before
+
+
+def test_an_import_that_is_interrupted_ends_and_says_what_became_of_the_data(
+    machine: Machine, folder: Path
+) -> None:
+    """The signal reaches this command only, as from ``kill -INT``: neo4j-admin is not left at work."""
+    told = f"trap 'echo told to end >> {machine.log}; exit' TERM"
+    machine.java(admin=f"{told}; echo at work; for _ in $(seq 100); do sleep 0.1; done")
+    command = [sys.executable, SERVER, "import", folder, "--home", machine.home.path, "--version", LTS.name]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while "at work" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait() == 130
+    assert (
+        f"into {machine.home.path}; what it left is no database, and the data before it may be gone" in said
+    )
+    assert said.endswith("interrupted\n")
+    assert machine.noted[-1] == "told to end"
 
 
 def test_the_counts_of_an_import_are_read_from_its_words() -> None:
     said = "IMPORT DONE in 9s.\nImported:\n  368000 nodes\n  1000000 relationships\n  5 properties\nPeak: 1 nodes per\n"
-    assert summary(said, 1.23456) == Summary(368_000, 1_000_000, 5, 1.235)
+    home = Home(Path("/data/graph"))
+    assert summary(said, home, 1.23456) == Summary(368_000, 1_000_000, 5, 1.235, "/data/graph")

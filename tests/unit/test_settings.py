@@ -103,6 +103,16 @@ def test_an_unrelated_variable_is_only_logged(
     assert "TRIVIUM_QUIZ_NIGHT" in caplog.text
 
 
+def test_variables_for_the_tests_are_nobodys_mistake(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They are set all the time while one works on the package."""
+    monkeypatch.setenv("TRIVIUM_TEST_NEO4J_5", "server.json")
+    with caplog.at_level(logging.WARNING):
+        load_settings()
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize(
     ("variable", "value"),
     [

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from trivium.cli.options import Json, Store
-from trivium.cli.terminal import err, out, print_json, shown
+from trivium.cli.terminal import err, out, print_json, progress, shown
 
 
 def explore(
@@ -23,7 +23,8 @@ def explore(
     from trivium.explore import explore as find
     from trivium.explore import show
 
-    found = find(store)
+    with progress(quiet=json) as bars:
+        found = find(store, lambda done, total: bars("index", done, total))
     if json:
         print_json(
             {

@@ -56,6 +56,8 @@ def load_sources(
     no_embed: bool,
     json: bool,
 ) -> None:
+    """Load and embed with progress bars, and print what came of it. Raises typer.Exit with :data:`PARTIAL` where
+    documents were left out."""
     started = time.perf_counter()
     with progress(quiet=json) as bars:
         report = engine.build(
@@ -218,4 +220,9 @@ def export(
             f"{nodes:,} nodes and {relationships:,} relationships, {report.bytes / 1e6:,.0f} MB in "
             f"{escape(str(report.folder))}  [dim]({seconds:.1f} s)[/]"
         )
-        out.print(f"Next:  [bold]tools/neo4j/server import {escape(str(report.folder))}[/]", soft_wrap=True)
+        for what, command in (
+            ("load it", f"tools/neo4j/server import {escape(str(report.folder))}"),
+            ("start it", "tools/neo4j/server start"),
+            ("make its vector indexes", "trivium embed --store bolt://HOST:PORT"),
+        ):
+            out.print(f"{what + ':':<24} [bold]{command}[/]", soft_wrap=True)

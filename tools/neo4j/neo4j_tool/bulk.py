@@ -13,34 +13,37 @@ from pathlib import Path
 
 from .commands import at_work, running
 from .errors import ToolError
-from .files import essence
+from .files import essence, say
 from .home import Home
 from .jars import ensure_jars
 from .java import find_java
-from .prepare import check_version
-from .process import admin_command, environment
+from .prepare import Asked, check_version, settle
+from .process import admin_command, environment, give_up
 from .versions import Version
 
 MANIFEST = "import.json"
 DATABASE = "neo4j"
 _OURS = ("--overwrite-destination", "--report-file", "--max-off-heap-memory", "--additional-config", "--help")
+_LEFT = "what it left is no database, and the data before it may be gone: import again"
 _COUNT = re.compile(r"^\s*(\d+) (nodes|relationships|properties)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an import made, and how long it took from start to end of the command."""
+    """What an import made in which home, and how long it took from start to end of the command."""
 
     nodes: int
     relationships: int
     properties: int
     seconds: float
+    home: str
 
     def text(self) -> str:
         """The summary in words."""
         return (
             f"imported {self.nodes:,} nodes, {self.relationships:,} relationships and {self.properties:,} properties"
-            f" in {self.seconds:.1f} s"
+            f" in {self.seconds:.1f} s\n"
+            f"  home      {self.home}"
         )
 
 
@@ -49,6 +52,7 @@ def import_folder(
 ) -> Summary:
     """Replace the database of a stopped server by the files of a folder. Raises ToolError.
 
+    A home without a version has this one from then on, whatever comes of the import.
     ``heap`` and ``off_heap`` bound its memory, ``timeout`` the seconds to wait for another command. Progress goes
     to stderr.
     """
@@ -82,11 +86,17 @@ def import_folder(
             "--",
             DATABASE,
         )
+        if home.state() is None:
+            home.save(settle(home, version, Asked()))
         began = time.monotonic()
-        status, said = _stream(command, home, folder)
+        try:
+            status, said = _stream(command, home, folder)
+        except KeyboardInterrupt:
+            say(f"neo4j-admin was stopped while it imported into {home.path}; {_LEFT}")
+            raise
         if status != 0:
             raise ToolError(_failure(folder, status, said, report))
-        return summary(said, time.monotonic() - began)
+        return summary(said, home, time.monotonic() - began)
 
 
 def read_manifest(folder: Path) -> list[str]:
@@ -127,7 +137,7 @@ def _below(argument: str) -> str:
     return f"{option}={label}{equals}{','.join(names)}"
 
 
-def summary(said: str, seconds: float) -> Summary:
+def summary(said: str, home: Home, seconds: float) -> Summary:
     """What neo4j-admin said it imported."""
     counts = {name: int(number) for number, name in _COUNT.findall(said)}
     return Summary(
@@ -135,11 +145,15 @@ def summary(said: str, seconds: float) -> Summary:
         relationships=counts.get("relationships", 0),
         properties=counts.get("properties", 0),
         seconds=round(seconds, 3),
+        home=str(home.path),
     )
 
 
 def _stream(command: list[str], home: Home, folder: Path) -> tuple[int, str]:
-    """Run neo4j-admin in the folder and pass on what it says as it says it; its exit status and its words."""
+    """Run neo4j-admin in the folder and pass on what it says as it says it; its exit status and its words.
+
+    It ends with this command, by Ctrl-C for one.
+    """
     said = bytearray()
     with subprocess.Popen(
         command,
@@ -150,10 +164,14 @@ def _stream(command: list[str], home: Home, folder: Path) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
     ) as process:
         assert process.stdout is not None  # as asked with PIPE
-        while piece := os.read(process.stdout.fileno(), 1 << 16):
-            said += piece
-            sys.stderr.write(piece.decode("utf-8", "replace"))
-            sys.stderr.flush()
+        try:
+            while piece := os.read(process.stdout.fileno(), 1 << 16):
+                said += piece
+                sys.stderr.write(piece.decode("utf-8", "replace"))
+                sys.stderr.flush()
+        except BaseException:
+            give_up(process)
+            raise
     return process.returncode, said.decode("utf-8", "replace")
 
 
@@ -161,7 +179,7 @@ def _failure(folder: Path, status: int, said: str, report: Path) -> str:
     reported = report.read_text("utf-8", "replace").splitlines()[:10] if report.exists() else []
     return "\n".join(
         [
-            f"neo4j-admin could not import {folder} (exit status {status}); what it left is no database: import again",
+            f"neo4j-admin could not import {folder} (exit status {status}); {_LEFT}",
             *([f"{report} begins with:", *reported] if reported else []),
             "neo4j-admin ended with:",
             *essence(said, 12),

@@ -133,12 +133,12 @@ def choose(options: argparse.Namespace) -> tuple[Home, Version]:
     """The home and version a command is about.
 
     What is not said: the version of the home named; to see or stop a server, the one that runs; else the default.
+    Raises ToolError for a home of a version that is not known.
     """
     named = VERSIONS.get(options.version or "")
     if options.home is not None:
         home = Home(options.home.resolve())
-        state = home.state()
-        return home, named or (VERSIONS[state.version] if state else default_version())
+        return home, named or _version_kept(home) or default_version()
     if named is None and options.command in ("stop", "status"):
         for version in VERSIONS.values():
             home = Home(default_home(version))
@@ -146,6 +146,19 @@ def choose(options: argparse.Namespace) -> tuple[Home, Version]:
                 return home, version
     version = named or default_version()
     return Home(default_home(version)), version
+
+
+def _version_kept(home: Home) -> Version | None:
+    """The version of a home, None when it has none yet."""
+    state = home.state()
+    if state is None:
+        return None
+    if state.version not in VERSIONS:
+        raise ToolError(
+            f"{home.path} holds data of Neo4j {state.version}, which this tool does not know; it knows"
+            f" {' and '.join(VERSIONS)}: give another --home, or use the tool that made this one"
+        )
+    return VERSIONS[state.version]
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ conf/neo4j.conf   written anew at every start
 data/ import/ logs/ plugins/ run/
 logs/console.log  what the process said outside of its own logs
 password          of the user neo4j, readable by the owner only
-server.json       what was started last (:class:`State`)
+server.json       what was started last, or will be after an import (:class:`State`)
 lock              held while a command is at work
 """
 
@@ -160,6 +160,9 @@ def conf_text(state: State) -> str:
         "server.bolt.listen_address": bolt,
         # Browser asks the server where Bolt is.
         "server.bolt.advertised_address": bolt,
+        # Signs of life while a query runs; they tell a client of a lost network, which loopback is not, and have
+        # drivers in Python start a timer for every message.
+        "server.bolt.connection_keep_alive_for_requests": "OFF",
         "server.http.listen_address": http,
         "server.http.advertised_address": http,
         "server.https.enabled": "false",

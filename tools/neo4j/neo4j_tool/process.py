@@ -99,7 +99,7 @@ def terminate(pid: int, home: Home, timeout: float) -> bool:
 
 
 def give_up(process: subprocess.Popen[bytes]) -> None:
-    """End a server of ours that did not come up; one that does not listen is killed."""
+    """End a process of ours that is of no use any more; one that does not listen is killed."""
     process.terminate()
     try:
         process.wait(30.0)

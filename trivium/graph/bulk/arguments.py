@@ -47,10 +47,6 @@ def _argument(kind: str, what: str, header: str, files: list[str]) -> list[str]:
     return [f"--{kind}={what}={','.join([f'{HEADERS}/{header}{SUFFIX}', *files])}"]
 
 
-def _header(name: str) -> str:
-    return f"{HEADERS}/{name}{SUFFIX}"
-
-
 def _files(table: NodeTable | RelationshipTable, parts: Mapping[str, Finished]) -> list[str]:
     return [
         f"{name}/{table.name}{SUFFIX}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import TypeVar
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.arguments import HEADERS, headers
@@ -15,15 +17,15 @@ from trivium.graph.model import PageGraph
 from trivium.graph.neo4j.checks import check_page
 from trivium.graph.schema import SCHEMA_VERSION, Label
 from trivium.graph.store import GraphStore, Progress, Vectors
+from trivium.slices import slices
 
-RULES = "1"
+RULES = "2"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000
 BOOKS = "books"
 """The part with what is neither of one page nor an entity."""
 _LINES_A_WRITE = 20_000
-T = TypeVar("T")
 Lines = Iterator[tuple[str, Iterable[str]]]
 """Lines of tables, by name."""
 Embeddings = Mapping[str, Vectors]
@@ -49,20 +51,19 @@ class Parts:
 
     def write(self) -> None:
         """Write what is missing, keep what is right."""
-        for number, pages in enumerate(_slices(self._store.page_graphs(), PAGES_A_PART)):
+        for number, pages in enumerate(slices(self._store.page_graphs(), PAGES_A_PART)):
             self._write_pages(f"pages-{number:05}", pages)
         citations = self._ledger.citations()
         statements = self._ledger.statements()
         entities = self._ledger.bare_entities(citations[1], statements)
-        for number, uris in enumerate(_slices(entities, ENTITIES_A_PART)):
+        for number, uris in enumerate(slices(entities, ENTITIES_A_PART)):
             embeddings = self._vectors(Label.ENTITY, uris)
             self._part(f"entities-{number:05}", self._entity_lines(uris, embeddings), len(uris))
         kinds = sorted({statement.type for statement in statements})
         of_kinds = {} if self._embedder is None else _by(kinds, self._store.relation_vectors(kinds))
         self._note([vector.tobytes() for vector in of_kinds.values()])
         self._part(BOOKS, self._book_lines(kinds, of_kinds))
-        cites = zip(*(column.tolist() for column in citations), strict=True)
-        self._part(tables.CITES.name, self._citation_lines(cites))
+        self._part(tables.CITES.name, self._citation_lines(*citations))
         self._part(tables.SEMANTIC_REL.name, self._relation_lines(statements))
         self._part(HEADERS, ((name, [line]) for name, line in headers()))
 
@@ -109,12 +110,15 @@ class Parts:
         for kind in kinds:
             row = rows.relation_type(kind, embeddings.get(kind))
             yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(self._ledger.another(), row)]
-        row = rows.store(self._embedder, self._ledger.term_total)
+        row = rows.store(self._embedder, self._ledger.term_total, state=UUID(bytes=self._digest.digest()))
         yield tables.STORE.name, [tables.STORE.line(self._ledger.another(), row)]
 
-    def _citation_lines(self, citations: Iterable[tuple[int, int, int]]) -> Lines:
-        for some in _slices(citations, _LINES_A_WRITE):
-            yield tables.CITES.name, [tables.CITES.line(a, b, {"position": place}) for a, b, place in some]
+    def _citation_lines(self, *columns: NDArray[np.int64]) -> Lines:
+        """A part of the arrays at a time: as numbers of Python they take several times the room."""
+        line = tables.CITES.line
+        for start in range(0, len(columns[0]), _LINES_A_WRITE):
+            some = zip(*(column[start : start + _LINES_A_WRITE].tolist() for column in columns), strict=True)
+            yield tables.CITES.name, [line(a, b, {"position": place}) for a, b, place in some]
 
     def _relation_lines(self, statements: Sequence[Statement]) -> Lines:
         number, line = self._ledger.number, tables.SEMANTIC_REL.line
@@ -154,9 +158,3 @@ class Parts:
 
 def _by(names: Sequence[str], vectors: Vectors) -> Embeddings:
     return dict(zip(names, vectors, strict=True))
-
-
-def _slices(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    iterator = iter(items)
-    while part := list(islice(iterator, size)):
-        yield part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from uuid import UUID
 
 from trivium.graph.bulk import tables
 from trivium.graph.bulk.ledger import Placed, Statement
@@ -92,12 +93,13 @@ def alias(uri: str, leads_to: str | None) -> Row:
     return {"uri": uri, "name": name, "short_name": short_name, "leads_to": leads_to}
 
 
-def store(embedder: EmbedderIdentity | None, term_total: int) -> Row:
-    """The one node that says whose database this is. An import is the first write."""
+def store(embedder: EmbedderIdentity | None, term_total: int, *, state: UUID) -> Row:
+    """The one node that says whose database this is. An import is the first write; ``state`` tells its content."""
     return {
         "id": 1,
         "schema_version": SCHEMA_VERSION,
         "generation": 1,
+        "uuid": str(state),
         "term_total": term_total,
         "embedder": None if embedder is None else embedder.name,
         "embedder_version": None if embedder is None else embedder.version,

@@ -122,6 +122,7 @@ STORE = NodeTable(
         "id": Kind.NUMBER,
         "schema_version": Kind.NUMBER,
         "generation": Kind.NUMBER,
+        "uuid": Kind.TEXT,
         "term_total": Kind.NUMBER,
         "embedder": Kind.TEXT,
         "embedder_version": Kind.TEXT,

@@ -31,7 +31,8 @@ _PATIENCE = 2
 _TOO_LONG = frozenset({400, 413, 414, 431})
 # It took too long: a smaller one may do, or the same one at a better time.
 _TOO_SLOW = frozenset({408, 504, 524})
-_OVERLOADED = frozenset({429, 500, 502, 503})
+_TOO_MANY_REQUESTS = 429
+_NOT_IMPLEMENTED = 501
 # Virtuoso, which serves DBpedia, words its limits like this and answers 500.
 _LIMITS = ("timeout", "timed out", "estimated execution time", "too long", "exceeded", "too many")
 
@@ -95,7 +96,7 @@ class SparqlClient:
     def select(self, query: str, variables: tuple[str, ...], limit: int, *, insist: bool) -> Answer:
         """The answer to a SELECT that ends in ``LIMIT limit``.
 
-        Overload (429, 5xx), broken connections and garbled answers are tried again: after the time that the
+        Overload (429, 5xx but 501), broken connections and garbled answers are tried again: after the time that the
         endpoint asks for (Retry-After), else after 0.5 s, 1 s, 2 s ... times a random factor of 0.5 to 1, at most two
         minutes. So are timeouts, twice, when the caller ``insist``s because the query cannot be made smaller.
         Raises TooMuchError, and SparqlError when it is no use asking on.
@@ -173,7 +174,7 @@ class SparqlClient:
             return _Failure(message, smaller=True)
         if status in _TOO_SLOW or (status == 500 and any(words in said.lower() for words in _LIMITS)):
             return _Failure(message, smaller=True, later=True, wait=wait)
-        if status in _OVERLOADED:
+        if status == _TOO_MANY_REQUESTS or (status >= 500 and status != _NOT_IMPLEMENTED):
             return _Failure(message, later=True, wait=wait)
         raise SparqlError(message) from error
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 from trivium.graph.dbpedia.kinds import Kinds
 from trivium.graph.dbpedia.mentions import Mentions
@@ -17,11 +15,10 @@ from trivium.graph.dbpedia.titles import Titles
 from trivium.graph.dbpedia.vocabulary import PRIMARY_TOPIC, SUBCLASS, TYPE, Vocabulary
 from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore
+from trivium.slices import slices
 
 _PAGES_A_WRITE = 500
 _TYPES_A_WRITE = 20_000
-
-Item = TypeVar("Item")
 
 
 def enrich(
@@ -60,7 +57,8 @@ class _Collected:
         self._mentions = Mentions.of(store.adjacency())
         rows = dict(self._mentions.rows)
         # Entities and aliases are all that store.resolve() knows; held here, no statement costs a round trip.
-        rows.update((page_uri(name), rows[entity]) for name, entity in store.names())
+        # A page that another process loads meanwhile has names, but no place yet in what was read above.
+        rows.update((page_uri(name), rows[entity]) for name, entity in store.names() if entity in rows)
         self._resources = Resources(rows, Titles(vocabulary.language))
         self._relations = Relations(self._mentions, vocabulary)
         self._kinds = Kinds(vocabulary)
@@ -93,12 +91,12 @@ class _Collected:
         report.relations, report.typed = len(self._relations), len(types)
         pages = list(self._relations.by_page())
         done = 0
-        for part in _parts(pages, _PAGES_A_WRITE):
+        for part in slices(pages, _PAGES_A_WRITE):
             report.added += store.add_relations(dict(part))
             done += len(part)
             _tell(progress, "relations", done, len(pages))
         done = 0
-        for some in _parts(types.items(), _TYPES_A_WRITE):
+        for some in slices(types.items(), _TYPES_A_WRITE):
             report.types_set += store.set_types(dict(some))
             done += len(some)
             _tell(progress, "types", done, len(types))
@@ -111,9 +109,3 @@ def _watch(stage: str, report: EnrichReport, progress: Progress | None) -> Watch
 def _tell(progress: Progress | None, stage: str, done: int, total: int) -> None:
     if progress is not None:
         progress(stage, done, total)
-
-
-def _parts(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    rest = iter(items)
-    while part := list(islice(rest, size)):
-        yield part

@@ -28,11 +28,16 @@ class Mentions:
 
     @classmethod
     def of(cls, graph: Adjacency) -> Self:
-        """From the links between chunks and entities, which hold each chunk's own page as well."""
+        """From the links between chunks and entities, which hold each chunk's own page as well.
+
+        Chunks of a page that is not among the entities are left out: it was loaded while the graph was read.
+        """
         chunks, size = len(graph.chunks), len(graph.entities)
-        own = np.array([graph.entity_rows[page_of(uri)] for uri in graph.chunks], dtype=np.int32)
+        own = np.array([graph.entity_rows.get(page_of(uri), -1) for uri in graph.chunks], dtype=np.int32)
         page = np.repeat(own, np.diff(graph.indptr[: chunks + 1]))
         entity = graph.indices[: graph.indptr[chunks]] - chunks
+        known = page >= 0
+        page, entity = page[known], entity[known]
         table = csr_array((np.ones(len(page), dtype=np.int32), (entity, page)), shape=(size, size))
         table.sum_duplicates()
         table.sort_indices()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.occurrences import occurrences, spaced
 from trivium.graph.store import Floats
 
 
@@ -53,7 +54,7 @@ def count_terms(
 ) -> tuple[Floats, Floats]:
     """Occurrences of terms in texts and in headings, each (chunks x terms), of chunks by their numbers; none in
     chunks that are not there."""
-    needles = [f" {term} " for term in terms]
+    needles = [spaced(term) for term in terms]
     text = np.zeros((len(numbers), len(terms)))
     headings = np.zeros((len(numbers), len(terms)))
     rows = connection.execute(
@@ -62,15 +63,8 @@ def count_terms(
     )
     of_section: dict[str, list[int]] = {}  # chunks of one section share their headings
     for row, of_text, of_headings in rows:
-        text[row] = _count(of_text, needles)
+        text[row] = occurrences(spaced(of_text), needles)
         if of_headings not in of_section:
-            of_section[of_headings] = _count(of_headings, needles)
+            of_section[of_headings] = occurrences(spaced(of_headings), needles)
         headings[row] = of_section[of_headings]
     return text, headings
-
-
-def _count(terms: str, needles: Sequence[str]) -> list[int]:
-    """Occurrences of each needle, a term between spaces. Two spaces between terms let neighbours that are the
-    same term be seen apart; searching the string is twice as fast as taking it to pieces."""
-    spaced = f" {terms.replace(' ', '  ')} "
-    return [spaced.count(needle) if needle in spaced else 0 for needle in needles]

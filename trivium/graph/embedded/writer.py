@@ -14,34 +14,22 @@ from trivium.graph.embedded.terms import TermChanges
 from trivium.graph.embedded.types import give_types
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.store import WriteReport
+from trivium.graph.versions import choose, latest
 
 
 def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:
     """Load pages; see :meth:`trivium.graph.store.GraphStore.write`."""
-    chosen = _latest(pages)
+    chosen = latest(pages)
     stored = _stored(connection, chosen)
-    loaded: list[PageGraph] = []
-    unchanged, skipped, replaced = 0, [], []
-    for uri, page in chosen.items():
-        known = stored.get(uri)
-        if known is None:
-            loaded.append(page)
-            continue
-        number, content_hash, revision = known
-        if page.content_hash == content_hash:
-            unchanged += 1
-        elif page.revision is not None and revision is not None and page.revision < revision:
-            skipped.append(uri)
-        else:
-            loaded.append(page)
-            replaced.append(number)
+    known = {uri: (content_hash, revision) for uri, (_, content_hash, revision) in stored.items()}
+    loaded, replaced, report = choose(chosen, known)
     touched, terms = Touched(), TermChanges()
-    empty_pages(connection, replaced, touched, terms)
-    insert_pages(connection, loaded, touched, terms)
+    empty_pages(connection, [stored[uri][0] for uri in replaced], touched, terms)
+    insert_pages(connection, list(loaded.values()), touched, terms)
     claimed = claim_aliases(connection, ((page.uri, page.aliases) for page in pages), touched)
     if loaded or claimed:
         _finish(connection, touched, terms)
-    return WriteReport(len(loaded) - len(replaced), len(replaced), unchanged, tuple(skipped))
+    return report
 
 
 def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
@@ -98,20 +86,6 @@ def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> Non
     terms.apply(connection)
     settle(connection, touched)
     advance(connection)
-
-
-def _latest(pages: Sequence[PageGraph]) -> dict[str, PageGraph]:
-    """One page a uri: the higher revision, then the earlier. An unknown revision is the lowest."""
-    chosen: dict[str, PageGraph] = {}
-    for page in pages:
-        other = chosen.get(page.uri)
-        if other is None or _newer(page.revision, other.revision):
-            chosen[page.uri] = page
-    return chosen
-
-
-def _newer(revision: int | None, than: int | None) -> bool:
-    return revision is not None and (than is None or revision > than)
 
 
 def _stored(connection: Connection, uris: Collection[str]) -> dict[str, tuple[int, str, int | None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from trivium.errors import ConfigurationError
 from trivium.settings import load_settings
@@ -32,14 +32,14 @@ def parse_address(store: str) -> Address:
     Raises ConfigurationError for something else than an address, or one that carries a password: it would end up
     in histories and process lists.
     """
-    parts = urlsplit(store)
+    parts = _split(store)
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise ConfigurationError(f"expected the address of a Neo4j server, {EXPECTED}, got {store!r}")
     if parts.username is not None or parts.password is not None:
         raise ConfigurationError(
             "expected an address without user and password: set NEO4J_USER and NEO4J_PASSWORD instead"
         )
-    if parts.query or parts.fragment or parts.path.count("/") > 1:
+    if parts.query or parts.fragment or parts.path.count("/") > 1 or not _has_sound_port(parts):
         raise ConfigurationError(f"expected {EXPECTED}, got {store!r}")
     settings = load_settings()
     return Address(
@@ -48,3 +48,19 @@ def parse_address(store: str) -> Address:
         user=settings.neo4j_user,
         password=settings.neo4j_password.get_secret_value(),
     )
+
+
+def _split(store: str) -> SplitResult:
+    try:
+        return urlsplit(store)
+    except ValueError as error:  # a bracket of an IPv6 address that does not close, for one
+        raise ConfigurationError(f"expected {EXPECTED}, got {store!r}: {error}") from error
+
+
+def _has_sound_port(parts: SplitResult) -> bool:
+    """Whether the port is a number from 0 to 65535, or not given."""
+    try:
+        parts.port  # noqa: B018 - read only when asked for
+    except ValueError:
+        return False
+    return True

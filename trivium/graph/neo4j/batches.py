@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, LiteralString, TypeVar
+from collections.abc import Sequence
+from typing import Any, LiteralString
 
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.connection import Rows, rows
+from trivium.slices import slices
 
 ROWS_A_STATEMENT = 5_000
-T = TypeVar("T")
-
-
-def slices(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Consecutive parts of at most ``size`` items.
-
-    >>> [list(part) for part in slices("abcde", 2)]
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 async def each(
@@ -36,5 +26,5 @@ async def each(
     asked at all."""
     found: Rows = []
     for part in slices(items, size):
-        found += await rows(transaction, query, {name: list(part), **others})
+        found += await rows(transaction, query, {name: part, **others})
     return found

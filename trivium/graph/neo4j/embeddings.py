@@ -9,7 +9,6 @@ from typing import Any, LiteralString
 from neo4j import AsyncManagedTransaction
 
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.neo4j.batches import slices
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.generation import advance, lock
@@ -17,6 +16,7 @@ from trivium.graph.neo4j.keep import keep_vectors
 from trivium.graph.schema import embedding_text, headings_of, section_of
 from trivium.graph.store import Vectors
 from trivium.graph.vectors import check_vectors, text_hash
+from trivium.slices import slices
 from trivium.types import EmbedderIdentity
 
 _VECTORS_A_TRANSACTION = 2_000
@@ -47,7 +47,7 @@ def claim(connection: Connection, identity: EmbedderIdentity) -> None:
             cypher.CLAIM,
             {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
         )
-        await advance(transaction)
+        await advance(transaction, vectors_only=True)
 
     connection.write(write)
 
@@ -71,8 +71,8 @@ def _pending(connection: Connection, query: LiteralString) -> Rows:
     found: Rows = []
     after = ""
     while True:
-        part = connection.read(query, {"after": after, "limit": _ROWS_A_READ})
-        found += part[1:] if found else part
+        part = connection.read(query, {"after": after, "limit": _ROWS_A_READ}, whole=True)[0][0]
+        found += part[1:] if found and part and part[0] == found[-1] else part
         if len(part) < _ROWS_A_READ:
             return found
         after = part[-1][-1]
@@ -99,7 +99,7 @@ def _putting(
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
         await keep_vectors(transaction, vectors)
-        await advance(transaction)
+        await advance(transaction, vectors_only=True)
 
     return write
 

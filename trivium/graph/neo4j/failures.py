@@ -45,6 +45,11 @@ def translated(address: Address) -> Iterator[None]:
         raise StoreError(f"the connection to {address.uri} failed: {_one_line(error)}") from error
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether a query needed more memory than the server grants it: it will again."""
+    return "OutOfMemory" in (getattr(error, "code", None) or "")
+
+
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
@@ -68,6 +73,12 @@ def _of_server(error: Neo4jError, address: Address) -> StoreError:
         return StoreBusyError(
             f"the server at {address} gave the query up after its time limit ({message}); another process may be "
             "writing, or TRIVIUM_NEO4J_TIMEOUT is too short"
+        )
+    if is_out_of_memory(error):
+        return StoreError(
+            f"the server at {address} has too little memory for the query: give it more (tools/neo4j/server start"
+            f" --heap 4g, or server.memory.heap.max_size and dbms.memory.transaction.total.max), or ask for less"
+            f" ({message})"
         )
     if isinstance(error, TransientError):
         return StoreBusyError(f"the server at {address} is busy, nothing was changed; try again ({message})")

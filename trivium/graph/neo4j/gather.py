@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import LiteralString
 
 import numpy as np
 
-from trivium.graph.neo4j.batches import slices
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.schema import Label
 from trivium.graph.store import Vectors
+from trivium.slices import slices
 
 _AT_ONCE = 2_000
 """Vectors in one answer: a few megabytes."""
@@ -35,12 +34,12 @@ def _rows(
 ) -> Vectors:
     standing = memory.standing(connection)
     wanted = dict.fromkeys(keys)
-    known = memory.vectors.find(standing.generation, ((kind, key) for key in wanted))
+    known = memory.vectors.find(standing.state, ((kind, key) for key in wanted))
     missing = [key for key in wanted if (kind, key) not in known]
     if missing and standing.dimension:
-        read = connection.run(_read(connection, query, missing))
+        read = _read(connection, query, missing)
         fresh = {(kind, key): read.get(key) for key in missing}
-        memory.vectors.keep(standing.generation, fresh)
+        memory.vectors.keep(standing.state, fresh)
         known |= fresh
     gathered = np.full((len(keys), standing.dimension), np.nan, dtype=np.float32)
     for row, key in enumerate(keys):
@@ -50,8 +49,7 @@ def _rows(
     return gathered
 
 
-async def _read(connection: Connection, query: LiteralString, keys: Sequence[str]) -> dict[str, Vectors]:
-    parts = await asyncio.gather(
-        *(connection.fetch(query, {"keys": list(part)}) for part in slices(keys, _AT_ONCE))
-    )
+def _read(connection: Connection, query: LiteralString, keys: Sequence[str]) -> dict[str, Vectors]:
+    asked = [{"keys": part} for part in slices(keys, _AT_ONCE)]
+    parts = connection.read_at_once([query] * len(asked), asked)
     return {key: np.array(values, dtype=np.float32) for part in parts for key, values in part[0][0]}

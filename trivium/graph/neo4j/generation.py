@@ -20,7 +20,9 @@ async def lock(transaction: AsyncManagedTransaction) -> bool:
     return bool(found[0][0])
 
 
-async def advance(transaction: AsyncManagedTransaction, terms: int = 0) -> None:
-    """Begin a new generation: whatever a reader keeps of an earlier one is stale. ``terms`` is how many search terms
-    the chunks have more than before."""
-    await rows(transaction, cypher.ADVANCE, {"terms": terms})
+async def advance(
+    transaction: AsyncManagedTransaction, terms: int = 0, *, vectors_only: bool = False
+) -> None:
+    """Begin a new generation: what a reader keeps of an earlier one is stale, but for the links and words where only
+    vectors have come or gone. ``terms`` is how many search terms the chunks have more than before."""
+    await rows(transaction, cypher.ADVANCE, {"terms": terms, "vectors_only": vectors_only})

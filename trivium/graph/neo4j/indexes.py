@@ -47,11 +47,6 @@ class Index:
         return config.get("vector.dimensions")
 
 
-def occupied(connection: Connection) -> bool:
-    """Whether the database holds any node."""
-    return _count(connection) > 0
-
-
 def prepare(connection: Connection) -> None:
     """Make an empty database a store. Raises StoreError for one that is not empty; an attempt that was cut short
     may be repeated."""
@@ -115,18 +110,6 @@ def read_indexes(connection: Connection) -> dict[str, Index]:
     return {name: Index(*rest) for name, *rest in connection.read(cypher.SHOW_INDEXES)}
 
 
-def vector_indexes_missing(connection: Connection) -> bool:
-    """Whether a store that has an embedder lacks a vector index of its dimension: two short reads."""
-    identity = read_embedder(connection)
-    if identity is None:
-        return False
-    existing = read_indexes(connection)
-    return any(
-        name not in existing or existing[name].dimension != identity.dimension
-        for name in VECTOR_INDEXES.values()
-    )
-
-
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
     """Make the vector indexes where the store has an embedder and they are missing or of another dimension, and
     wait until every index is filled. ``progress`` counts to 100."""
@@ -138,7 +121,7 @@ def ensure_vector_indexes(connection: Connection, progress: Progress | None = No
             if index is not None and index.dimension == identity.dimension:
                 continue
             if index is not None:
-                connection.execute([cypher.DROP_VECTOR_INDEX[label]])
+                connection.change_schema(cypher.DROP_VECTOR_INDEX[label])
             _create_vector_index(connection, cypher.CREATE_VECTOR_INDEX[label], identity.dimension)
     await_indexes(connection, progress)
 
@@ -150,11 +133,7 @@ def _create_vector_index(connection: Connection, statement: LiteralString, dimen
         "vector.similarity_function": "cosine",
         "vector.quantization.enabled": False,
     }
-
-    async def create(transaction: AsyncManagedTransaction) -> None:
-        await rows(transaction, statement, {"options": {"indexConfig": config}})
-
-    connection.write(create)
+    connection.change_schema(statement, {"options": {"indexConfig": config}})
 
 
 def await_indexes(connection: Connection, progress: Progress | None = None) -> None:
@@ -185,7 +164,8 @@ def await_indexes(connection: Connection, progress: Progress | None = None) -> N
 def _make_schema(connection: Connection, existing: Mapping[str, Index]) -> None:
     wanted = cypher.CONSTRAINTS | cypher.INDEXES
     missing = [statement for name, statement in wanted.items() if name not in existing]
-    connection.execute(missing)
+    for statement in missing:
+        connection.change_schema(statement)
     if missing or any(existing[name].state != "ONLINE" for name in wanted):
         await_indexes(connection)
 

@@ -30,7 +30,8 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The state of a store. ``generation`` counts its writes; ``uuid`` tells it from other stores, where it has one;
+    """The state of a store. ``generation`` counts its writes; ``uuid`` is another one after each write of more than
+    vectors, and in every other store (an import into the same database, for one); None before the first of them;
     ``term_total`` is the length of all chunks together, in terms."""
 
     generation: int
@@ -38,6 +39,16 @@ class Standing:
     embedder: EmbedderIdentity | None
     chunks: int
     term_total: int
+
+    @property
+    def content(self) -> Hashable:
+        """What tells the graph from any other, its vectors aside."""
+        return (self.uuid, None if self.uuid else self.generation)
+
+    @property
+    def state(self) -> Hashable:
+        """What tells the store from any other, its vectors included."""
+        return (self.uuid, self.generation)
 
     @property
     def dimension(self) -> int:
@@ -57,19 +68,19 @@ class ChunkTerms:
 
 
 class Shelf(Generic[K, V]):
-    """The values asked for last, of one generation. Any number of threads may use it."""
+    """The values asked for last, of one state of the store. Any number of threads may use it."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._lock = threading.Lock()
-        self._generation = -1
+        self._state: Hashable = None
         self._values: OrderedDict[K, V] = OrderedDict()
 
-    def find(self, generation: int, keys: Iterable[K]) -> dict[K, V]:
+    def find(self, state: Hashable, keys: Iterable[K]) -> dict[K, V]:
         """Those of the keys that are known, with their values."""
         found: dict[K, V] = {}
         with self._lock:
-            if generation != self._generation:
+            if state != self._state:
                 return found
             for key in keys:
                 if key in self._values:
@@ -77,14 +88,12 @@ class Shelf(Generic[K, V]):
                     found[key] = self._values[key]
         return found
 
-    def keep(self, generation: int, values: Mapping[K, V]) -> None:
-        """Remember what was read after ``generation`` was seen; values of an earlier one make way."""
+    def keep(self, state: Hashable, values: Mapping[K, V]) -> None:
+        """Remember what was read after ``state`` was seen; values of another one make way."""
         with self._lock:
-            if generation < self._generation:
-                return
-            if generation > self._generation:
+            if state != self._state:
                 self._values.clear()
-                self._generation = generation
+                self._state = state
             for key, value in values.items():
                 self._values[key] = value
                 self._values.move_to_end(key)
@@ -95,7 +104,7 @@ class Shelf(Generic[K, V]):
         """Forget everything."""
         with self._lock:
             self._values.clear()
-            self._generation = -1
+            self._state = None
 
 
 class Memory:
@@ -125,10 +134,14 @@ class Memory:
                 self._seen = begun
             return self._standing
 
-    def clear(self) -> None:
-        """Forget everything: this store has written."""
+    def look_again(self) -> None:
+        """Forget how the store stands: it has written."""
         with self._looking:
             self._standing = None
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.look_again()
         shelves: tuple[Shelf[Any, Any], ...] = (
             self.vectors,
             self.terms,

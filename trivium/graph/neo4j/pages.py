@@ -6,22 +6,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.neo4j.batches import slices
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import writing as cypher
+from trivium.slices import slices
 
 _PAGES_A_READ = 50
 
 
 def pages(connection: Connection) -> list[tuple[str, str, int | None, str]]:
     """(uri, source, revision, content_hash) of every page, by uri."""
-    return sorted((row[0], row[1], row[2], row[3]) for row in connection.read(cypher.PAGES))
+    return sorted((row[0], row[1], row[2], row[3]) for row in connection.read(cypher.PAGES, whole=True)[0][0])
 
 
 def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
     """Pages with every relation and alias they have by now, by uri or in the order asked (unknown ones left out).
     Read some at a time: a page that goes meanwhile is left out."""
-    asked = sorted(uri for (uri,) in connection.read(cypher.PAGE_URIS)) if uris is None else uris
+    asked = sorted(connection.read(cypher.PAGE_URIS, whole=True)[0][0]) if uris is None else uris
     for part in slices(asked, _PAGES_A_READ):
         found = {
             row[0]: row for row in connection.read(cypher.PAGE_GRAPHS, {"uris": list(dict.fromkeys(part))})
@@ -31,7 +31,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> It
 
 def types(connection: Connection) -> dict[str, str]:
     """entity uri -> type, of every entity that has one, by uri."""
-    return dict(sorted((uri, kind) for uri, kind in connection.read(cypher.TYPES)))
+    return dict(sorted((uri, kind) for uri, kind in connection.read(cypher.TYPES, whole=True)[0][0]))
 
 
 def _graph(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from trivium.graph.embedded.csr import Rows as RowNumbers
 from trivium.graph.embedded.csr import group
 from trivium.graph.neo4j import projection_file
-from trivium.graph.neo4j.connection import Connection, Rows
+from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.schema import page_of
@@ -37,25 +36,22 @@ def _load(connection: Connection, memory: Memory, attempts: int) -> Adjacency:
     adjacency = projection_file.load(before)
     if adjacency is None:
         adjacency = _read(connection)
-        if memory.standing(connection, now=True).generation != before.generation:
+        if memory.standing(connection, now=True).content != before.content:
             return adjacency if attempts == 1 else _load(connection, memory, attempts - 1)
         projection_file.save(before, adjacency)
-    memory.adjacency.keep(before.generation, {_LINKS: adjacency})
+    memory.adjacency.keep(before.content, {_LINKS: adjacency})
     return adjacency
 
 
 def _remembered(connection: Connection, memory: Memory) -> Adjacency | None:
-    return memory.adjacency.find(memory.standing(connection).generation, [_LINKS]).get(_LINKS)
+    return memory.adjacency.find(memory.standing(connection).content, [_LINKS]).get(_LINKS)
 
 
 def _read(connection: Connection) -> Adjacency:
     """Three queries at once, each answered by one row of long lists."""
-
-    async def ask() -> list[Rows]:
-        queries = (cypher.NUMBERED_CHUNKS, cypher.NUMBERED_ENTITIES, cypher.CITATIONS)
-        return await asyncio.gather(*(connection.fetch(query) for query in queries))
-
-    (chunks,), (entities,), ((citing, cited),) = connection.run(ask())
+    (chunks,), (entities,), ((citing, cited),) = connection.read_at_once(
+        [cypher.NUMBERED_CHUNKS, cypher.NUMBERED_ENTITIES, cypher.CITATIONS], whole=True
+    )
     chunk_numbers, chunk_uris = _in_uri_order(*chunks)
     entity_numbers, entity_uris = _in_uri_order(*entities)
     entity_rows = {uri: row for row, uri in enumerate(entity_uris)}
@@ -67,7 +63,8 @@ def _read(connection: Connection) -> Adjacency:
         ]
     )
     pairs = pairs[:, (pairs >= 0).all(axis=0)]  # without ends that came or went between the queries
-    chunk, entity = np.unique(pairs, axis=1)
+    # As single numbers they are sorted many times as fast as as pairs.
+    chunk, entity = np.divmod(np.unique(pairs[0] * len(entity_uris) + pairs[1]), max(len(entity_uris), 1))
     entity = entity + len(chunk_uris)
     links = group(
         np.concatenate([chunk, entity]),

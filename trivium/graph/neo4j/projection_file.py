@@ -68,12 +68,12 @@ def save(standing: Standing, adjacency: Adjacency) -> None:
 
 
 def _path(standing: Standing) -> Path | None:
-    """Where the projection of a store as it stands is kept; None for a store without an identity."""
+    """Where the projection of a store as it stands is kept; None where nothing tells it from another."""
     try:
         identity = uuid.UUID(standing.uuid)
     except (TypeError, ValueError, AttributeError):
         return None
-    return load_settings().home / FOLDER / f"{identity}-{standing.generation}.npz"
+    return load_settings().home / FOLDER / f"{identity}.npz"
 
 
 def _adjacency(arrays: Arrays) -> Adjacency:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from trivium.errors import StoreError
 from trivium.graph.model import RelationEdge
-from trivium.graph.neo4j.connection import Connection, Rows
+from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.schema import SCHEMA_VERSION, Hop, Label, RelationshipType, page_of, section_of, unescape
@@ -16,12 +15,10 @@ from trivium.graph.store import ChunkRecord, StoreInfo
 
 def info(connection: Connection, memory: Memory) -> StoreInfo:
     """What the store is and holds. Nodes and relationships are counts the server keeps."""
-
-    async def ask() -> list[Rows]:
-        queries = (cypher.NODE_COUNTS, cypher.RELATIONSHIP_COUNTS, cypher.ALIAS_COUNT, cypher.TEXT_COUNTS)
-        return await asyncio.gather(*(connection.fetch(query) for query in queries))
-
-    (nodes,), (relationships,), ((aliases,),), ((embedded, texts),) = connection.run(ask())
+    (nodes,), (relationships,), ((aliases,),), ((embedded, texts),) = connection.read_at_once(
+        [cypher.NODE_COUNTS, cypher.RELATIONSHIP_COUNTS, cypher.ALIAS_COUNT, cypher.TEXT_COUNTS],
+        whole=True,
+    )
     return StoreInfo(
         location=str(connection.address),
         schema_version=SCHEMA_VERSION,
@@ -74,7 +71,7 @@ def expand(connection: Connection, uris: Sequence[str], hop: Hop) -> dict[str, l
 
 def chunk_uris(connection: Connection) -> list[str]:
     """Every chunk, by page uri and position."""
-    return _in_reading_order(connection.read(cypher.CHUNK_URIS)[0][0])
+    return _in_reading_order(connection.read(cypher.CHUNK_URIS, whole=True)[0][0])
 
 
 def _in_reading_order(chunks: Sequence[tuple[str, int]]) -> list[str]:
@@ -110,6 +107,6 @@ def names(connection: Connection) -> list[tuple[str, str]]:
     """(title or alias, page uri): by page, its title first, then its aliases by uri."""
     return [
         (unescape(uri), page)
-        for page, aliases in sorted(connection.read(cypher.NAMES)[0][0])
+        for page, aliases in sorted(connection.read(cypher.NAMES, whole=True)[0][0])
         for uri in (page, *sorted(aliases))
     ]

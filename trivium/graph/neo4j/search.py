@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
+import logging
 import math
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -17,8 +18,18 @@ from trivium.graph.neo4j.memory import Memory
 from trivium.graph.neo4j.names import VECTOR_INDEXES
 from trivium.graph.neo4j.recent import Recent
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Floats, Neighbour, Reached, Similarities, Vectors, rank_key, round_score
+from trivium.graph.store import (
+    Floats,
+    Neighbour,
+    Progress,
+    Reached,
+    Similarities,
+    Vectors,
+    rank_key,
+    round_score,
+)
 from trivium.graph.vectors import check_query
+from trivium.slices import slices
 
 INDEX_NEIGHBOURS = 200
 """Neighbours an index is asked for at least: its search is the wider for it. Of the 50 nearest chunks 99.7 % are found
@@ -31,11 +42,15 @@ _ALL = 1 << 40
 _REMEMBERED = 64
 _TIES = 14
 """So many neighbours more than asked for are read: those at the end may be as good as equal."""
+_SHARES = 2
+"""In so many queries many chunks are compared: a server takes a thread for each."""
+_WORTH_SHARING = 32
 _EMBEDDING = 4
 """Where in the row of a chunk its embedding stands."""
 
-_Key = tuple[int, Label, int, bytes]
-"""Generation, label, how many neighbours are read (a wider search finds others), and the vector."""
+_log = logging.getLogger(__name__)
+_Key = tuple[Hashable, Label, int, bytes]
+"""State of the store, label, how many neighbours are read (a wider search finds others), and the vector."""
 
 
 class Searcher:
@@ -49,6 +64,7 @@ class Searcher:
         self._memory = memory
         self._dialect = dialect
         self._recent: Recent[_Key, list[Neighbour]] = Recent(_REMEMBERED)
+        self._indexing = threading.Lock()
 
     def nearest(self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool) -> list[Neighbour]:
         """See :meth:`trivium.graph.store.GraphStore.nearest`. One round trip."""
@@ -102,14 +118,21 @@ class Searcher:
         return _ordered(answer[0], answer[1], vector)
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
-        """See :meth:`trivium.graph.store.GraphStore.similarities`. One round trip."""
+        """See :meth:`trivium.graph.store.GraphStore.similarities`. One round trip; of two queries for many chunks."""
         views = np.full((4, len(chunks)), np.nan)
         if len(chunks) and self._ready(vector):
             distinct = list(dict.fromkeys(chunks))
-            asked = {"chunks": distinct, "vector": vector.tolist()}
-            answer = self._connection.read(cypher.SIMILARITIES, asked)[0]
+            parts = list(slices(distinct, max(_WORTH_SHARING, -(-len(distinct) // _SHARES))))
+            asked = [{"chunks": part, "vector": vector.tolist()} for part in parts]
+            answers = self._connection.read_at_once([cypher.SIMILARITIES] * len(parts), asked)
+            highest = np.concatenate(
+                [
+                    np.stack([_highest(view, len(part)) for view in answer])
+                    for part, (answer,) in zip(parts, answers, strict=True)
+                ],
+                axis=1,
+            )
             places = {uri: place for place, uri in enumerate(distinct)}
-            highest = np.stack([_highest(view, len(distinct)) for view in answer])
             views = highest[:, [places[uri] for uri in chunks]]
         return Similarities(*views)
 
@@ -120,14 +143,15 @@ class Searcher:
         if standing.embedder is None:
             return False
         check_query(vector, standing.dimension)
-        if not self._memory.indexed.find(standing.generation, ["vectors"]):
-            ensure_vector_indexes(self._connection)
-            self._memory.indexed.keep(standing.generation, {"vectors": True})
+        with self._indexing:
+            if not self._memory.indexed.find(standing.state, ["vectors"]):
+                ensure_vector_indexes(self._connection, _announce(self._connection))
+                self._memory.indexed.keep(standing.state, {"vectors": True})
         return True
 
     def _keys(self, labels: Sequence[Label], vector: Vectors, kept: int) -> list[_Key]:
-        generation = self._memory.standing(self._connection).generation
-        return [(generation, label, kept, vector.tobytes()) for label in labels]
+        state = self._memory.standing(self._connection).state
+        return [(state, label, kept, vector.tobytes()) for label in labels]
 
     def _ask_indexes(
         self, vector: Vectors, kept: int, wanted: Mapping[_Key, Future[list[Neighbour]]]
@@ -142,16 +166,25 @@ class Searcher:
     def _compare_all(self, labels: tuple[Label, ...], vector: Vectors, k: int) -> list[Neighbour]:
         """Candidates for the k nearest, every node compared: by the server roughly, here to the last digit."""
         asked = {"count": k + _SLACK, "vector": vector.tolist()}
-
-        async def ask() -> list[list[Any]]:
-            answers = await asyncio.gather(
-                *(self._connection.fetch(cypher.nearest_of_all(label), asked) for label in labels)
-            )
-            return [row for answer in answers for row in answer[0][0]]
-
-        rows = self._connection.run(ask())
+        answers = self._connection.read_at_once(
+            [cypher.nearest_of_all(label) for label in labels], [asked] * len(labels)
+        )
+        rows = [row for answer in answers for row in answer[0][0]]
         cosines = _products([embedding for _, embedding in rows], vector)
         return [Neighbour(uri, score) for (uri, _), score in zip(rows, cosines.tolist(), strict=True)]
+
+
+def _announce(connection: Connection) -> Progress:
+    """Says once that there is something to wait for."""
+    said = False
+
+    def progress(done: int, total: int) -> None:
+        nonlocal said
+        if done < total and not said:
+            said = True
+            _log.warning("the vector indexes of %s are being filled: the search waits", connection.address)
+
+    return progress
 
 
 def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:

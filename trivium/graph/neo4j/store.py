@@ -120,11 +120,11 @@ class Neo4jStore:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """The connection to write with. What is remembered is forgotten afterwards, also when the write fails."""
+        """The connection to write with. How the store stands is looked at again afterwards, also when it fails."""
         try:
             yield self._connection
         finally:
-            self._memory.clear()
+            self._memory.look_again()
 
     # -- embeddings ------------------------------------------------------------------------------------------
 

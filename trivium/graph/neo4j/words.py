@@ -12,6 +12,7 @@ from trivium.graph.neo4j.keys import term_key
 from trivium.graph.neo4j.lucene import any_of
 from trivium.graph.neo4j.memory import ChunkTerms, Memory
 from trivium.graph.neo4j.names import WORD_INDEX
+from trivium.graph.occurrences import occurrences, spaced
 from trivium.graph.store import TermCounts, TermStatistics, rank_key
 
 _NO_TERMS = ChunkTerms("", "", 0, 0)
@@ -23,12 +24,12 @@ def words(connection: Connection, memory: Memory, terms: Sequence[str], k: int) 
     query = any_of(terms)
     if not query or k <= 0:
         return []
-    generation = memory.standing(connection).generation
+    content = memory.standing(connection).content
     keys = {term_key(term): term for term in terms}
     asked = {"index": WORD_INDEX, "query": query, "count": k, "terms": list(keys)}
     hits, frequencies = connection.read(cypher.WORDS, asked)[0]
-    memory.terms.keep(generation, {uri: _taken_apart(*found) for uri, _, *found in hits})
-    memory.frequencies.keep(generation, _completed(keys.values(), frequencies, keys))
+    memory.terms.keep(content, {uri: _taken_apart(*found) for uri, _, *found in hits})
+    memory.frequencies.keep(content, _completed(keys.values(), frequencies, keys))
     return [uri for uri, *_ in sorted(hits, key=lambda hit: rank_key(hit[1], hit[0]))]
 
 
@@ -36,22 +37,24 @@ def term_counts(
     connection: Connection, memory: Memory, chunks: Sequence[str], terms: Sequence[str]
 ) -> TermCounts:
     """How often terms occur in the texts and headings of chunks; nothing occurs in an unknown one."""
-    generation = memory.standing(connection).generation
+    content = memory.standing(connection).content
     wanted = dict.fromkeys(chunks)
-    known = memory.terms.find(generation, wanted)
+    known = memory.terms.find(content, wanted)
     missing = [uri for uri in wanted if uri not in known]
     if missing:
         found = connection.read(cypher.SEARCH_TERMS, {"chunks": missing})[0][0]
         fresh: dict[str, ChunkTerms | None] = dict.fromkeys(missing)
         fresh |= {uri: _taken_apart(*rest) for uri, *rest in found}
-        memory.terms.keep(generation, fresh)
+        memory.terms.keep(content, fresh)
         known |= fresh
     held = [known[uri] or _NO_TERMS for uri in chunks]
-    needles = [f" {term} " for term in terms]
+    needles = [spaced(term) for term in terms]
     shape = (len(chunks), len(terms))
     return TermCounts(
-        text=np.array([_count(each.text, needles) for each in held], dtype=np.float64).reshape(shape),
-        headings=np.array([_count(each.headings, needles) for each in held], dtype=np.float64).reshape(shape),
+        text=np.array([occurrences(each.text, needles) for each in held], dtype=np.float64).reshape(shape),
+        headings=np.array([occurrences(each.headings, needles) for each in held], dtype=np.float64).reshape(
+            shape
+        ),
         text_length=np.array([each.text_length for each in held], dtype=np.float64),
         headings_length=np.array([each.headings_length for each in held], dtype=np.float64),
     )
@@ -60,12 +63,12 @@ def term_counts(
 def term_statistics(connection: Connection, memory: Memory, terms: Sequence[str]) -> TermStatistics:
     """How many chunks there are, how long, and how many contain each term."""
     standing = memory.standing(connection)
-    known = memory.frequencies.find(standing.generation, dict.fromkeys(terms))
+    known = memory.frequencies.find(standing.content, dict.fromkeys(terms))
     missing = {term_key(term): term for term in terms if term not in known}
     if missing:
         found = connection.read(cypher.DOCUMENT_FREQUENCIES, {"terms": list(missing)})[0][0]
         fresh = _completed(missing.values(), found, missing)
-        memory.frequencies.keep(standing.generation, fresh)
+        memory.frequencies.keep(standing.content, fresh)
         known |= fresh
     mean = standing.term_total / standing.chunks if standing.chunks else 0.0
     frequency = np.array([known[term] for term in terms], dtype=np.float64)
@@ -83,17 +86,8 @@ def _taken_apart(search_terms: str, heading_count: int) -> ChunkTerms:
     """The terms of headings and text, which the server keeps as one string, the headings' first."""
     terms = search_terms.split()
     return ChunkTerms(
-        headings=_spaced(terms[:heading_count]),
-        text=_spaced(terms[heading_count:]),
+        headings=spaced(" ".join(terms[:heading_count])),
+        text=spaced(" ".join(terms[heading_count:])),
         headings_length=heading_count,
         text_length=len(terms) - heading_count,
     )
-
-
-def _spaced(terms: Sequence[str]) -> str:
-    return f" {'  '.join(terms)} "
-
-
-def _count(spaced: str, needles: Sequence[str]) -> list[int]:
-    """Occurrences of terms between spaces. Searching a string is faster than comparing lists."""
-    return [spaced.count(needle) if needle in spaced else 0 for needle in needles]

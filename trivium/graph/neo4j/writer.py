@@ -10,7 +10,7 @@ from neo4j import AsyncManagedTransaction
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j.batches import each
 from trivium.graph.neo4j.carry_out import carry_out
-from trivium.graph.neo4j.change import Change, choose, fresh_claims, latest
+from trivium.graph.neo4j.change import Change, fresh_claims
 from trivium.graph.neo4j.checks import check_keys, check_page, check_relations
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import writing as cypher
@@ -21,6 +21,7 @@ from trivium.graph.neo4j.relations import read_statements
 from trivium.graph.schema import entity_text
 from trivium.graph.store import WriteReport
 from trivium.graph.vectors import text_hash
+from trivium.graph.versions import choose, latest
 
 
 def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:

@@ -71,7 +71,8 @@ READ_VERSION: LiteralString = "MATCH (t:Trivium) RETURN t.schema_version LIMIT 1
 
 # Makes an empty database a store.
 CREATE_STORE: LiteralString = (
-    "MERGE (t:Trivium {id: 1}) ON CREATE SET t.schema_version = $version, t.generation = 0, t.term_total = 0"
+    "MERGE (t:Trivium {id: 1}) ON CREATE SET t.schema_version = $version, t.generation = 0,"
+    " t.uuid = randomUUID(), t.term_total = 0"
 )
 
 # Refused by servers without the SEARCH clause, whatever indexes there are.
