@@ -254,18 +254,14 @@ class Engine:
     def _search_fused(
         self, query: Query, k: int, retrievers: Mapping[str, Retriever], fusion: Fusion, explain: bool
     ) -> list[Hit]:
-        table = gather(query, retrievers, max(DEPTH, k))
+        table = gather(query, retrievers, max(DEPTH, k), signals=fusion.needs_signals)
         fused = fusion.fuse(table)
         order = _order(table, fused)[:k]
         scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in order]
-        contributions = {
-            table.chunks[row]: {
-                column: float(value)
-                for column, value in zip(table.columns, fused.contributions[row], strict=True)
-            }
-            for row in order
-            if explain
-        }
+        contributions = {}
+        if explain:
+            for row, values in zip(order, fused.explain(order).tolist(), strict=True):
+                contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
         provenance = {table.chunks[row]: dict(table.via[row]) for row in order}
         return self._hits(scores, contributions, provenance)
 
@@ -319,11 +315,17 @@ class Engine:
     # -- measuring --------------------------------------------------------------------------------------------
 
     def tables(
-        self, questions: Iterable[Question], *, exact: bool = False, depth: int = DEPTH
+        self,
+        questions: Iterable[Question],
+        *,
+        exact: bool = False,
+        depth: int = DEPTH,
+        signals: bool = False,
     ) -> Iterable[Table]:
-        """The table of all eight retrievers' scores, question by question: what fusions are trained on."""
+        """The table of all eight retrievers' scores, question by question, with ``signals`` where asked for: what
+        fusions are trained on."""
         for question in questions:
-            yield gather(self._query(question.text, exact), self._retrievers, depth)
+            yield gather(self._query(question.text, exact), self._retrievers, depth, signals=signals)
 
     def trace(self, questions: Sequence[Question]) -> Traced:
         """The gold chunks of questions in this store, or the reasons why some have none."""
@@ -348,8 +350,9 @@ class Engine:
         traced = self.trace(asked)
         rankings: dict[str, list[Ranking]] = {name: [] for name in [*single, *fused]}
         needed = self._retrievers if fused else self._named(single)
+        signals = any(fusion.needs_signals for fusion in fused.values())
         for done, question in enumerate(traced.questions, start=1):
-            table = gather(self._query(question.text, exact), needed, DEPTH)
+            table = gather(self._query(question.text, exact), needed, DEPTH, signals=signals)
             for name in single:
                 rankings[name].append(_own_ranking(table, name))
             for name, fusion in fused.items():

@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import trivium
@@ -20,6 +22,11 @@ from trivium.errors import (
     StoreError,
     StoreNotFoundError,
 )
+from trivium.fusion.artefact import Artefact, save
+from trivium.fusion.features import Layout
+from trivium.fusion.network import Network
+from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.signals import OWNERS
 
 QUESTIONS = ["Who discovered the moons of Mars?", "largest volcano in the Solar System", "lute player"]
 
@@ -46,6 +53,32 @@ def test_importing_trivium_loads_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_trained_fusion_ranks_and_explains_itself(engine: trivium.Engine, tmp_path: Path) -> None:
+    """From its folder, by its name; what the retrievers contributed and the baseline are the score."""
+    layout = Layout(
+        retrievers=RETRIEVERS,
+        signals=tuple(OWNERS),
+        owners=OWNERS,
+        logarithmic=("walk",),
+        gaps=("entity",),
+        question=("terms", "asks"),
+    )
+    generator = np.random.default_rng(5)
+    width = len(layout.columns)
+    layers = tuple(
+        (generator.normal(size=(a, b)).astype(np.float32), np.zeros(b, np.float32))
+        for a, b in pairwise((width, 8, 1))
+    )
+    one = np.ones(width, np.float32)
+    save(Artefact(Network(one, one, layers), layout, engine.embedder.identity.name), tmp_path)
+    hits = engine.search(QUESTIONS[0], k=5, fusion=str(tmp_path), explain=True)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    rest = [hit.score - sum(hit.contributions.values()) for hit in hits]
+    np.testing.assert_allclose(rest, rest[0], atol=1e-3)
+    assert set(hits[0].contributions) == set(RETRIEVERS)
+    assert hits != engine.search(QUESTIONS[0], k=5)
 
 
 def test_search_many_and_asearch_agree_with_search(engine: trivium.Engine) -> None:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import numpy as np
+
 from tests.unit.neo4j_database import Edges, Nodes, _comparable, _frozen, _key
 
 _FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)')
-_CONVERT = {"string": str, "long": int, "boolean": "true".__eq__, "float[]": float, "string[]": str}
+# The importer keeps numbers of single precision.
+_CONVERT = {"string": str, "long": int, "boolean": "true".__eq__, "float[]": np.float32, "string[]": str}
 
 Row = dict[str, Any]
 

@@ -62,19 +62,19 @@ def test_standardisation_forgets_unit_and_origin(scores: np.ndarray, scale: floa
 def test_reciprocal_rank_adds_one_over_sixty_plus_rank() -> None:
     fused = ReciprocalRank().fuse(table({"a": [1, 2], "b": [1, np.nan]}, [[2, 1], [1, 0]]))
     assert fused.scores.tolist() == pytest.approx([1 / 62 + 1 / 61, 1 / 61])
-    assert fused.contributions[1].tolist() == [1 / 61, 0]
+    assert fused.explain([1])[0].tolist() == [1 / 61, 0]
 
 
 def test_the_convex_combination_by_hand() -> None:
     """z of [1, 3] is [-1, 1]; weights .25 and .75 (given as 1 and 3) make -.25+.75 and .25-.75."""
     fused = Convex({"a": 1, "b": 3}).fuse(table({"a": [1, 3], "b": [9, 5]}))
     assert fused.scores.tolist() == pytest.approx([0.5, -0.5])
-    assert fused.contributions.tolist() == [[-0.25, 0.75], [0.25, -0.75]]
+    assert fused.explain([0, 1]).tolist() == [[-0.25, 0.75], [0.25, -0.75]]
 
 
 def test_contributions_add_up_to_the_score() -> None:
     fused = load("bge-small").fuse(table({"vector": [0.1, 0.5, 0.3], "walk": [1e-3, 0, 1e-6]}))
-    assert fused.baseline + fused.contributions.sum(axis=1) == pytest.approx(fused.scores)
+    assert fused.baseline + fused.explain(range(len(fused.scores))).sum(axis=1) == pytest.approx(fused.scores)
 
 
 def test_retrievers_that_were_not_asked_leave_their_weight_to_the_others() -> None:

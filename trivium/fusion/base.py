@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,17 +11,19 @@ from numpy.typing import NDArray
 
 from trivium.fusion.table import Table
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class Fused:
     """The outcome for one question's candidates.
 
-    ``scores`` (n,): higher is better. ``contributions`` (n, m): what each column of the table added;
-    ``baseline + contributions.sum(axis=1) == scores``.
+    ``scores`` (n,): higher is better. ``explain(rows)`` (r, m): what each column of the table added to the scores of
+    these rows; ``baseline + explain(rows).sum(axis=1) == scores[rows]``.
     """
 
-    scores: NDArray[np.float64]
-    contributions: NDArray[np.float64]
+    scores: Floats
+    explain: Callable[[Sequence[int]], Floats]
     baseline: float = 0.0
 
 
@@ -29,5 +32,10 @@ class Fusion(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def needs_signals(self) -> bool:
+        """Whether it looks at the signals of a table, which take time to gather."""
+        ...
 
     def fuse(self, table: Table) -> Fused: ...

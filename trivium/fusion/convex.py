@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ class Convex:
     weights: Mapping[str, float]
     logarithmic: tuple[str, ...] = ()
     name: str = "convex"
+    needs_signals: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         negative = {view: weight for view, weight in self.weights.items() if not weight >= 0}
@@ -45,7 +47,7 @@ class Convex:
             weights = np.ones(len(table.columns))
         weights = weights / weights.sum()
         contributions = features(table, self.logarithmic) * weights
-        return Fused(contributions.sum(axis=1), contributions)
+        return Fused(contributions.sum(axis=1), lambda rows: contributions[list(rows)])
 
 
 def features(table: Table, logarithmic: tuple[str, ...]) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +17,8 @@ class ReciprocalRank:
 
     constant: float = 60.0
     name: str = "rrf"
+    needs_signals: ClassVar[bool] = False
 
     def fuse(self, table: Table) -> Fused:
         contributions = np.where(table.ranks > 0, 1.0 / (self.constant + table.ranks), 0.0)
-        return Fused(contributions.sum(axis=1), contributions)
+        return Fused(contributions.sum(axis=1), lambda rows: contributions[list(rows)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ class Table:
     ``raw`` (n x m) holds scores in each retriever's own unit, higher is better, NaN where there is none.
     ``ranks`` (n x m) is the place in the retriever's list from 1, and 0 where it did not return the chunk.
     ``via`` has for each chunk, by retriever that returned it, the node that led there (empty: none did).
+    ``signals`` are further columns (n,) by name, NaN where there is nothing to say, and ``question`` numbers of the
+    question itself: both only where a fusion asks for them (:attr:`trivium.fusion.base.Fusion.needs_signals`).
     Raises FusionError when the shapes do not fit.
     """
 
@@ -26,6 +28,8 @@ class Table:
     raw: NDArray[np.float64]
     ranks: NDArray[np.int64]
     via: tuple[Mapping[str, str], ...]
+    signals: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    question: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shape = (len(self.chunks), len(self.columns))
@@ -33,6 +37,11 @@ class Table:
             raise FusionError(
                 f"a table of {shape[0]} chunks x {shape[1]} retrievers needs scores and ranks of that shape "
                 f"and one via a chunk, got {self.raw.shape}, {self.ranks.shape} and {len(self.via)}"
+            )
+        wrong = [name for name, values in self.signals.items() if values.shape != shape[:1]]
+        if wrong:
+            raise FusionError(
+                f"expected one number a chunk in every signal, got others in {', '.join(wrong)}"
             )
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 
 from trivium.fusion.table import Table
 from trivium.retrievers.base import Candidate, Query, Retriever
+from trivium.retrievers.signals import signals as signals_of
 
 T = TypeVar("T")
 
@@ -22,12 +23,18 @@ _LONGEST = ("entity", "path")
 
 
 def gather(
-    query: Query, retrievers: Mapping[str, Retriever], depth: int | None = DEPTH, *, complete: bool = True
+    query: Query,
+    retrievers: Mapping[str, Retriever],
+    depth: int | None = DEPTH,
+    *,
+    complete: bool = True,
+    signals: bool = False,
 ) -> Table:
     """The table of raw scores: one row for each chunk some retriever returned, one column a retriever.
 
     ``depth`` None leaves each retriever its own count. With ``complete`` every chunk has its true score in
-    every view (NaN where a view has none for it), otherwise only where the retriever returned it.
+    every view (NaN where a view has none for it), otherwise only where the retriever returned it. ``signals`` adds what
+    :mod:`trivium.retrievers.signals` knows of them.
     """
     lists = _of_each(query, retrievers, lambda retriever: retriever.retrieve(query, depth))
     chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
@@ -41,7 +48,16 @@ def gather(
     if complete and chunks:
         scores = _of_each(query, retrievers, lambda retriever: retriever.score(query, chunks))
         raw = np.stack(list(scores.values()), axis=1)
-    return Table(chunks=chunks, columns=tuple(lists), raw=raw, ranks=ranks, via=tuple(via))
+    more, numbers = signals_of(query, chunks) if signals and chunks else ({}, {})
+    return Table(
+        chunks=chunks,
+        columns=tuple(lists),
+        raw=raw,
+        ranks=ranks,
+        via=tuple(via),
+        signals=more,
+        question=numbers,
+    )
 
 
 def _of_each(

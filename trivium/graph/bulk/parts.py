@@ -19,7 +19,7 @@ from trivium.graph.schema import SCHEMA_VERSION, Label
 from trivium.graph.store import GraphStore, Progress, Vectors
 from trivium.slices import slices
 
-RULES = "2"
+RULES = "3"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000

@@ -1,0 +1,241 @@
+"""A trained network: its features, its scores, its explanations, and the folder it is kept in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trivium.errors import FusionError
+from trivium.fusion.artefact import DESCRIPTION, NUMBERS, Artefact, load, save
+from trivium.fusion.features import QUESTION, Layout, features
+from trivium.fusion.network import Network, NetworkFusion, shapley
+from trivium.fusion.registry import make_fusion
+from trivium.fusion.table import Table
+
+LAYOUT = Layout(
+    retrievers=("vector", "entity", "lexical"),
+    signals=("coverage", "linked"),
+    owners={"coverage": "lexical", "linked": "entity"},
+    logarithmic=("linked",),
+    gaps=("entity",),
+    question=("terms",),
+)
+
+
+def table(columns: tuple[str, ...] = LAYOUT.retrievers, seed: int = 0, n: int = 4) -> Table:
+    """Candidates with scores drawn at random; the second is in no list."""
+    generator = np.random.default_rng(seed)
+    raw = generator.random((n, 3))
+    raw[:1, 1] = np.nan
+    ranks = np.tile(np.arange(1, n + 1)[:, np.newaxis], (1, 3))
+    ranks[1:2] = 0
+    kept = [LAYOUT.retrievers.index(name) for name in columns]
+    return Table(
+        chunks=tuple(f"A#chunk-{row}" for row in range(n)),
+        columns=columns,
+        raw=raw[:, kept],
+        ranks=ranks[:, kept],
+        via=({},) * n,
+        signals={"coverage": generator.random(n), "linked": generator.random(n)},
+        question={"terms": 3.0},
+    )
+
+
+def network(width: int = len(LAYOUT.columns), seed: int = 1) -> Network:
+    """Two layers of random numbers."""
+    generator = np.random.default_rng(seed)
+
+    def numbers(*shape: int) -> np.ndarray:
+        return generator.normal(size=shape).astype(np.float32)
+
+    return Network(
+        numbers(width),
+        np.abs(numbers(width)) + 1,
+        ((numbers(width, 5), numbers(5)), (numbers(5, 1), numbers(1))),
+    )
+
+
+def test_the_columns_by_hand() -> None:
+    """Standardised, raw, found, height of the rank, gap, and the numbers of the question, under their names."""
+    given = Table(
+        chunks=("a", "b"),
+        columns=("vector", "entity", "lexical"),
+        raw=np.array([[0.8, np.nan, 3.0], [0.6, 0.5, 3.0]]),
+        ranks=np.array([[1, 0, 2], [2, 1, 0]]),
+        via=({}, {}),
+        signals={"coverage": np.array([1.0, 0.5]), "linked": np.array([np.e, 1.0])},
+        question={"terms": 4.0},
+    )
+    rows = features(given, LAYOUT)
+    found = dict(zip([name for name, _ in LAYOUT.columns], rows.T.tolist(), strict=True))
+    assert found["standard vector"] == pytest.approx([1, -1])
+    assert found["standard lexical"] == [0, 0]
+    assert found["raw entity"] == [0.5, 0.5]
+    assert found["no entity"] == [1, 0]
+    assert found["raw linked"] == pytest.approx([1, 0])
+    assert found["found by entity"] == [0, 1]
+    assert found["rank in vector"] == pytest.approx([1, 1 / (1 + np.log(2))])
+    assert found["terms"] == [4, 4]
+    assert found["agreement with lexical"] == [0.1, 0.1]
+    assert (found["lead of vector"], found["best of vector"]) == (pytest.approx([2, 2]), [0.8, 0.8])
+    assert found["candidates"] == pytest.approx([np.log(3)] * 2)
+    assert found["lists a candidate"] == [2, 2]
+
+
+def test_every_column_has_one_player() -> None:
+    """A signal plays for its owner."""
+    players = LAYOUT.players
+    assert list(players) == ["vector", "entity", "lexical", QUESTION]
+    assert sorted(column for own in players.values() for column in own) == list(range(len(LAYOUT.columns)))
+    names = [name for name, _ in LAYOUT.columns]
+    assert names.index("raw coverage") in players["lexical"]
+    assert names.index("terms") in players[QUESTION]
+
+
+def test_the_network_by_hand() -> None:
+    """(x - mean) / deviation, cut at 8; max(0, Wx + b); a last layer without."""
+    one = np.float32
+    tiny = Network(
+        np.array([1, 0], one),
+        np.array([2, 1], one),
+        (
+            (np.array([[1, -1], [0, 1]], one), np.array([0, 1], one)),
+            (np.array([[2], [3]], one), np.array([0.5], one)),
+        ),
+    )
+    # (3 - 1) / 2 = 1 and -4: hidden max(0, 1) = 1 and max(0, -1 - 4 + 1) = 0
+    # (1 - 1) / 2 = 0 and 100, cut at 8: hidden 0 and 8 + 1 = 9
+    assert tiny.logits(np.array([[3.0, -4.0], [1.0, 100.0]])).tolist() == [2.5, 27.5]
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1000), n=st.integers(1, 6))
+def test_contributions_add_up_to_the_score(seed: int, n: int) -> None:
+    """Of every candidate, together with the baseline; also when a retriever was not asked."""
+    for columns in (LAYOUT.retrievers, ("vector", "lexical")):
+        asked = table(columns, seed, n)
+        fused = NetworkFusion(network(seed=seed), LAYOUT).fuse(asked)
+        shares = fused.explain(range(n))
+        assert shares.shape == (n, len(columns))
+        np.testing.assert_allclose(fused.baseline + shares.sum(axis=1), fused.scores, atol=1e-4)
+
+
+def test_shapley_values_are_means_over_all_orders() -> None:
+    """Of what a player adds when it comes in, worked out the long way."""
+    rows, average = np.random.default_rng(2).normal(size=(2, 6)), np.zeros(6)
+    players = [[0, 1], [2], [3, 4, 5]]
+    own = network(6)
+
+    def score(row: np.ndarray, present: list[int]) -> float:
+        mixed = average.copy()
+        columns = [column for player in present for column in players[player]]
+        mixed[columns] = row[columns]
+        return float(own.logits(mixed[np.newaxis])[0])
+
+    expected = np.zeros((2, 3))
+    for place, row in enumerate(rows):
+        for order in permutations(range(3)):
+            for step, player in enumerate(order):
+                expected[place, player] += score(row, [*order[: step + 1]]) - score(row, [*order[:step]])
+    np.testing.assert_allclose(shapley(own, rows, average, players), expected / 6, atol=1e-5)
+
+
+def test_a_retriever_that_was_not_asked_says_nothing() -> None:
+    """Nor do the signals that belong to it."""
+    rows = features(table(("vector", "entity")), LAYOUT)
+    assert np.ptp(rows[:, LAYOUT.players["lexical"]], axis=0).tolist() == [0] * len(LAYOUT.players["lexical"])
+
+
+def test_no_candidates_give_no_scores() -> None:
+    """And nothing to explain."""
+    empty = Table((), LAYOUT.retrievers, np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), ())
+    fused = NetworkFusion(network(), LAYOUT).fuse(empty)
+    assert (fused.scores.shape, fused.explain([]).shape) == ((0,), (0, 3))
+
+
+def test_an_artefact_comes_back_as_it_was(tmp_path: Path) -> None:
+    """The same scores to the last bit, by the name of its folder."""
+    save(Artefact(network(), LAYOUT, "bge-small", {"squad": 3}, {"squad": [0.5]}), tmp_path / "new" / "one")
+    found = load(tmp_path / "new" / "one")
+    assert (found.layout, found.embedder, found.data, found.scores) == (
+        LAYOUT,
+        "bge-small",
+        {"squad": 3},
+        {"squad": [0.5]},
+    )
+    fusion = make_fusion(str(tmp_path / "new" / "one"), "bge-small")
+    assert fusion.needs_signals
+    assert (fusion.fuse(table()).scores == NetworkFusion(network(), LAYOUT).fuse(table()).scores).all()
+
+
+def test_an_artefact_of_another_embedder_is_refused(tmp_path: Path) -> None:
+    """Its scores would mean something else."""
+    save(Artefact(network(), LAYOUT, "bge-small"), tmp_path)
+    with pytest.raises(FusionError, match="trained on scores of bge-small, the store was filled by minilm"):
+        make_fusion(str(tmp_path), "minilm")
+
+
+def _without_numbers(folder: Path) -> None:
+    (folder / NUMBERS).unlink()
+
+
+def _cut_short(folder: Path) -> None:
+    (folder / NUMBERS).write_bytes((folder / NUMBERS).read_bytes()[:100])
+
+
+def _other_format(folder: Path) -> None:
+    description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
+    (folder / DESCRIPTION).write_text(json.dumps({**description, "format": 99}), "utf-8")
+
+
+def _other_features(folder: Path) -> None:
+    description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
+    description["layout"]["signals"] = ["coverage"]
+    (folder / DESCRIPTION).write_text(json.dumps(description), "utf-8")
+
+
+def _not_json(folder: Path) -> None:
+    (folder / DESCRIPTION).write_text("{", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_without_numbers, "damaged"),
+        (_cut_short, "damaged"),
+        (_other_format, "format 99"),
+        (_other_features, "other features"),
+        (_not_json, "damaged"),
+    ],
+)
+def test_what_is_no_sound_artefact_is_refused(
+    tmp_path: Path, damage: Callable[[Path], None], message: str
+) -> None:
+    """With what is wrong and, where it helps, what to do."""
+    save(Artefact(network(), LAYOUT, "bge-small"), tmp_path)
+    damage(tmp_path)
+    with pytest.raises(FusionError, match=message):
+        load(tmp_path)
+
+
+def test_layers_that_do_not_fit_are_refused() -> None:
+    """Neither together nor to the layout, and no numbers that are none."""
+    sound = network(4)
+    (first, second) = sound.layers
+    with pytest.raises(FusionError, match="do not fit together"):
+        Network(sound.mean, sound.deviation, (second, first))
+    with pytest.raises(FusionError, match="do not fit together"):
+        Network(sound.mean, sound.deviation, (first, (second[0] * np.float32("nan"), second[1])))
+    with pytest.raises(FusionError, match="must be positive"):
+        Network(sound.mean, sound.deviation * 0, sound.layers)
+    with pytest.raises(
+        FusionError, match=f"the layout has {len(LAYOUT.columns)} features, the network takes 4"
+    ):
+        NetworkFusion(sound, LAYOUT)

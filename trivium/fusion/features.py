@@ -1,0 +1,143 @@
+"""What a trained fusion sees of a question's candidates: one row a candidate, a few dozen columns.
+
+Each view (a retriever's score or a signal) gives its raw value and the one standardised over this question's candidates;
+each retriever also whether and how high it ranked the candidate. Numbers of the question itself, and of the shape of
+its lists, are the same in every row: they let the weights depend on the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.fusion.convex import logarithm
+from trivium.fusion.standardise import impute, standardise
+from trivium.fusion.table import Table
+
+Floats = NDArray[np.float64]
+
+QUESTION = "question"
+"""The player that the numbers of the question belong to; the others are the retrievers."""
+_AGREEING = ("lexical", "walk", "page", "section")
+"""Retrievers whose ten best are compared with those of ``vector``."""
+_SHAPED = ("vector", "lexical", "page", "walk", "coverage")
+"""Views of whose falling scores the shape is told."""
+_TOP = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which columns there are, in which order: part of an artefact.
+
+    ``retrievers`` and ``signals`` are the views, ``owners`` says to which retriever a signal belongs,
+    ``logarithmic`` names views that hold probabilities, ``gaps`` those that say nothing of some candidates, ``question``
+    the numbers of the question.
+    """
+
+    retrievers: tuple[str, ...]
+    signals: tuple[str, ...]
+    owners: Mapping[str, str]
+    logarithmic: tuple[str, ...]
+    gaps: tuple[str, ...]
+    question: tuple[str, ...]
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Retrievers, then signals."""
+        return (*self.retrievers, *self.signals)
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """(name, player) of every column, in order."""
+        owner = {view: self.owners.get(view, view) for view in self.views}
+        return [
+            *((f"standard {view}", owner[view]) for view in self.views),
+            *((f"raw {view}", owner[view]) for view in self.views),
+            *((f"found by {name}", name) for name in self.retrievers),
+            *((f"rank in {name}", name) for name in self.retrievers),
+            *((f"no {view}", owner[view]) for view in self.gaps),
+            *((name, QUESTION) for name in self.question),
+            *((f"agreement with {name}", QUESTION) for name in _agreeing(self)),
+            *(
+                (f"{shape} of {view}", QUESTION)
+                for view in _shaped(self)
+                for shape in ("height", "lead", "slope", "best")
+            ),
+            ("candidates", QUESTION),
+            ("lists a candidate", QUESTION),
+        ]
+
+    @property
+    def players(self) -> dict[str, list[int]]:
+        """Columns of each retriever and of the question."""
+        found: dict[str, list[int]] = {name: [] for name in (*self.retrievers, QUESTION)}
+        for column, (_, player) in enumerate(self.columns):
+            found[player].append(column)
+        return found
+
+
+def features(table: Table, layout: Layout) -> Floats:
+    """The columns (n, f) of a layout. The views of a retriever that was not asked are constant."""
+    n = len(table.chunks)
+    views = np.full((n, len(layout.views)), np.nan)
+    ranks = np.zeros((n, len(layout.retrievers)), dtype=np.int64)
+    for place, name in enumerate(layout.retrievers):
+        if name in table.columns:
+            column = table.column(name)
+            views[:, place], ranks[:, place] = table.raw[:, column], table.ranks[:, column]
+    for place, name in enumerate(layout.signals, start=len(layout.retrievers)):
+        if name in table.signals and layout.owners.get(name, name) in table.columns:
+            views[:, place] = table.signals[name]
+    gaps = np.isnan(views[:, [layout.views.index(view) for view in layout.gaps]]).astype(np.float64)
+    for view in layout.logarithmic:
+        place = layout.views.index(view)
+        views[:, place] = logarithm(np.nan_to_num(views[:, place]))
+    raw = impute(views)
+    standard = standardise(raw)
+    found = ranks > 0
+    height = np.where(found, 1 / (1 + np.log(np.maximum(ranks, 1))), 0.0)
+    numbers = np.array(
+        [
+            *(table.question.get(name, 0.0) for name in layout.question),
+            *_agreement(ranks, layout),
+            *_shapes(raw, standard, layout),
+            np.log1p(n),
+            found.sum(axis=1).mean() if n else 0.0,
+        ]
+    )
+    return np.concatenate([standard, raw, found, height, gaps, np.tile(numbers, (n, 1))], axis=1)
+
+
+def _agreeing(layout: Layout) -> Sequence[str]:
+    return [name for name in _AGREEING if "vector" in layout.retrievers and name in layout.retrievers]
+
+
+def _shaped(layout: Layout) -> Sequence[str]:
+    return [view for view in _SHAPED if view in layout.views]
+
+
+def _agreement(ranks: NDArray[np.int64], layout: Layout) -> list[float]:
+    """Share of the ten best of ``vector`` that another retriever has among its ten best."""
+    if not _agreeing(layout):
+        return []
+    top = (ranks > 0) & (ranks <= _TOP)
+    own = top[:, layout.retrievers.index("vector")]
+    return [float((own & top[:, layout.retrievers.index(name)]).sum()) / _TOP for name in _agreeing(layout)]
+
+
+def _shapes(raw: Floats, standard: Floats, layout: Layout) -> list[float]:
+    """Of each shaped view the best standardised score, its lead over the second and over the tenth, and the best raw
+    score."""
+    numbers: list[float] = []
+    for view in _shaped(layout):
+        place = layout.views.index(view)
+        falling = np.sort(standard[:, place])[::-1]
+        if not falling.size:
+            numbers += [0.0] * 4
+            continue
+        second, tenth = falling[min(1, falling.size - 1)], falling[min(_TOP, falling.size) - 1]
+        numbers += [falling[0], falling[0] - second, falling[0] - tenth, raw[:, place].max()]
+    return [float(number) for number in numbers]

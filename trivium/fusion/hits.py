@@ -1,0 +1,127 @@
+"""Saved hit lists: tables of scores with their gold, which fusions are trained and judged on without a store."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import FusionError
+from trivium.fusion.table import Table
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HitList:
+    """One question. ``gold`` (n,) is for each candidate of the table the number of the gold group it belongs to, or -1;
+    there are ``groups`` of them, also such as no candidate belongs to. ``pages`` are those the gold stands on."""
+
+    question_id: str
+    question: str
+    table: Table
+    gold: NDArray[np.int64]
+    groups: int
+    pages: tuple[str, ...]
+
+
+def save_hits(path: Path, hits: Sequence[HitList], embedder: str) -> None:
+    """Write hit lists of one store, all with the same retrievers and signals, into one compressed file."""
+    first = hits[0].table if hits else Table((), (), np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int64), ())
+    columns, signals, numbers = first.columns, tuple(first.signals), tuple(first.question)
+    for hit in hits:
+        if (hit.table.columns, tuple(hit.table.signals), tuple(hit.table.question)) != (
+            columns,
+            signals,
+            numbers,
+        ):
+            raise FusionError("hit lists of one file must have the same retrievers and signals")
+    header = {
+        "format": FORMAT,
+        "embedder": embedder,
+        "columns": columns,
+        "signals": signals,
+        "numbers": numbers,
+        "questions": [
+            {
+                "id": hit.question_id,
+                "question": hit.question,
+                "groups": hit.groups,
+                "pages": hit.pages,
+                "chunks": hit.table.chunks,
+            }
+            for hit in hits
+        ],
+    }
+    n = sum(len(hit.table.chunks) for hit in hits)
+
+    def joined(parts: list[Any], width: int, kind: type) -> NDArray[Any]:
+        return np.concatenate([np.zeros((0, width), dtype=kind), *parts]).astype(kind)
+
+    with path.open("wb") as file:
+        np.savez_compressed(
+            file,
+            header=np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
+            raw=joined([hit.table.raw for hit in hits], len(columns), np.float64),
+            ranks=joined([hit.table.ranks for hit in hits], len(columns), np.int64),
+            signals=joined(
+                [
+                    np.stack([hit.table.signals[name] for name in signals], axis=1)
+                    if signals
+                    else np.zeros((len(hit.table.chunks), 0))
+                    for hit in hits
+                ],
+                len(signals),
+                np.float64,
+            ),
+            numbers=np.array(
+                [[hit.table.question[name] for name in numbers] for hit in hits], dtype=np.float64
+            ).reshape(len(hits), len(numbers)),
+            gold=np.concatenate([np.zeros(0, dtype=np.int64), *(hit.gold for hit in hits)]).reshape(n),
+        )
+
+
+def load_hits(path: Path) -> tuple[list[HitList], str]:
+    """Hit lists and the name of the embedder that they come from. ``via`` is not kept. Raises FusionError for
+    anything else than such a file."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            header = json.loads(arrays["header"].tobytes().decode())
+            if header["format"] != FORMAT:
+                raise FusionError(
+                    f"{path} has format {header['format']}, this program reads {FORMAT}: make it again"
+                )
+            raw, ranks, gold = arrays["raw"], arrays["ranks"], arrays["gold"]
+            signals, numbers = arrays["signals"], arrays["numbers"]
+        hits, start = [], 0
+        for place, question in enumerate(header["questions"]):
+            rows = slice(start, start + len(question["chunks"]))
+            start = rows.stop
+            table = Table(
+                chunks=tuple(question["chunks"]),
+                columns=tuple(header["columns"]),
+                raw=raw[rows],
+                ranks=ranks[rows],
+                via=({},) * len(question["chunks"]),
+                signals={name: signals[rows, column] for column, name in enumerate(header["signals"])},
+                question=dict(zip(header["numbers"], numbers[place].tolist(), strict=True)),
+            )
+            hits.append(
+                HitList(
+                    question["id"],
+                    question["question"],
+                    table,
+                    gold[rows],
+                    int(question["groups"]),
+                    tuple(question["pages"]),
+                )
+            )
+        return hits, str(header["embedder"])
+    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:
+        raise FusionError(f"{path} does not hold hit lists: {error}") from error

@@ -1,0 +1,116 @@
+"""A small feed-forward network over the features of candidates, in NumPy, kept as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import FusionError
+from trivium.fusion.base import Fused
+from trivium.fusion.features import Layout, features
+from trivium.fusion.table import Table
+
+Floats = NDArray[np.float64]
+Weights = NDArray[np.float32]
+
+CLIP = 8.0
+"""Standardised features are cut here, in deviations: one that was constant in training may be anything later."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """``mean`` and ``deviation`` (f,) standardise the features over the training data; each layer is (weights (i, o),
+    bias (o,)), all but the last followed by max(0, x); the last has one output, the score before the sigmoid.
+
+    Raises FusionError for layers that do not fit together or hold something else than numbers.
+    """
+
+    mean: Weights
+    deviation: Weights
+    layers: tuple[tuple[Weights, Weights], ...]
+
+    def __post_init__(self) -> None:
+        width = self.mean.shape[0] if self.mean.ndim == 1 else -1
+        sound = bool(self.layers) and self.deviation.shape == self.mean.shape
+        for weights, bias in self.layers:
+            sound = sound and weights.ndim == 2 and weights.shape == (width, bias.size) and bias.ndim == 1
+            width = bias.size
+        arrays = [self.mean, self.deviation, *(array for layer in self.layers for array in layer)]
+        if not sound or width != 1 or not all(np.isfinite(array).all() for array in arrays):
+            raise FusionError("the layers of the network do not fit together")
+        if not (self.deviation > 0).all():
+            raise FusionError("the deviations of the network's features must be positive")
+
+    def logits(self, rows: Floats) -> Floats:
+        """Scores (n,) of features (n, f); higher is better."""
+        values = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP).astype(np.float32)
+        for weights, bias in self.layers[:-1]:
+            values = np.maximum(values @ weights + bias, 0)
+        weights, bias = self.layers[-1]
+        scores: Floats = (values @ weights + bias)[:, 0].astype(np.float64)
+        return scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetworkFusion:
+    """Ranks by a trained network. Scores are logits: any number, 0 where relevance and irrelevance are as likely in
+    training."""
+
+    network: Network
+    layout: Layout
+    name: str = "network"
+    needs_signals: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        expected, found = len(self.layout.columns), self.network.mean.size
+        if expected != found:
+            raise FusionError(f"the layout has {expected} features, the network takes {found}")
+
+    def fuse(self, table: Table) -> Fused:
+        rows = features(table, self.layout)
+        scores = self.network.logits(rows)
+        if not len(scores):
+            return Fused(scores, lambda _: np.zeros((0, len(table.columns))))
+        average = rows.mean(axis=0)
+        baseline = float(self.network.logits(average[np.newaxis])[0])
+        players = self.layout.players
+
+        def explain(wanted: Sequence[int]) -> Floats:
+            # Features of the question are alike in all rows: absent or present is one, they contribute nothing.
+            groups = [players[name] for name in table.columns if name in players]
+            shares = shapley(self.network, rows[list(wanted)], average, groups)
+            columns = [place for place, name in enumerate(table.columns) if name in players]
+            whole = np.zeros((len(wanted), len(table.columns)))
+            whole[:, columns] = shares
+            return whole
+
+        return Fused(scores, explain, baseline)
+
+
+def shapley(network: Network, rows: Floats, average: Floats, players: Sequence[Sequence[int]]) -> Floats:
+    """Exact Shapley values (r, p): what each player's features add to the score of each row (r, f), over all orders
+    in which the players may come in. The features of an absent player have their ``average`` (f,). The values of a
+    row add up to its score less that of the average, as long as all differing features belong to a player."""
+    count = len(players)
+    coalitions = [frozenset(some) for size in range(count + 1) for some in combinations(range(count), size)]
+    stacked = []
+    for some in coalitions:
+        mixed = np.tile(average, (len(rows), 1))
+        present = [column for player in some for column in players[player]]
+        mixed[:, present] = rows[:, present]
+        stacked.append(mixed)
+    scores = network.logits(np.concatenate(stacked)).reshape(len(coalitions), len(rows))
+    worth = dict(zip(coalitions, scores, strict=True))
+    values = np.zeros((len(rows), count))
+    for player in range(count):
+        for some, own in worth.items():
+            if player not in some:
+                weight = factorial(len(some)) * factorial(count - len(some) - 1) / factorial(count)
+                values[:, player] += weight * (worth[some | {player}] - own)
+    return values
