@@ -88,7 +88,7 @@ def fusion_of(folder: Path, embedder: str) -> NetworkFusion:
     if artefact.embedder != embedder:
         raise FusionError(
             f"the fusion in {folder} was trained on scores of {artefact.embedder}, the store was filled by"
-            f" {embedder or 'nobody'}: train one for it with  trivium train"
+            f" {embedder or 'nobody'}: train one for it (experiments/fusion)"
         )
     return NetworkFusion(artefact.network, artefact.layout, name=str(folder))
 
