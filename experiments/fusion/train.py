@@ -181,7 +181,11 @@ def train(examples: Sequence[Example], weights: np.ndarray, settings: Settings) 
             some = order[start : start + settings.batch]
             step(rows[some], gold[some], there[some], weights[some])
     numbers = [variable.numpy() for variable in model.trainable_variables]
-    return Network(mean, deviation, tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+    return Network(
+        mean,
+        deviation,
+        tuple((w[np.newaxis], b[np.newaxis]) for w, b in zip(numbers[::2], numbers[1::2], strict=True)),
+    )
 
 
 def _model(width: int, settings: Settings) -> keras.Model:

@@ -68,7 +68,7 @@ def test_a_trained_fusion_ranks_and_explains_itself(engine: trivium.Engine, tmp_
     generator = np.random.default_rng(5)
     width = len(layout.columns)
     layers = tuple(
-        (generator.normal(size=(a, b)).astype(np.float32), np.zeros(b, np.float32))
+        (generator.normal(size=(1, a, b)).astype(np.float32), np.zeros((1, b), np.float32))
         for a, b in pairwise((width, 8, 1))
     )
     one = np.ones(width, np.float32)

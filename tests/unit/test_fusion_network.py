@@ -58,7 +58,7 @@ def network(width: int = len(LAYOUT.columns), seed: int = 1) -> Network:
     return Network(
         numbers(width),
         np.abs(numbers(width)) + 1,
-        ((numbers(width, 5), numbers(5)), (numbers(5, 1), numbers(1))),
+        ((numbers(2, width, 5), numbers(2, 5)), (numbers(2, 5, 1), numbers(2, 1))),
     )
 
 
@@ -106,8 +106,8 @@ def test_the_network_by_hand() -> None:
         np.array([1, 0], one),
         np.array([2, 1], one),
         (
-            (np.array([[1, -1], [0, 1]], one), np.array([0, 1], one)),
-            (np.array([[2], [3]], one), np.array([0.5], one)),
+            (np.array([[[1, -1], [0, 1]]], one), np.array([[0, 1]], one)),
+            (np.array([[[2], [3]]], one), np.array([[0.5]], one)),
         ),
     )
     # (3 - 1) / 2 = 1 and -4: hidden max(0, 1) = 1 and max(0, -1 - 4 + 1) = 0

@@ -18,7 +18,7 @@ from trivium.fusion.network import Network, NetworkFusion
 
 DESCRIPTION = "fusion.json"
 NUMBERS = "network.safetensors"
-FORMAT = 1
+FORMAT = 2
 """Bumped when what is computed from a layout changes: an artefact of another format is refused."""
 
 
@@ -94,11 +94,9 @@ def fusion_of(folder: Path, embedder: str) -> NetworkFusion:
 
 
 def _layout(values: Mapping[str, Any]) -> Layout:
+    lists = ("retrievers", "signals", "logarithmic", "gaps", "question", "blocks")
     return Layout(
-        retrievers=tuple(values["retrievers"]),
-        signals=tuple(values["signals"]),
+        **{name: tuple(values[name]) for name in lists},
         owners=dict(values["owners"]),
-        logarithmic=tuple(values["logarithmic"]),
-        gaps=tuple(values["gaps"]),
-        question=tuple(values["question"]),
+        floors=dict(values["floors"]),
     )

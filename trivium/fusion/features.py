@@ -8,11 +8,13 @@ its lists, are the same in every row: they let the weights depend on the questio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.errors import FusionError
 from trivium.fusion.convex import logarithm
 from trivium.fusion.standardise import impute, standardise
 from trivium.fusion.table import Table
@@ -28,49 +30,62 @@ _SHAPED = ("vector", "lexical", "page", "walk", "coverage")
 _TOP = 10
 
 
-@dataclass(frozen=True, slots=True)
+BLOCKS = ("standard", "raw", "found", "rank", "gaps", "question", "agreement", "shape", "size")
+"""What a layout may have columns of, in their order."""
+
+
+@dataclass(frozen=True)
 class Layout:
     """Which columns there are, in which order: part of an artefact.
 
     ``retrievers`` and ``signals`` are the views, ``owners`` says to which retriever a signal belongs,
     ``logarithmic`` names views that hold probabilities, ``gaps`` those that say nothing of some candidates, ``question``
-    the numbers of the question.
+    the numbers of the question. ``blocks`` are the kinds of columns wanted, of :data:`BLOCKS`. ``floors`` are for a
+    fusion that knows a retriever's score only of what it returned: what any other candidate has instead, a retriever.
+    Raises FusionError for an unknown kind of columns.
     """
 
     retrievers: tuple[str, ...]
-    signals: tuple[str, ...]
-    owners: Mapping[str, str]
-    logarithmic: tuple[str, ...]
-    gaps: tuple[str, ...]
-    question: tuple[str, ...]
+    signals: tuple[str, ...] = ()
+    owners: Mapping[str, str] = field(default_factory=dict)
+    logarithmic: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    question: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = BLOCKS
+    floors: Mapping[str, float] = field(default_factory=dict)
 
-    @property
+    def __post_init__(self) -> None:
+        unknown = [block for block in self.blocks if block not in BLOCKS]
+        if unknown:
+            raise FusionError(f"unknown columns {', '.join(unknown)}: expected some of {', '.join(BLOCKS)}")
+
+    @cached_property
     def views(self) -> tuple[str, ...]:
         """Retrievers, then signals."""
         return (*self.retrievers, *self.signals)
 
-    @property
+    @cached_property
     def columns(self) -> list[tuple[str, str]]:
         """(name, player) of every column, in order."""
         owner = {view: self.owners.get(view, view) for view in self.views}
-        return [
-            *((f"standard {view}", owner[view]) for view in self.views),
-            *((f"raw {view}", owner[view]) for view in self.views),
-            *((f"found by {name}", name) for name in self.retrievers),
-            *((f"rank in {name}", name) for name in self.retrievers),
-            *((f"no {view}", owner[view]) for view in self.gaps),
-            *((name, QUESTION) for name in self.question),
-            *((f"agreement with {name}", QUESTION) for name in _agreeing(self)),
-            *(
+        columns = {
+            "standard": [(f"standard {view}", owner[view]) for view in self.views],
+            "raw": [(f"raw {view}", owner[view]) for view in self.views],
+            "found": [(f"found by {name}", name) for name in self.retrievers],
+            "rank": [(f"rank in {name}", name) for name in self.retrievers],
+            "gaps": [(f"no {view}", owner[view]) for view in self.gaps],
+            "question": [(name, QUESTION) for name in self.question],
+            "agreement": [(f"agreement with {name}", QUESTION) for name in _agreeing(self)],
+            "shape": [
                 (f"{shape} of {view}", QUESTION)
                 for view in _shaped(self)
                 for shape in ("height", "lead", "slope", "best")
-            ),
-            ("candidates", QUESTION),
-            ("lists a candidate", QUESTION),
-        ]
+            ],
+            "size": [("candidates", QUESTION), ("lists a candidate", QUESTION)],
+        }
+        return [column for block in BLOCKS if block in self.blocks for column in columns[block]]
 
-    @property
+    @cached_property
     def players(self) -> dict[str, list[int]]:
         """Columns of each retriever and of the question."""
         found: dict[str, list[int]] = {name: [] for name in (*self.retrievers, QUESTION)}
@@ -88,6 +103,10 @@ def features(table: Table, layout: Layout) -> Floats:
         if name in table.columns:
             column = table.column(name)
             views[:, place], ranks[:, place] = table.raw[:, column], table.ranks[:, column]
+    found = ranks > 0
+    for name, floor in layout.floors.items():
+        place = layout.retrievers.index(name)
+        views[~found[:, place], place] = floor
     for place, name in enumerate(layout.signals, start=len(layout.retrievers)):
         if name in table.signals and layout.owners.get(name, name) in table.columns:
             views[:, place] = table.signals[name]
@@ -97,18 +116,21 @@ def features(table: Table, layout: Layout) -> Floats:
         views[:, place] = logarithm(np.nan_to_num(views[:, place]))
     raw = impute(views)
     standard = standardise(raw)
-    found = ranks > 0
-    height = np.where(found, 1 / (1 + np.log(np.maximum(ranks, 1))), 0.0)
-    numbers = np.array(
-        [
-            *(table.question.get(name, 0.0) for name in layout.question),
-            *_agreement(ranks, layout),
-            *_shapes(raw, standard, layout),
-            np.log1p(n),
-            found.sum(axis=1).mean() if n else 0.0,
-        ]
-    )
-    return np.concatenate([standard, raw, found, height, gaps, np.tile(numbers, (n, 1))], axis=1)
+    numbers = {
+        "question": [table.question.get(name, 0.0) for name in layout.question],
+        "agreement": _agreement(ranks, layout),
+        "shape": _shapes(raw, standard, layout),
+        "size": [np.log1p(n), found.sum(axis=1).mean() if n else 0.0],
+    }
+    blocks = {
+        "standard": standard,
+        "raw": raw,
+        "found": found,
+        "rank": np.where(found, 1 / (1 + np.log(np.maximum(ranks, 1))), 0.0),
+        "gaps": gaps,
+        **{block: np.tile(values, (n, 1)) for block, values in numbers.items()},
+    }
+    return np.concatenate([blocks[block] for block in BLOCKS if block in layout.blocks], axis=1)
 
 
 def _agreeing(layout: Layout) -> Sequence[str]:

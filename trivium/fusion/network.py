@@ -25,8 +25,10 @@ CLIP = 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """``mean`` and ``deviation`` (f,) standardise the features over the training data; each layer is (weights (i, o),
-    bias (o,)), all but the last followed by max(0, x); the last has one output, the score before the sigmoid.
+    """One or several (m) networks of one shape, whose scores are averaged.
+
+    ``mean`` and ``deviation`` (f,) standardise the features over the training data; each layer is (weights (m, i, o),
+    bias (m, o)), all but the last followed by max(0, x); the last has one output, the score before the sigmoid.
 
     Raises FusionError for layers that do not fit together or hold something else than numbers.
     """
@@ -39,8 +41,9 @@ class Network:
         width = self.mean.shape[0] if self.mean.ndim == 1 else -1
         sound = bool(self.layers) and self.deviation.shape == self.mean.shape
         for weights, bias in self.layers:
-            sound = sound and weights.ndim == 2 and weights.shape == (width, bias.size) and bias.ndim == 1
-            width = bias.size
+            members, out = bias.shape if bias.ndim == 2 else (0, -1)
+            sound = sound and members == len(self.layers[0][1]) > 0 and weights.shape == (members, width, out)
+            width = out
         arrays = [self.mean, self.deviation, *(array for layer in self.layers for array in layer)]
         if not sound or width != 1 or not all(np.isfinite(array).all() for array in arrays):
             raise FusionError("the layers of the network do not fit together")
@@ -51,9 +54,9 @@ class Network:
         """Scores (n,) of features (n, f); higher is better."""
         values = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP).astype(np.float32)
         for weights, bias in self.layers[:-1]:
-            values = np.maximum(values @ weights + bias, 0)
+            values = np.maximum(values @ weights + bias[:, np.newaxis], 0)
         weights, bias = self.layers[-1]
-        scores: Floats = (values @ weights + bias)[:, 0].astype(np.float64)
+        scores: Floats = (values @ weights + bias[:, np.newaxis])[..., 0].mean(axis=0, dtype=np.float64)
         return scores
 
 
