@@ -15,24 +15,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.embedding.base import Embedder
 from trivium.embedding.fill import fill
 from trivium.embedding.registry import open_embedder
 from trivium.errors import EmbedderMismatchError, InputError, StoreError
+from trivium.evaluation.rankings import Ranking, fused_ranking, order, own_ranking
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate as evaluate_rankings
-from trivium.fusion.base import Fused, Fusion
-from trivium.fusion.registry import make_fusion
+from trivium.fusion.base import Fusion
+from trivium.fusion.decision import Decision, read_decision
+from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
+from trivium.fusion.network import NetworkFusion
+from trivium.fusion.registry import NETWORK, make_fusion, suits
 from trivium.fusion.table import Table
 from trivium.graph.bulk import ExportReport, export
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.homes import open_or_create_store, open_store
 from trivium.graph.schema import page_uri
-from trivium.graph.store import GraphStore, StoreInfo, rank_key, round_score
+from trivium.graph.store import GraphStore, StoreInfo, round_score
 from trivium.ingest import IngestReport, load
 from trivium.ingest import Progress as LoadProgress
 from trivium.parser.sources.base import Format
@@ -41,10 +43,10 @@ from trivium.retrievers.candidates import DEPTH, gather
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.selectors import Selector
 from trivium.text import normalise_title
+from trivium.training.gate import decide, verdict
 from trivium.types import Hit, Question
 
 Progress = Callable[[int, int], None]
-Ranking = list[tuple[str, float]]
 
 
 class Engine:
@@ -67,6 +69,7 @@ class Engine:
         self._embedder: Embedder | None = None
         self._opening = threading.Lock()
         self._retrievers = make_retrievers(selector=selector)
+        self._fusions: dict[str, Fusion] = {}
 
     @classmethod
     def create(cls, store: str | Path, embedder: str | None = None) -> Self:
@@ -206,7 +209,8 @@ class Engine:
         """The k best chunks for a question, best first.
 
         ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its
-        own scores; otherwise they are fused (``default`` when not named). ``explain`` fills each hit's
+        own scores; otherwise they are fused (``default`` when not named; where that is a network and views it was trained
+        on are left out, the convex combination). ``explain`` fills each hit's
         ``contributions``. ``exact`` asks exact instead of approximate vector search.
         Raises InputError for an empty question, a k below 1 or an unknown retriever, FusionError for an unknown
         fusion, StoreError when nothing is embedded yet.
@@ -241,7 +245,7 @@ class Engine:
         if len(asked) == 1 and fusion is None:
             (only,) = asked.values()
             return [self._search_one(self._query(text, exact), k, only, explain) for text in questions]
-        fuse = self._fusion(fusion or "default")
+        fuse = self._fusion(self._suitable("default" if fusion is None else fusion, asked))
         return [self._search_fused(self._query(text, exact), k, asked, fuse, explain) for text in questions]
 
     def _search_one(self, query: Query, k: int, retriever: Retriever, explain: bool) -> list[Hit]:
@@ -256,13 +260,13 @@ class Engine:
     ) -> list[Hit]:
         table = gather(query, retrievers, max(DEPTH, k), signals=fusion.needs_signals)
         fused = fusion.fuse(table)
-        order = _order(table, fused)[:k]
-        scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in order]
+        best = order(table.chunks, fused.scores)[:k]
+        scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]
         contributions = {}
         if explain:
-            for row, values in zip(order, fused.explain(order).tolist(), strict=True):
+            for row, values in zip(best, fused.explain(best).tolist(), strict=True):
                 contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
-        provenance = {table.chunks[row]: dict(table.via[row]) for row in order}
+        provenance = {table.chunks[row]: dict(table.via[row]) for row in best}
         return self._hits(scores, contributions, provenance)
 
     def _hits(
@@ -309,8 +313,23 @@ class Engine:
         return {name: self._retrievers[name] for name in RETRIEVERS if name in names}
 
     def _fusion(self, name: str) -> Fusion:
-        known = self.store.embedder
-        return make_fusion(name, known.name if known is not None else "")
+        return self._made(name)
+
+    def _made(self, name: str) -> Fusion:
+        """The fusion of a name, made once: one that is changed on disk is seen by the next engine."""
+        if name not in self._fusions:
+            known = self.store.embedder
+            embedder = known.name if known is not None else ""
+            self._fusions[name] = make_fusion(name, embedder, self._decision() if name == "default" else None)
+        return self._fusions[name]
+
+    def _decision(self) -> str | None:
+        kept = self.store.fusion_decision
+        return None if kept is None else read_decision(kept).fusion
+
+    def _suitable(self, name: str, asked: Mapping[str, Retriever]) -> str:
+        """What ``default`` is where only some views are asked; any other fusion is what it was named."""
+        return name if name != "default" or suits(self._made(name), asked) else "convex"
 
     # -- measuring --------------------------------------------------------------------------------------------
 
@@ -338,10 +357,11 @@ class Engine:
         fusions: Sequence[str] | None = None,
         *,
         exact: bool = False,
+        hits: str | Path | None = None,
         progress: Progress | None = None,
     ) -> Report:
         """Retrieval quality of retrievers and fusions, one row each: exactly those named, or all eight and
-        ``default`` when none is."""
+        ``default`` when none is. ``hits`` names a file for the hit lists, with signals: what ``trivium train`` reads."""
         asked = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
         if not retrievers and not fusions:
             retrievers, fusions = RETRIEVERS, ("default",)
@@ -349,31 +369,44 @@ class Engine:
         fused = {name: self._fusion(name) for name in fusions or ()}
         traced = self.trace(asked)
         rankings: dict[str, list[Ranking]] = {name: [] for name in [*single, *fused]}
-        needed = self._retrievers if fused else self._named(single)
-        signals = any(fusion.needs_signals for fusion in fused.values())
+        kept: list[HitList] = []
+        needed = self._retrievers if fused or hits is not None else self._named(single)
+        signals = hits is not None or any(fusion.needs_signals for fusion in fused.values())
         for done, question in enumerate(traced.questions, start=1):
             table = gather(self._query(question.text, exact), needed, DEPTH, signals=signals)
             for name in single:
-                rankings[name].append(_own_ranking(table, name))
+                rankings[name].append(own_ranking(table, name))
             for name, fusion in fused.items():
-                outcome = fusion.fuse(table)
-                rankings[name].append(
-                    [(table.chunks[row], float(outcome.scores[row])) for row in _order(table, outcome)]
-                )
+                rankings[name].append(fused_ranking(table, fusion.fuse(table).scores))
+            if hits is not None:
+                gold = traced.gold[question.id]
+                kept.append(hit_list(question.id, question.text, table, gold.groups, gold.pages))
             if progress is not None:
                 progress(done, len(traced.questions))
+        if hits is not None:
+            save_hits(Path(hits), HitFile(tuple(kept), self.embedder.identity.name))
         return evaluate_rankings(asked, traced, rankings)
 
+    def activate(self, report: Report, fusion: str = NETWORK) -> Decision:
+        """Decide by an evaluation on the user's own questions what ``default`` means in this store: the trained
+        ``fusion`` (``network``, or a folder) where the gate lets it (:mod:`trivium.training.gate`), else the convex
+        combination.
 
-def _order(table: Table, fused: Fused) -> list[int]:
-    return sorted(
-        range(len(table.chunks)), key=lambda row: rank_key(float(fused.scores[row]), table.chunks[row])
-    )
-
-
-def _own_ranking(table: Table, name: str) -> Ranking:
-    column = table.column(name)
-    ranks = table.ranks[:, column]
-    rows = [int(row) for row in np.flatnonzero(ranks)]
-    rows.sort(key=lambda row: int(ranks[row]))
-    return [(table.chunks[row], float(table.raw[row, column])) for row in rows]
+        The report needs rows of all eight retrievers, ``convex`` and the fusion. Other engines on the store obey from
+        when they are opened. Raises InputError for a report without them and for a fusion that is not trained.
+        """
+        if not isinstance(self._made(fusion), NetworkFusion):
+            raise InputError(
+                f"expected a trained fusion to decide on, got {fusion!r}: there is nothing to decide"
+            )
+        gate = decide({"questions": verdict(report, fusion, RETRIEVERS)})
+        name = fusion if fusion == NETWORK else str(Path(fusion).resolve())
+        decision = Decision(
+            fusion=name if gate.active else "convex",
+            because=gate.because,
+            questions=len(report.traced.questions),
+            figures={"trained": name, **gate.to_json()["sets"]["questions"]},
+        )
+        self.store.set_fusion_decision(decision.to_json())
+        self._fusions.pop("default", None)
+        return decision

@@ -22,13 +22,15 @@ def filled(store: GraphStore) -> GraphStore:
 
 
 def test_counts_tell_text_and_headings_apart(filled: GraphStore) -> None:
-    """Rows and columns in the order asked; an unknown chunk has no terms."""
+    """Rows and columns in the order asked, and where in the texts; an unknown chunk has no terms."""
     counts = filled.term_counts(["Mars#Red moons#chunk-1", "Mars#chunk-1", UNKNOWN], ["red", "moon", "red"])
     assert counts.text.tolist() == [[0, 1, 0], [2, 0, 2], [0, 0, 0]]
     assert counts.headings.tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 0]]
     assert counts.text_length.tolist() == [1, 3, 0]
     assert counts.headings_length.tolist() == [3, 1, 0]
-    assert filled.term_counts([], ["red"]).text.shape == (0, 1)
+    assert counts.places.tolist() == [[0, 1, 0], [1, 0, 0], [1, 0, 2]]
+    nothing = filled.term_counts([], ["red"])
+    assert (nothing.text.shape, nothing.places.shape) == ((0, 1), (0, 3))
 
 
 def test_statistics_stay_exact_through_changes(filled: GraphStore) -> None:

@@ -69,6 +69,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._graph = MemoryGraph()
         self._vectors = MemoryVectors()
+        self._decision: str | None = None
 
     remote = False
 
@@ -159,6 +160,13 @@ class MemoryStore:
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         self._vectors.claim(identity)
+
+    @property
+    def fusion_decision(self) -> str | None:
+        return self._decision
+
+    def set_fusion_decision(self, decision: str | None) -> None:
+        self._decision = decision
 
     def pending_texts(self) -> list[str]:
         return [text for text in self._graph.texts() if text not in self._vectors]
@@ -263,6 +271,15 @@ class MemoryStore:
             headings=np.array([[have.count(t) for t in terms] for have in headings], float).reshape(shape),
             text_length=np.array([len(have) for have in text], float),
             headings_length=np.array([len(have) for have in headings], float),
+            places=np.array(
+                [
+                    (row, terms.index(word), position)
+                    for row, have in enumerate(text)
+                    for position, word in enumerate(have)
+                    if word in terms
+                ],
+                np.int64,
+            ).reshape(-1, 3),
         )
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:

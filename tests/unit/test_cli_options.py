@@ -25,6 +25,11 @@ TWO = ["--retriever", "vector", "--retriever", "page"]
         (["question", "--retriever"], ["question", "--retriever"]),
         (["--retriever", "vector", "--", "page"], ["--retriever", "vector", "--", "page"]),
         (["page"], ["page"]),
+        (
+            ["train", "--importance", "1", ".5", "a.npz"],
+            ["train", "--importance", "1", "--importance", ".5", "a.npz"],
+        ),
+        (["--importance", "1,0.5"], ["--importance", "1", "--importance", "0.5"]),
     ],
 )
 def test_spreading(given: list[str], read: list[str]) -> None:

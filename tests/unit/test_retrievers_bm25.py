@@ -24,6 +24,7 @@ def ours(documents: list[Document], query: list[str], config: BM25Settings) -> F
         headings=np.array([[head.count(t) for t in query] for head, _ in documents], float).reshape(shape),
         text_length=np.array([len(text) for _, text in documents], float),
         headings_length=np.array([len(head) for head, _ in documents], float),
+        places=np.zeros((0, 3), np.int64),  # BM25 does not ask where
     )
     together = [head + text for head, text in documents]
     statistics = TermStatistics(
@@ -100,7 +101,9 @@ def test_a_term_in_every_chunk_still_counts_a_little() -> None:
 
 
 def test_a_store_without_words_matches_nothing() -> None:
-    nothing = TermCounts(np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2), np.zeros(2))
+    nothing = TermCounts(
+        np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2), np.zeros(2), np.zeros((0, 3), np.int64)
+    )
     assert bm25(nothing, TermStatistics(2, 0.0, np.zeros(1)), BM25Settings(1.2, 0.75)).tolist() == [0.0, 0.0]
 
 

@@ -42,6 +42,7 @@ def found(store: MemoryStore) -> Signals:
         ("in_degree", [math.log(3), math.log(6), math.log(6), math.log(3)]),
         ("linking", [NAN, 0.85, 0.85, 0.0]),  # Phobos#chunk-1 cites Mars, Mars#Moons#chunk-1 cites Phobos
         ("linked", [NAN, 0.85, NAN, 0.75]),
+        ("links", [0, 2, 1, 3]),
         ("page_best", [NAN, 0.75, 0.0, NAN]),
         ("page_candidates", [math.log(2), math.log(3), math.log(3), math.log(2)]),
         ("before", [NAN, NAN, 0.0, NAN]),
@@ -69,6 +70,22 @@ def test_coverage_is_the_share_of_what_is_asked_by_rarity(store: MemoryStore, fo
         np.testing.assert_allclose(found[name], expected)
 
 
+def test_linked_candidates_are_judged_together(store: MemoryStore, found: Signals) -> None:
+    """Phobos#chunk-1 has the one word and links to Mars#Moons#chunk-2, which has the other."""
+    one, other = idf(store.term_statistics(["found", "phobo"]))
+    first, second = one / (one + other), other / (one + other)
+    for name, expected in (
+        ("union", [NAN, second, 1, 1]),
+        ("union_gain", [NAN, second, 1 - first, 1 - second]),
+        ("linking_coverage", [NAN, second, second, 0]),
+        ("linked_coverage", [NAN, second, NAN, first]),
+        ("linked_union", [NAN, second, NAN, 1]),
+    ):
+        np.testing.assert_allclose(found[name], expected, atol=1e-9)
+    words = make_retrievers()["lexical"].score(ask(store, TEXT), CHUNKS)
+    assert found["linked_lexical"][3] == pytest.approx(max(words[1:3]))
+
+
 def test_a_walk_from_what_is_named_stays_near_it(found: Signals) -> None:
     """The Earth has nothing to do with Phobos here."""
     best = {CHUNKS[row] for row in np.argsort(found["walk_named"])[-2:]}
@@ -80,6 +97,9 @@ def test_numbers_of_the_question(store: MemoryStore) -> None:
     """Its form, and what it names."""
     numbers = signals(ask(store, TEXT), CHUNKS)[1]
     assert (numbers["terms"], numbers["words"], numbers["named"], numbers["asks"]) == (2, 3, 1, 1)
+    assert (numbers["capitals"], numbers["mark"]) == (1, 1)
+    typed = signals(ask(store, "who found phobos"), CHUNKS)[1]
+    assert (typed["capitals"], typed["mark"], typed["asks"]) == (0, 0, 1)
     keywords = signals(ask(store, "moon Phobos"), CHUNKS)[1]
     assert (keywords["terms"], keywords["words"], keywords["asks"]) == (2, 2, 0)
     assert numbers["corpus"] == pytest.approx(math.log1p(len(store.chunk_uris())))

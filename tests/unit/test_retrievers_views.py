@@ -130,20 +130,6 @@ def test_lexical_scores_agree_with_its_list_and_are_zero_without_a_match() -> No
     assert uris(found) == ["Mars#Missions#chunk-1"]
 
 
-def test_lexical_counts_the_words_of_a_chunk_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = store_of(SOLAR, {})
-    calls: list[list[str]] = []
-    original = store.term_counts
-    monkeypatch.setattr(store, "term_counts", lambda c, t: calls.append(list(c)) or original(c, t))
-    query = ask(store, "Viking landed")
-    LexicalRetriever().retrieve(query)
-    LexicalRetriever().score(query, ["Earth#chunk-1"])  # another retriever, perhaps with other settings
-    retriever = LexicalRetriever()
-    retriever.retrieve(query)
-    retriever.score(query, ["Mars#Missions#chunk-1", "Earth#chunk-1", "Earth#chunk-1"])
-    assert calls[2:] == [["Mars#Missions#chunk-1"], ["Earth#chunk-1"]]
-
-
 def test_lexical_is_cut_to_its_count_or_the_depth() -> None:
     store = store_of([page("P", lead=[("moon " * (i + 1), []) for i in range(14)])], {})
     assert len(LexicalRetriever().retrieve(ask(store, "moon"))) == 10

@@ -11,7 +11,7 @@ import typer
 from typer.rich_utils import rich_format_error
 
 import trivium
-from trivium.cli import asking, exploring, loading, models
+from trivium.cli import asking, exploring, loading, measuring, models, training
 from trivium.cli.options import spread
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import TriviumError
@@ -36,6 +36,8 @@ for command in (
     loading.export,
     asking.search,
     asking.evaluate,
+    measuring.compare,
+    training.train,
     asking.stats,
     asking.demo,
     exploring.explore,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,8 @@ import typer
 from rich.markup import escape
 
 from trivium.cli.loading import load_sources
-from trivium.cli.options import Exact, Json, RetrieverOption, SelectorOption, Store
+from trivium.cli.measuring import judge_suite
+from trivium.cli.options import Exact, Json, MaybeStore, RetrieverOption, SelectorOption, Store
 from trivium.cli.terminal import (
     err,
     hit_json,
@@ -20,22 +22,31 @@ from trivium.cli.terminal import (
     print_json,
     progress,
 )
+from trivium.cli.training import print_decision, trained_among
 from trivium.engine import Engine
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
 from trivium.fusion.registry import FUSIONS
+from trivium.llm.base import ChatModel
 from trivium.llm.openai import open_chat_model
 from trivium.retrievers.llm_selector import LlmSelector
+from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.sample import DEMO_QUESTIONS, pages_folder
 
 
 def _selector(name: str) -> Selector:
-    if name == "match":
-        return MatchSelector()
-    if name == "llm":
-        return LlmSelector(open_chat_model())
-    raise typer.BadParameter(f"expected match or llm, got {name!r}", param_hint="--selector")
+    model = _model(name)
+    return MatchSelector() if model is None else LlmSelector(model)
+
+
+def _model(selector: str) -> ChatModel | None:
+    """The language model a selector asks, None for the one that asks none."""
+    if selector == "match":
+        return None
+    if selector == "llm":
+        return open_chat_model()
+    raise typer.BadParameter(f"expected match or llm, got {selector!r}", param_hint="--selector")
 
 
 def search(
@@ -71,9 +82,10 @@ def search(
 
 def evaluate(
     questions: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="Question file (JSON Lines).", show_default=False)
-    ],
-    store: Store,
+        Path | None,
+        typer.Argument(metavar="QUESTIONS", help="Question file (JSON Lines).", show_default=False),
+    ] = None,
+    store: MaybeStore = None,
     retriever: RetrieverOption = None,
     fusion: Annotated[
         list[str] | None,
@@ -82,31 +94,90 @@ def evaluate(
     runs: Annotated[
         Path | None, typer.Option("--runs", help="Folder for TREC runs and qrels.", show_default=False)
     ] = None,
+    hits: Annotated[
+        Path | None,
+        typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train.", show_default=False),
+    ] = None,
+    activate: Annotated[
+        bool,
+        typer.Option(
+            "--activate",
+            help="Decide on these questions whether the trained fusion (network, or --fusion FOLDER) becomes the default"
+            " of this store.",
+        ),
+    ] = False,
     exact: Exact = False,
+    suite: Annotated[
+        Path | None,
+        typer.Option(
+            "--suite",
+            help="TOML file of several sets and their stores, to judge them all.",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for what a suite found.  \\[default: SUITE-results]"),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Judge also the sets of a suite that were finished before.")
+    ] = False,
     selector: SelectorOption = "match",
     json: Json = False,
 ) -> None:
     """Measure retrieval on questions with known answers; without names all eight views and the default fusion.
 
-    Example:  trivium evaluate questions.jsonl --store my-store --retriever vector lexical --fusion default
+    Examples:
+
+        trivium evaluate questions.jsonl --store my-store --retriever vector lexical --fusion default
+
+        trivium evaluate questions.jsonl --store my-store --fusion my-fusion --activate
+
+        trivium evaluate --suite suite.toml --out results
     """
+    if suite is not None:
+        for name, value in (
+            ("QUESTIONS", questions),
+            ("--store", store),
+            ("--runs", runs),
+            ("--exact", exact),
+            ("--hits", hits),
+            ("--activate", activate),
+        ):
+            if value:
+                raise typer.BadParameter(
+                    f"a suite file says that set by set: leave {name} out", param_hint=name
+                )
+        judge_suite(suite, folder, retriever, fusion, _model(selector), fresh, json)
+        return
+    if questions is None or store is None:
+        missing = "QUESTIONS" if questions is None else "--store"
+        raise typer.BadParameter("expected QUESTIONS and --store, or --suite", param_hint=missing)
+    for name, value in (("--out", folder), ("--fresh", fresh)):
+        if value:
+            raise typer.BadParameter("expected it only with --suite", param_hint=name)
+    trained = trained_among(fusion) if activate else None
     with (
         Engine.open(store, selector=_selector(selector)) as engine,
         progress(quiet=json) as bars,
     ):
         report = engine.evaluate(
             questions,
-            retriever,
-            fusion,
+            RETRIEVERS if trained is not None else retriever,
+            [trained, "convex"] if trained is not None else fusion,
             exact=exact,
+            hits=hits,
             progress=lambda done, total: bars("questions", done, total),
         )
+        decision = None if trained is None else engine.activate(report, trained)
     if runs is not None:
         write_runs(report, runs)
     if json:
-        print_json(report.to_json())
+        print_json({**report.to_json(), **({} if decision is None else {"decision": asdict(decision)})})
     else:
         print_report(report, out)
+        if decision is not None:
+            print_decision(decision)
 
 
 def stats(store: Store, json: Json = False) -> None:

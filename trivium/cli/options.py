@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, get_args
 
 import typer
@@ -16,6 +16,15 @@ FORMATS: tuple[str, ...] = get_args(Format)
 
 Store = Annotated[
     str,
+    typer.Option(
+        "--store",
+        "-s",
+        help="Folder of the store, or bolt://HOST:PORT of a Neo4j server.",
+        show_default=False,
+    ),
+]
+MaybeStore = Annotated[
+    str | None,
     typer.Option(
         "--store",
         "-s",
@@ -58,7 +67,21 @@ SelectorOption = Annotated[
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Exact instead of approximate vector search.")]
 
-_LISTS = {"--retriever": RETRIEVERS, "-r": RETRIEVERS, "--fusion": FUSIONS, "-f": FUSIONS}
+_Known = Callable[[str], bool]
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"\d*\.?\d+", word) is not None
+
+
+_LISTS: dict[str, _Known] = {
+    "--retriever": RETRIEVERS.__contains__,
+    "-r": RETRIEVERS.__contains__,
+    "--fusion": FUSIONS.__contains__,
+    "-f": FUSIONS.__contains__,
+    "--importance": _is_number,
+}
+"""Options with several values, and which words may be one."""
 
 
 def spread(arguments: Sequence[str]) -> list[str]:
@@ -98,4 +121,4 @@ def _each(option: str, value: str) -> list[str]:
 
 
 def _all_known(option: str, value: str) -> bool:
-    return all(name in _LISTS[option] for name in re.split(r"\s*,\s*", value))
+    return all(_LISTS[option](name) for name in re.split(r"\s*,\s*", value))

@@ -8,7 +8,7 @@ clusters, say under twenty, they are too narrow and only a hint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,6 +118,21 @@ def p_value(
     """The paired permutation test of one column of differences (questions,)."""
     column = np.asarray(differences, dtype=np.float64)[:, None]
     return p_values(column, clusters, resamples=resamples, seed=seed)[0]
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p-values of a family of tests, adjusted so that the chance of any false alarm among them all stays below the level
+    they are compared with (Holm, Scandinavian Journal of Statistics 6, 1979).
+
+    >>> holm([0.01, 0.04, 0.03, 0.005])
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    adjusted = [0.0] * len(p)
+    largest = 0.0
+    for place, test in enumerate(sorted(range(len(p)), key=lambda test: p[test])):
+        largest = max(largest, min(1.0, (len(p) - place) * p[test]))
+        adjusted[test] = largest
+    return adjusted
 
 
 def _by_cluster(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats, Floats]:

@@ -56,10 +56,15 @@ def write_runs(report: Report, folder: str | Path) -> None:
         raise InputError(f"{folder}: expected a folder for the runs, got {error.strerror}") from error
     ids = [question.id for question in report.traced.questions]
     for row, rankings in report.rankings.items():
-        write_run(folder / f"{quote(row, safe=' ')}.run", row, dict(zip(ids, rankings, strict=True)))
+        write_run(run_path(folder, row), row, dict(zip(ids, rankings, strict=True)))
     write_qrels(folder / "qrels.txt", report.traced.gold)
     metrics = json.dumps(report.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
     _write(folder / "metrics.json", [metrics, "\n"])
+
+
+def run_path(folder: Path, row: str) -> Path:
+    """Where the run of a row is kept."""
+    return folder / f"{quote(row, safe=' ')}.run"
 
 
 def write_run(path: str | Path, row: str, rankings: Mapping[str, Ranking]) -> None:

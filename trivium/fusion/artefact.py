@@ -3,59 +3,106 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load as read_numbers
+from safetensors.numpy import save as numbers_of
 
 from trivium.errors import FusionError
 from trivium.fusion.features import Layout
+from trivium.fusion.folder import check_replaceable, replaced
 from trivium.fusion.network import Network, NetworkFusion
 
 DESCRIPTION = "fusion.json"
 NUMBERS = "network.safetensors"
-FORMAT = 2
+CARD = "README.md"
+REPORT = "report"
+ENTRIES = (DESCRIPTION, NUMBERS, CARD, REPORT)
+"""What the folder of an artefact may hold."""
+FORMAT = 3
 """Bumped when what is computed from a layout changes: an artefact of another format is refused."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A network and where it is from. ``embedder`` is the name of the one whose scores it was trained on; ``data`` says
-    on which questions, ``scores`` how it did on those it had not seen."""
+    """A network and where it is from.
+
+    ``embedder`` is the name of the one whose scores it was trained on; ``data`` says on which questions, ``settings``
+    how, ``scores`` how it did on those it had not seen, beside the others; ``calibration`` how far its probabilities were
+    off; ``gate`` whether it may be the default fusion and why (``active``, ``because`` and the figures, see
+    :mod:`trivium.training.gate`); ``version`` is that of the program that trained it. All of it plain JSON values.
+    """
 
     network: Network
     layout: Layout
     embedder: str
     data: Mapping[str, Any] = field(default_factory=dict)
     scores: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    calibration: Mapping[str, Any] = field(default_factory=dict)
+    gate: Mapping[str, Any] = field(default_factory=dict)
+    version: str = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether the gate lets it be the default; one that was never judged is not."""
+        return self.gate.get("active") is True
 
 
 def save(artefact: Artefact, folder: Path) -> None:
-    """Write an artefact into a folder, which is made when missing; an earlier one there is replaced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    numbers = {"mean": artefact.network.mean, "deviation": artefact.network.deviation}
-    for place, (weights, bias) in enumerate(artefact.network.layers):
+    """Write an artefact into a folder, which is made when missing; an earlier one there stays until the new one is
+    complete. Raises FusionError where the folder holds anything else."""
+    with publishing(folder) as draft:
+        write(artefact, draft)
+
+
+def publishing(folder: Path) -> AbstractContextManager[Path]:
+    """An empty folder for an artefact and what comes with it, which takes the place of ``folder`` at the end of the
+    block; see :func:`trivium.fusion.folder.replaced`."""
+    return replaced(folder, ENTRIES)
+
+
+def check_publishable(folder: Path) -> None:
+    """Raise FusionError where :func:`publishing` would: worth knowing before training, which takes minutes."""
+    check_replaceable(folder, ENTRIES)
+
+
+def write(artefact: Artefact, folder: Path) -> None:
+    """Write the two files of an artefact into an existing folder."""
+    network = artefact.network
+    numbers = {"mean": network.mean, "deviation": network.deviation}
+    for place, (weights, bias) in enumerate(network.layers):
         numbers[f"{place}.weights"], numbers[f"{place}.bias"] = weights, bias
-    save_file(
-        {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in numbers.items()},
-        folder / NUMBERS,
+    # Not by safetensors' own writer of files, whose files nobody else may read.
+    (folder / NUMBERS).write_bytes(
+        numbers_of({name: np.ascontiguousarray(array, dtype=np.float32) for name, array in numbers.items()})
     )
     description = {
         "format": FORMAT,
+        "trivium": artefact.version,
         "embedder": artefact.embedder,
+        "gate": artefact.gate,
+        "data": artefact.data,
+        "settings": artefact.settings,
+        "scores": artefact.scores,
+        "calibration": artefact.calibration,
         "layout": asdict(artefact.layout),
         "features": [name for name, _ in artefact.layout.columns],
-        "data": dict(artefact.data),
-        "scores": dict(artefact.scores),
     }
     (folder / DESCRIPTION).write_text(json.dumps(description, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
-def load(folder: Path) -> Artefact:
+def load(folder: Traversable) -> Artefact:
     """Read an artefact. Raises FusionError where there is none, or one of another format, or a damaged one."""
     if not (folder / DESCRIPTION).is_file():
         raise FusionError(f"there is no trained fusion in {folder}: {DESCRIPTION} is missing")
@@ -71,25 +118,36 @@ def load(folder: Path) -> Artefact:
             raise FusionError(
                 f"the trained fusion in {folder} has other features than this program: train it again"
             )
-        numbers = load_file(folder / NUMBERS)
+        numbers = read_numbers((folder / NUMBERS).read_bytes())
         count = sum(name.endswith(".weights") for name in numbers)
         layers = tuple((numbers[f"{n}.weights"], numbers[f"{n}.bias"]) for n in range(count))
-        network = Network(numbers["mean"], numbers["deviation"], layers)
         return Artefact(
-            network, layout, str(description["embedder"]), description["data"], description["scores"]
+            network=Network(numbers["mean"], numbers["deviation"], layers),
+            layout=layout,
+            embedder=str(description["embedder"]),
+            data=dict(description["data"]),
+            scores=dict(description["scores"]),
+            settings=dict(description["settings"]),
+            calibration=dict(description["calibration"]),
+            gate=dict(description["gate"]),
+            version=str(description["trivium"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise FusionError(f"the trained fusion in {folder} is damaged: {error!r}") from error
 
 
-def fusion_of(folder: Path, embedder: str) -> NetworkFusion:
-    """The fusion of an artefact for a store filled by ``embedder``. Raises FusionError where they do not fit."""
+def fusion_of(folder: Path, embedder: str, *, activated: bool = False) -> NetworkFusion:
+    """The fusion of an artefact for a store filled by ``embedder``. One whose gate is closed is given too, with a warning
+    in the log unless it was ``activated`` for this very store. Raises FusionError where they do not fit."""
     artefact = load(folder)
     if artefact.embedder != embedder:
         raise FusionError(
             f"the fusion in {folder} was trained on scores of {artefact.embedder}, the store was filled by"
-            f" {embedder or 'nobody'}: train one for it (experiments/fusion)"
+            f" {embedder or 'nobody'}: train one for it with  trivium train"
         )
+    if not artefact.active and not activated:
+        because = artefact.gate.get("because", "it was never judged")
+        _log.warning("the fusion in %s is used because it was named; its gate is closed: %s", folder, because)
     return NetworkFusion(artefact.network, artefact.layout, name=str(folder))
 
 
@@ -99,4 +157,5 @@ def _layout(values: Mapping[str, Any]) -> Layout:
         **{name: tuple(values[name]) for name in lists},
         owners=dict(values["owners"]),
         floors=dict(values["floors"]),
+        depths=dict(values.get("depths", {})),
     )

@@ -42,7 +42,8 @@ class Layout:
     ``logarithmic`` names views that hold probabilities, ``gaps`` those that say nothing of some candidates, ``question``
     the numbers of the question. ``blocks`` are the kinds of columns wanted, of :data:`BLOCKS`. ``floors`` are for a
     fusion that knows a retriever's score only of what it returned: what any other candidate has instead, a retriever.
-    Raises FusionError for an unknown kind of columns.
+    Of a retriever named in ``depths`` only so many of the best count as returned. Raises FusionError for an unknown kind
+    of columns.
     """
 
     retrievers: tuple[str, ...]
@@ -53,6 +54,7 @@ class Layout:
     question: tuple[str, ...] = ()
     blocks: tuple[str, ...] = BLOCKS
     floors: Mapping[str, float] = field(default_factory=dict)
+    depths: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         unknown = [block for block in self.blocks if block not in BLOCKS]
@@ -94,15 +96,22 @@ class Layout:
         return found
 
 
+def counted(table: Table, layout: Layout) -> NDArray[np.bool_]:
+    """Which candidates (n,) a layout counts: all, or with floors only those that one of its retrievers returned."""
+    if not layout.floors:
+        return np.ones(len(table.chunks), dtype=np.bool_)
+    found: NDArray[np.bool_] = np.any(_ranks(table, layout) > 0, axis=1)
+    return found
+
+
 def features(table: Table, layout: Layout) -> Floats:
     """The columns (n, f) of a layout. The views of a retriever that was not asked are constant."""
     n = len(table.chunks)
     views = np.full((n, len(layout.views)), np.nan)
-    ranks = np.zeros((n, len(layout.retrievers)), dtype=np.int64)
     for place, name in enumerate(layout.retrievers):
         if name in table.columns:
-            column = table.column(name)
-            views[:, place], ranks[:, place] = table.raw[:, column], table.ranks[:, column]
+            views[:, place] = table.raw[:, table.column(name)]
+    ranks = _ranks(table, layout)
     found = ranks > 0
     for name, floor in layout.floors.items():
         place = layout.retrievers.index(name)
@@ -131,6 +140,17 @@ def features(table: Table, layout: Layout) -> Floats:
         **{block: np.tile(values, (n, 1)) for block, values in numbers.items()},
     }
     return np.concatenate([blocks[block] for block in BLOCKS if block in layout.blocks], axis=1)
+
+
+def _ranks(table: Table, layout: Layout) -> NDArray[np.int64]:
+    """Of the layout's retrievers (n, r), cut at its depths."""
+    ranks = np.zeros((len(table.chunks), len(layout.retrievers)), dtype=np.int64)
+    for place, name in enumerate(layout.retrievers):
+        if name in table.columns:
+            own = table.ranks[:, table.column(name)]
+            depth = layout.depths.get(name)
+            ranks[:, place] = own if depth is None else np.where(own <= depth, own, 0)
+    return ranks
 
 
 def _agreeing(layout: Layout) -> Sequence[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from trivium.errors import FusionError
 from trivium.fusion.table import Table
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,20 +32,42 @@ class HitList:
     pages: tuple[str, ...]
 
 
-def save_hits(path: Path, hits: Sequence[HitList], embedder: str) -> None:
-    """Write hit lists of one store, all with the same retrievers and signals, into one compressed file."""
-    first = hits[0].table if hits else Table((), (), np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int64), ())
-    columns, signals, numbers = first.columns, tuple(first.signals), tuple(first.question)
+@dataclass(frozen=True, slots=True, eq=False)
+class HitFile:
+    """The hit lists of a set of questions on one store, all with the same retrievers and signals. ``embedder`` is the
+    name of the one that filled the store."""
+
+    hits: tuple[HitList, ...]
+    embedder: str
+
+
+def hit_list(
+    question_id: str, question: str, table: Table, groups: Sequence[Sequence[str]], pages: tuple[str, ...]
+) -> HitList:
+    """The hit list of a question whose gold are ``groups`` of chunks. What led to a candidate is not kept."""
+    number = {uri: place for place, uris in enumerate(groups) for uri in uris}
+    gold = np.array([number.get(uri, -1) for uri in table.chunks], dtype=np.int64)
+    bare = replace(table, via=({},) * len(table.chunks))
+    return HitList(question_id, question, bare, gold, len(groups), pages)
+
+
+def save_hits(path: Path, file: HitFile) -> None:
+    """Write hit lists into one compressed file; an earlier one stays until the new one is complete. Raises
+    FusionError for hit lists of different retrievers or signals."""
+    hits = file.hits
+    columns = hits[0].table.columns if hits else ()
+    # Of a question without candidates nothing is known, signals neither.
+    known = next((hit.table for hit in hits if hit.table.chunks), None)
+    signals, numbers = ((), ()) if known is None else (tuple(known.signals), tuple(known.question))
     for hit in hits:
-        if (hit.table.columns, tuple(hit.table.signals), tuple(hit.table.question)) != (
-            columns,
-            signals,
-            numbers,
-        ):
+        named = (
+            (tuple(hit.table.signals), tuple(hit.table.question)) if hit.table.chunks else (signals, numbers)
+        )
+        if (hit.table.columns, *named) != (columns, signals, numbers):
             raise FusionError("hit lists of one file must have the same retrievers and signals")
     header = {
         "format": FORMAT,
-        "embedder": embedder,
+        "embedder": file.embedder,
         "columns": columns,
         "signals": signals,
         "numbers": numbers,
@@ -64,32 +87,37 @@ def save_hits(path: Path, hits: Sequence[HitList], embedder: str) -> None:
     def joined(parts: list[Any], width: int, kind: type) -> NDArray[Any]:
         return np.concatenate([np.zeros((0, width), dtype=kind), *parts]).astype(kind)
 
-    with path.open("wb") as file:
-        np.savez_compressed(
-            file,
-            header=np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
-            raw=joined([hit.table.raw for hit in hits], len(columns), np.float64),
-            ranks=joined([hit.table.ranks for hit in hits], len(columns), np.int64),
-            signals=joined(
-                [
-                    np.stack([hit.table.signals[name] for name in signals], axis=1)
-                    if signals
-                    else np.zeros((len(hit.table.chunks), 0))
-                    for hit in hits
-                ],
-                len(signals),
-                np.float64,
-            ),
-            numbers=np.array(
-                [[hit.table.question[name] for name in numbers] for hit in hits], dtype=np.float64
-            ).reshape(len(hits), len(numbers)),
-            gold=np.concatenate([np.zeros(0, dtype=np.int64), *(hit.gold for hit in hits)]).reshape(n),
-        )
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as stream:
+            np.savez_compressed(
+                stream,
+                header=np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
+                raw=joined([hit.table.raw for hit in hits], len(columns), np.float64),
+                ranks=joined([hit.table.ranks for hit in hits], len(columns), np.int64),
+                signals=joined(
+                    [
+                        np.stack([hit.table.signals[name] for name in signals], axis=1)
+                        if signals and hit.table.chunks
+                        else np.zeros((len(hit.table.chunks), len(signals)))
+                        for hit in hits
+                    ],
+                    len(signals),
+                    np.float64,
+                ),
+                numbers=np.array(
+                    [[hit.table.question.get(name, 0.0) for name in numbers] for hit in hits],
+                    dtype=np.float64,
+                ).reshape(len(hits), len(numbers)),
+                gold=np.concatenate([np.zeros(0, dtype=np.int64), *(hit.gold for hit in hits)]).reshape(n),
+            )
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
-def load_hits(path: Path) -> tuple[list[HitList], str]:
-    """Hit lists and the name of the embedder that they come from. ``via`` is not kept. Raises FusionError for
-    anything else than such a file."""
+def load_hits(path: Path) -> HitFile:
+    """Read such a file. Raises FusionError for anything else."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes().decode())
@@ -122,6 +150,6 @@ def load_hits(path: Path) -> tuple[list[HitList], str]:
                     tuple(question["pages"]),
                 )
             )
-        return hits, str(header["embedder"])
+        return HitFile(tuple(hits), str(header["embedder"]))
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:
         raise FusionError(f"{path} does not hold hit lists: {error}") from error

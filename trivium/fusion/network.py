@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import FusionError
 from trivium.fusion.base import Fused
-from trivium.fusion.features import Layout, features
+from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.table import Table
 
 Floats = NDArray[np.float64]
@@ -76,6 +76,13 @@ class NetworkFusion:
             raise FusionError(f"the layout has {expected} features, the network takes {found}")
 
     def fuse(self, table: Table) -> Fused:
+        counts = counted(table, self.layout)
+        if counts.all():
+            return self._fuse(table)
+        rows = np.flatnonzero(counts).tolist()
+        return _behind(self._fuse(table.take(rows)), rows, *table.raw.shape)
+
+    def _fuse(self, table: Table) -> Fused:
         rows = features(table, self.layout)
         scores = self.network.logits(rows)
         if not len(scores):
@@ -94,6 +101,23 @@ class NetworkFusion:
             return whole
 
         return Fused(scores, explain, baseline)
+
+
+def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) -> Fused:
+    """The outcome for all candidates, of which only ``rows`` count: the others come 1 behind the last of those. No
+    retriever knows them, so that each has the same part in that."""
+    last = float(fused.scores.min()) - 1 if rows else 0.0
+    scores = np.full(candidates, last)
+    scores[list(rows)] = fused.scores
+    place = {row: number for number, row in enumerate(rows)}
+
+    def explain(wanted: Sequence[int]) -> Floats:
+        shares = np.full((len(wanted), columns), (last - fused.baseline) / columns)
+        known = [number for number, row in enumerate(wanted) if row in place]
+        shares[known] = fused.explain([place[wanted[number]] for number in known])
+        return shares
+
+    return Fused(scores, explain, fused.baseline)
 
 
 def shapley(network: Network, rows: Floats, average: Floats, players: Sequence[Sequence[int]]) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +43,19 @@ class Table:
             raise FusionError(
                 f"expected one number a chunk in every signal, got others in {', '.join(wrong)}"
             )
+
+    def take(self, rows: Sequence[int]) -> Table:
+        """The table of some candidates."""
+        some = list(rows)
+        return Table(
+            chunks=tuple(self.chunks[row] for row in some),
+            columns=self.columns,
+            raw=self.raw[some],
+            ranks=self.ranks[some],
+            via=tuple(self.via[row] for row in some),
+            signals={name: values[some] for name, values in self.signals.items()},
+            question=self.question,
+        )
 
     @property
     def returned(self) -> NDArray[np.bool_]:

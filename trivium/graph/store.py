@@ -86,12 +86,15 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """How often terms occur. ``text`` and ``headings`` are (chunks x terms); lengths are (chunks,), in terms."""
+    """How often terms occur. ``text`` and ``headings`` are (chunks x terms); lengths are (chunks,), in terms.
+    ``places`` (occurrences x 3) says where in the texts: number of the chunk, of the term (the first, where the same is
+    asked for twice), and how many terms stand before it; in this order."""
 
     text: Floats
     headings: Floats
     text_length: Floats
     headings_length: Floats
+    places: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +217,15 @@ class GraphStore(Protocol):
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         """Claim an empty store for an embedder. Raises EmbedderMismatchError if another one filled it."""
+        ...
+
+    @property
+    def fusion_decision(self) -> str | None:
+        """Which fusion was decided on for this store, as it was written; None where none was."""
+        ...
+
+    def set_fusion_decision(self, decision: str | None) -> None:
+        """Keep a decision in place of an earlier one, or none. The graph does not change."""
         ...
 
     def pending_texts(self) -> list[str]:

@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.schema import Label
-from trivium.graph.store import Floats, GraphStore, Neighbour, Similarities, Vectors, rank_key
+from trivium.graph.store import (
+    Floats,
+    GraphStore,
+    Neighbour,
+    Similarities,
+    TermCounts,
+    TermStatistics,
+    Vectors,
+    rank_key,
+)
 from trivium.parser.gazetteer import find_names
+from trivium.retrievers.counts import KnownCounts
 from trivium.text import question_terms
 
 PREFETCHED = {Label.CHUNK: 50}
@@ -76,6 +86,15 @@ class Query:
     def terms(self) -> list[str]:
         """Distinct search terms of the question, in order, without function words."""
         return question_terms(self.text)
+
+    def term_counts(self, chunks: Sequence[str]) -> TermCounts:
+        """How often and where the question's terms occur in chunks; the store is asked once a chunk."""
+        return self.remember("term_counts", lambda: KnownCounts(self.store, self.terms)).of(chunks)
+
+    @property
+    def term_statistics(self) -> TermStatistics:
+        """What the corpus knows of the question's terms."""
+        return self.remember("term_statistics", lambda: self.store.term_statistics(self.terms))
 
     @property
     def named_entities(self) -> list[str]:

@@ -46,14 +46,4 @@ class LexicalRetriever:
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         if not query.terms:
             return np.zeros(len(chunks))
-        known = self._known(query)
-        new = [uri for uri in dict.fromkeys(chunks) if uri not in known]
-        if new:
-            statistics = query.remember("term_statistics", lambda: query.store.term_statistics(query.terms))
-            counts = query.store.term_counts(new, query.terms)
-            known.update(zip(new, bm25(counts, statistics, self.settings.bm25).tolist(), strict=True))
-        return np.array([known[uri] for uri in chunks], dtype=np.float64)
-
-    def _known(self, query: Query) -> dict[str, float]:
-        """Scores worked out so far: most of what fusion asks about was a candidate before."""
-        return query.remember(self, dict)
+        return bm25(query.term_counts(chunks), query.term_statistics, self.settings.bm25)

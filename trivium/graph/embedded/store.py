@@ -13,12 +13,14 @@ import numpy as np
 
 from trivium.graph.embedded import embeddings, expand, reader, search, writer
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
+from trivium.graph.embedded.decision import read_decision, write_decision
 from trivium.graph.embedded.generation import Generation, current_key, load_generation
 from trivium.graph.embedded.page_graphs import page_graphs
-from trivium.graph.embedded.terms import count_terms, document_frequency
+from trivium.graph.embedded.terms import document_frequency, read_terms
 from trivium.graph.embedded.types import read_types
 from trivium.graph.embedded.upgrade import schema_version
 from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.occurrences import count_terms
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store import (
     Adjacency,
@@ -140,6 +142,15 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             embeddings.claim(connection, identity)
 
+    @property
+    def fusion_decision(self) -> str | None:
+        with self._database.reading() as connection:
+            return read_decision(connection)
+
+    def set_fusion_decision(self, decision: str | None) -> None:
+        with self._database.writing() as connection:
+            write_decision(connection, decision)
+
     def pending_texts(self) -> list[str]:
         with self._database.snapshot() as connection:
             return embeddings.pending_texts(connection)
@@ -201,16 +212,12 @@ class EmbeddedStore:
         return [uri for _, uri in ranked]
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        topology = self._current().topology
-        nodes = topology.nodes[Label.CHUNK]
+        nodes = self._current().topology.nodes[Label.CHUNK]
         rows = nodes.uris.find_all(chunks)
-        known = rows >= 0
-        lengths = np.zeros((len(chunks), 2))
-        lengths[known] = topology.terms[rows[known]]
-        numbers = np.where(known, nodes.ids[rows], -1) if len(nodes.ids) else rows
+        numbers = np.where(rows >= 0, nodes.ids[rows], -1) if len(nodes.ids) else rows
         with self._database.reading() as connection:
-            text, headings = count_terms(connection, numbers.tolist(), terms)
-        return TermCounts(text, headings, lengths[:, 0], lengths[:, 1])
+            texts, headings = read_terms(connection, numbers.tolist())
+        return count_terms(texts, headings, terms)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
         lengths = self._current().topology.terms

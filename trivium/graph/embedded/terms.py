@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.occurrences import occurrences, spaced
 from trivium.graph.store import Floats
 
 
@@ -49,22 +48,13 @@ def document_frequency(connection: Connection, terms: Sequence[str]) -> Floats:
     return np.array([known.get(term, 0) for term in terms], dtype=np.float64)
 
 
-def count_terms(
-    connection: Connection, numbers: Sequence[int], terms: Sequence[str]
-) -> tuple[Floats, Floats]:
-    """Occurrences of terms in texts and in headings, each (chunks x terms), of chunks by their numbers; none in
-    chunks that are not there."""
-    needles = [spaced(term) for term in terms]
-    text = np.zeros((len(numbers), len(terms)))
-    headings = np.zeros((len(numbers), len(terms)))
+def read_terms(connection: Connection, numbers: Sequence[int]) -> tuple[list[str], list[str]]:
+    """The terms of texts and of headings of chunks by their numbers; none of chunks that are not there."""
+    texts, headings = [""] * len(numbers), [""] * len(numbers)
     rows = connection.execute(
         "SELECT j.key, c.terms, c.heading_terms FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value",
         [as_json(numbers)],
     )
-    of_section: dict[str, list[int]] = {}  # chunks of one section share their headings
     for row, of_text, of_headings in rows:
-        text[row] = occurrences(spaced(of_text), needles)
-        if of_headings not in of_section:
-            of_section[of_headings] = occurrences(spaced(of_headings), needles)
-        headings[row] = of_section[of_headings]
-    return text, headings
+        texts[row], headings[row] = of_text, of_headings
+    return texts, headings

@@ -58,13 +58,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class ChunkTerms:
-    """The search terms of a chunk's headings and text, and how many they are. Each term stands between spaces of its
-    own, so that neighbours which are the same term are counted apart."""
+    """The search terms of a chunk's headings and of its text, one space between two."""
 
     headings: str
     text: str
-    headings_length: int
-    text_length: int
 
 
 class Shelf(Generic[K, V]):

@@ -11,6 +11,7 @@ from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j import embeddings, gather, pages, reader, words, writer
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.decision import read_decision, write_decision
 from trivium.graph.neo4j.indexes import Dialect, detect, ensure_vector_indexes, prepare, recognise
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.neo4j.projection import project
@@ -135,6 +136,14 @@ class Neo4jStore:
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._writing() as connection:
             embeddings.claim(connection, identity)
+
+    @property
+    def fusion_decision(self) -> str | None:
+        return read_decision(self._connection)
+
+    def set_fusion_decision(self, decision: str | None) -> None:
+        with self._writing() as connection:
+            write_decision(connection, decision)
 
     def pending_texts(self) -> list[str]:
         return embeddings.pending_texts(self._connection)

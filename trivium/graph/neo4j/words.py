@@ -12,10 +12,10 @@ from trivium.graph.neo4j.keys import term_key
 from trivium.graph.neo4j.lucene import any_of
 from trivium.graph.neo4j.memory import ChunkTerms, Memory
 from trivium.graph.neo4j.names import WORD_INDEX
-from trivium.graph.occurrences import occurrences, spaced
+from trivium.graph.occurrences import count_terms
 from trivium.graph.store import TermCounts, TermStatistics, rank_key
 
-_NO_TERMS = ChunkTerms("", "", 0, 0)
+_NO_TERMS = ChunkTerms("", "")
 
 
 def words(connection: Connection, memory: Memory, terms: Sequence[str], k: int) -> list[str]:
@@ -48,16 +48,7 @@ def term_counts(
         memory.terms.keep(content, fresh)
         known |= fresh
     held = [known[uri] or _NO_TERMS for uri in chunks]
-    needles = [spaced(term) for term in terms]
-    shape = (len(chunks), len(terms))
-    return TermCounts(
-        text=np.array([occurrences(each.text, needles) for each in held], dtype=np.float64).reshape(shape),
-        headings=np.array([occurrences(each.headings, needles) for each in held], dtype=np.float64).reshape(
-            shape
-        ),
-        text_length=np.array([each.text_length for each in held], dtype=np.float64),
-        headings_length=np.array([each.headings_length for each in held], dtype=np.float64),
-    )
+    return count_terms([each.text for each in held], [each.headings for each in held], terms)
 
 
 def term_statistics(connection: Connection, memory: Memory, terms: Sequence[str]) -> TermStatistics:
@@ -85,9 +76,4 @@ def _completed(
 def _taken_apart(search_terms: str, heading_count: int) -> ChunkTerms:
     """The terms of headings and text, which the server keeps as one string, the headings' first."""
     terms = search_terms.split()
-    return ChunkTerms(
-        headings=spaced(" ".join(terms[:heading_count])),
-        text=spaced(" ".join(terms[heading_count:])),
-        headings_length=heading_count,
-        text_length=len(terms) - heading_count,
-    )
+    return ChunkTerms(" ".join(terms[:heading_count]), " ".join(terms[heading_count:]))

@@ -17,6 +17,9 @@ MATCH (t:Trivium {id: 1})
 RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) }
 """
 
+# The decision on the store's fusion; null where there is none.
+READ_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.fusion"
+
 # -- counts ------------------------------------------------------------------------------------------------------
 
 NODE_COUNTS: LiteralString = """

@@ -303,6 +303,8 @@ MATCH (t:Trivium {id: 1})
 SET t.embedder = $name, t.embedder_version = $version, t.embedder_dimension = $dimension
 """
 
+SET_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.fusion = $decision"
+
 ANY_VECTOR: LiteralString = """
 CALL () {
   MATCH (n:Chunk) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1

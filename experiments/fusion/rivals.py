@@ -1,0 +1,120 @@
+"""The network beside LambdaMART on the same columns, reciprocal rank fusion and the convex combination, out of fold.
+
+    pip install 'trivium[train]' lightgbm
+    python experiments/fusion/rivals.py hits/*.npz --importance 1 2 1 1 0.7 1 0.6 0.8 --members 3
+
+Everything is judged on questions whose pages were not seen. ``both`` adds the standardised scores of network and trees.
+Differences are the network's less the row's, with two-sided permutation tests by page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+
+from trivium.evaluation.rankings import fused_ranking, own_ranking
+from trivium.evaluation.run import evaluate
+from trivium.fusion.convex import load
+from trivium.fusion.rrf import ReciprocalRank
+from trivium.training.crossfit import crossfit
+from trivium.training.data import Collection, Example, examples_of, read
+from trivium.training.judge import shown
+from trivium.training.markdown import chance, grid, share
+from trivium.training.settings import Settings
+
+Scores = list[np.ndarray]
+TREES = {
+    "objective": "lambdarank",
+    "lambdarank_truncation_level": 10,
+    "learning_rate": 0.05,
+    "num_leaves": 31,
+    "min_data_in_leaf": 50,
+    "feature_fraction": 0.5,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "verbose": -1,
+    "seed": 0,
+    "deterministic": True,
+    "force_row_wise": True,
+}
+ROUNDS = 300
+
+
+def main() -> None:
+    """Read, train both, judge, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("hits", nargs="+", type=Path)
+    parser.add_argument("--importance", nargs="+", type=float, default=[])
+    parser.add_argument("--members", type=int, default=1)
+    given = parser.parse_args()
+    collection = read(given.hits, given.importance, folds=5)
+    examples = examples_of(collection)
+    began = time.perf_counter()
+    fitted = crossfit(examples, collection.pages, replace(Settings(), members=given.members))
+    between = time.perf_counter()
+    trees = lambdamart(examples, fitted.fold)
+    print(f"network {between - began:.0f} s, LambdaMART {time.perf_counter() - between:.0f} s\n")
+    both = [standard(a) + standard(b) for a, b in zip(fitted.logits, trees, strict=True)]
+    print(compared(collection, {"network": fitted.logits, "LambdaMART": trees, "both": both}))
+
+
+def lambdamart(examples: Sequence[Example], fold: np.ndarray) -> Scores:
+    """Scores out of fold by boosted trees that optimise nDCG."""
+    scores: Scores = [np.zeros(0)] * len(examples)
+    for held_out in np.unique(fold).tolist():
+        seen = [examples[k] for k in np.flatnonzero(fold != held_out) if examples[k].gold.any()]
+        data = lightgbm.Dataset(
+            np.concatenate([one.rows for one in seen]),
+            np.concatenate([one.gold for one in seen]).astype(int),
+            group=[len(one.gold) for one in seen],
+            weight=np.concatenate([np.full(len(one.gold), one.weight) for one in seen]),
+        )
+        booster = lightgbm.train(TREES, data, ROUNDS)
+        for k in np.flatnonzero(fold == held_out):
+            scores[k] = np.asarray(booster.predict(examples[k].rows))
+    return scores
+
+
+def standard(scores: np.ndarray) -> np.ndarray:
+    """Mean 0 and deviation 1 over a question's candidates."""
+    return (scores - scores.mean()) / max(float(scores.std()), 1e-9) if len(scores) else scores
+
+
+def compared(collection: Collection, rows: Mapping[str, Scores]) -> str:
+    """A table a set: every row's figures, and how the first row differs from it."""
+    parts = []
+    fusions = {"rrf": ReciprocalRank(), "convex": load(collection.embedder)}
+    by_set = {name: [values for _, values in collection.by_set(scores)] for name, scores in rows.items()}
+    for place, one in enumerate(collection.sets):
+        rankings = {
+            name: [fused_ranking(hit.table, own) for hit, own in zip(one.hits, values[place], strict=True)]
+            for name, values in by_set.items()
+        }
+        for name, fusion in fusions.items():
+            rankings[name] = [fused_ranking(hit.table, fusion.fuse(hit.table).scores) for hit in one.hits]
+        for name in one.hits[0].table.columns:
+            rankings[name] = [own_ranking(hit.table, name) for hit in one.hits]
+        traced = one.traced
+        report = evaluate(traced.questions, traced, rankings)
+        measures = shown(report)
+        found = {(c.row, c.measure): c for c in report.comparisons}
+        lines = []
+        for name, row in report.rows.items():
+            against = [found.get((name, measure)) for measure in measures]
+            cells = [f"{-c.difference.mean:+.3f} ({chance(c.p)})" if c is not None else "" for c in against]
+            lines.append([name, *(share(row.means[measure]) for measure in measures), *cells])
+        heads = ["", *measures, *(f"network - row, {measure}" for measure in measures)]
+        parts.append(f"### {one.name} ({len(traced.questions):,} questions)\n\n{grid(heads, lines)}")
+    return "\n\n".join(parts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""What a network knows of questions of a kind it was not trained on, and how many questions it needs.
+
+    pip install 'trivium[train]'
+    python experiments/fusion/transfer.py hits/*.npz --importance 1 2 1 1 0.7 1 0.6 0.8
+
+Three tables: trained without a set and judged on it; trained on one set and judged on another (a set on itself: out of
+fold by page); trained on a number of questions drawn from all sets (out of fold by page).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from trivium.evaluation.rankings import fused_ranking, own_ranking
+from trivium.evaluation.run import evaluate
+from trivium.fusion.network import Network
+from trivium.training.crossfit import crossfit
+from trivium.training.data import Collection, Example, HitSet, examples_of, read
+from trivium.training.fit import train
+from trivium.training.judge import shown
+from trivium.training.markdown import grid, share
+from trivium.training.settings import Settings
+
+EPOCHS = 25
+"""Without questions to watch: about the mean of the best epochs of a full training."""
+SIZES = (50, 200, 1000)
+
+
+def main() -> None:
+    """Read, train, print the three tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("hits", nargs="+", type=Path)
+    parser.add_argument("--importance", nargs="+", type=float, default=[])
+    given = parser.parse_args()
+    collection = read(given.hits, given.importance, folds=5)
+    examples = examples_of(collection)
+    settings = Settings()
+    print("## Trained without a set, judged on it\n")
+    print(left_out(collection, examples, settings))
+    print("\n## Trained on a row's set, judged on a column's\n")
+    print(matrix(collection, examples, settings))
+    print("\n## Trained on some questions of all sets\n")
+    print(curve(collection, examples, settings))
+
+
+def left_out(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
+    """A row a set: the best single retriever, the network of the other sets, that of all (out of fold)."""
+    full = crossfit(examples, collection.pages, settings)
+    lines = []
+    own_pages = [set(pages) for pages in collection.pages]
+    start = 0
+    for one, logits in collection.by_set(full.logits):
+        place = range(start, start + len(one.hits))
+        start += len(one.hits)
+        pages = set().union(*(own_pages[k] for k in place))
+        # Of the other sets also what stands on this set's pages is left out.
+        rest = [examples[k] for k in range(len(examples)) if k not in place and not own_pages[k] & pages]
+        network = fitted(rest, settings)
+        lines.append(
+            [
+                one.name,
+                best_single(one),
+                figures(one, scores(network, [examples[k] for k in place])),
+                figures(one, logits),
+            ]
+        )
+    return grid(["set", "best single retriever", "without the set", "all sets, out of fold"], lines)
+
+
+def matrix(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
+    """Rows: trained on; columns: judged on."""
+    of_set, pages_of, start = {}, {}, 0
+    for one in collection.sets:
+        of_set[one.name] = examples[start : start + len(one.hits)]
+        pages_of[one.name] = collection.pages[start : start + len(one.hits)]
+        start += len(one.hits)
+    lines = []
+    for source in collection.sets:
+        network = fitted(of_set[source.name], settings)
+        cells = []
+        for target in collection.sets:
+            own = target.name == source.name
+            found = (
+                crossfit(of_set[target.name], pages_of[target.name], settings).logits
+                if own
+                else scores(network, of_set[target.name])
+            )
+            cells.append(figures(target, found))
+        lines.append([source.name, *cells])
+    return grid(["trained on", *(one.name for one in collection.sets)], lines)
+
+
+def curve(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
+    """Rows: how many questions; the same share of every set, drawn once."""
+    order = np.random.default_rng(0).permutation(len(examples))
+    lines = []
+    for size in (*SIZES, len(examples)):
+        few = set(order[:size].tolist())
+        # All are judged, but only these are learnt from: the others count nothing.
+        kept = [
+            one if k in few else replace(one, gold=np.zeros(len(one.gold), dtype=bool))
+            for k, one in enumerate(examples)
+        ]
+        logits = crossfit(kept, collection.pages, settings).logits
+        lines.append([f"{size:,}", *(figures(one, own) for one, own in collection.by_set(logits))])
+    return grid(["questions", *(one.name for one in collection.sets)], lines)
+
+
+def fitted(examples: Sequence[Example], settings: Settings) -> Network:
+    """A network of questions none of which is watched."""
+    return train(examples, (), replace(settings, epochs=EPOCHS), settings.seed).network
+
+
+def scores(network: Network, examples: Sequence[Example]) -> list[np.ndarray]:
+    """Of every question's candidates."""
+    return [network.logits(one.rows.astype(np.float64)) for one in examples]
+
+
+def figures(one: HitSet, logits: Sequence[np.ndarray]) -> str:
+    """The measures that tell most about a set."""
+    traced = one.traced
+    rankings = [fused_ranking(hit.table, own) for hit, own in zip(one.hits, logits, strict=True)]
+    report = evaluate(traced.questions, traced, {"network": rankings})
+    return "/".join(share(report.rows["network"].means[measure]) for measure in shown(report))
+
+
+def best_single(one: HitSet) -> str:
+    """The retriever with the highest recall@5."""
+    traced = one.traced
+    names = one.hits[0].table.columns
+    report = evaluate(
+        traced.questions, traced, {name: [own_ranking(hit.table, name) for hit in one.hits] for name in names}
+    )
+    best = max(names, key=lambda name: report.rows[name].means["recall@5"])
+    return f"{best} " + "/".join(share(report.rows[best].means[measure]) for measure in shown(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Train a fusion on one's own questions through the command line: save hit lists, train, search, decide."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import trivium
+from tests.e2e.conftest import Run
+from tests.unit.training_world import needs_tensorflow, save_world
+from trivium.errors import InputError
+from trivium.fusion.artefact import Artefact, load, save
+from trivium.fusion.decision import read_decision
+from trivium.fusion.hits import load_hits
+from trivium.fusion.network import Network
+from trivium.retrievers.registry import RETRIEVERS
+from trivium.sample import question_files
+from trivium.training.data import layout_of
+
+QUESTION = "Who discovered the moons of Mars?"
+
+
+@pytest.fixture(scope="module")
+def hits(trivium: Run, sample_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hit lists of the sample's single-hop questions."""
+    path = tmp_path_factory.mktemp("hits") / "single.npz"
+    (questions,) = (file for file in question_files() if "single" in file.name)
+    result = trivium("evaluate", questions, "--store", sample_store, "-r", "vector", "--hits", path, "--json")
+    assert result.code == 0, result.err
+    assert list(result.json["rows"]) == ["vector"]
+    assert result.json["traced"] == len(load_hits(path).hits)
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(hits: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """Two fusions made by hand: one (True) ranks like the vector view, one (False) the other way round."""
+    file = load_hits(hits)
+    layout = layout_of(file.hits[0].table)
+    width = len(layout.columns)
+    made = {}
+    for good in (True, False):
+        weights = np.zeros((1, width, 1), np.float32)
+        weights[0, [name for name, _ in layout.columns].index("standard vector")] = 1 if good else -1
+        network = Network(
+            np.zeros(width, np.float32),
+            np.ones(width, np.float32),
+            ((weights, np.zeros((1, 1), np.float32)),),
+        )
+        made[good] = tmp_path_factory.mktemp("nets") / str(good)
+        save(
+            Artefact(network, layout, file.embedder, gate={"active": True, "because": "made by hand"}),
+            made[good],
+        )
+    return made
+
+
+@pytest.fixture
+def own_store(sample_store: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(sample_store, tmp_path / "store"))
+
+
+def test_saved_hit_lists_hold_all_views_signals_and_gold(hits: Path) -> None:
+    """Whatever rows were asked for."""
+    file = load_hits(hits)
+    assert file.embedder == "minilm"
+    found = [(hit.gold >= 0).any() for hit in file.hits]
+    assert np.mean(found) > 0.9
+    for hit in file.hits:
+        assert hit.table.columns == RETRIEVERS
+        assert "coverage" in hit.table.signals and "terms" in hit.table.question
+
+
+@needs_tensorflow
+def test_from_questions_to_a_fusion_that_explains_itself(
+    trivium: Run, hits: Path, sample_store: Path, tmp_path: Path
+) -> None:
+    """One command trains, and the folder it makes is the name of a fusion."""
+    net = tmp_path / "net"
+    quick = ("--folds", "2", "--epochs", "3", "--seed", "1")
+    result = trivium("train", hits, "--out", net, *quick, "--json")
+    assert result.code == 0, result.err
+    assert result.err.count("\n") < 5
+    report = result.json
+    assert set(report["sets"]["single"]) == {"network", *RETRIEVERS, "rrf", "convex"}
+    assert report["settings"]["epochs"] == 3
+    assert load(net).active is report["gate"]["active"]
+    assert (net / "report" / "report.md").is_file() and (net / "README.md").is_file()
+    found = trivium("search", QUESTION, "--store", sample_store, "--fusion", net, "--explain", "--json")
+    assert set(found.json["hits"][0]["contributions"]) == set(RETRIEVERS)
+    assert ("its gate is closed" in found.err) is not report["gate"]["active"]
+    shown = trivium("train", hits, "--out", net, *quick, "--no-report", "--importance", "2").out
+    assert "gate" in shown and "network" in shown and str(net.name) in shown
+    assert not (net / "report").exists()
+
+
+def test_what_cannot_be_trained_on_is_a_clear_error(trivium: Run, hits: Path, tmp_path: Path) -> None:
+    """And the folder is not made."""
+    net = tmp_path / "net"
+    text = tmp_path / "text.npz"
+    text.write_text("not a hit list")
+    other = save_world(tmp_path / "other.npz", embedder="bge-small")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("")
+    for arguments, message in (
+        ([text, "--out", net, "--no-report"], "does not hold hit lists"),
+        ([hits, other, "--out", net, "--no-report"], "several embedders"),
+        ([hits, "--out", net, "--folds", "9999", "--no-report"], "at least 9999 groups of questions"),
+        ([hits, "--out", tmp_path / "mine"], "holds notes.txt"),
+        ([hits, "--out", net, "--importance", "1", "2", "--no-report"], "importance for each of 1"),
+        ([hits, "--out", net, "--preset", "best"], "expected one of default"),
+    ):
+        result = trivium("train", *arguments)
+        assert result.code != 0 and "Traceback" not in result.err
+        assert message in " ".join(result.err.replace("│", " ").split()), result.err
+        assert not net.exists()
+
+
+@needs_tensorflow
+def test_an_interrupted_training_leaves_the_earlier_fusion(
+    hits: Path, trained: dict[bool, Path], tmp_path: Path
+) -> None:
+    """SIGINT while it trains: exit code 130, no trace of it."""
+    net = Path(shutil.copytree(trained[True], tmp_path / "net"))
+    before = (net / "fusion.json").read_bytes()
+    command = [sys.executable, "-m", "trivium", "train", str(hits), "--out", str(net), "--epochs", "100000"]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    time.sleep(12)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and "Traceback" not in err
+    assert (net / "fusion.json").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["net"]
+
+
+@pytest.mark.parametrize("good", [True, False])
+def test_a_store_decides_on_its_own_questions(
+    trivium: Run, own_store: Path, trained: dict[bool, Path], good: bool
+) -> None:
+    """A ranking turned round is worse than convex; vector's own is no better than vector. Either way the store's default
+    is convex from then on, and the store says why."""
+    (questions,) = (file for file in question_files() if "single" in file.name)
+    result = trivium(
+        "evaluate", questions, "--store", own_store, "--fusion", trained[good], "--activate", "--json"
+    )
+    assert result.code == 0, result.err
+    decision = result.json["decision"]
+    assert decision["fusion"] == "convex"
+    assert set(result.json["rows"]) == {*RETRIEVERS, str(trained[good]), "convex"}
+    assert ("not better" if good else "significantly worse") in decision["because"]
+    shown = trivium("search", QUESTION, "--store", own_store, "--json").json
+    assert shown == trivium("search", QUESTION, "--store", own_store, "--fusion", "convex", "--json").json
+
+
+def test_a_decision_for_a_fusion_is_obeyed_unless_views_are_left_out(
+    own_store: Path, trained: dict[bool, Path]
+) -> None:
+    """By the engine that took it and those that come after; by name it is used in any case."""
+    with trivium.Engine.open(own_store) as engine:
+        before = [hit.uri for hit in engine.search(QUESTION)]
+        engine.store.set_fusion_decision(
+            json.dumps({"fusion": str(trained[False]), "because": "", "questions": 1, "figures": {}})
+        )
+    with trivium.Engine.open(own_store) as engine:
+        turned = [hit.uri for hit in engine.search(QUESTION)]
+        assert turned != before
+        assert turned == [hit.uri for hit in engine.search(QUESTION, fusion=str(trained[False]))]
+        some = ["vector", "lexical"]
+        by_convex = engine.search(QUESTION, retrievers=some, fusion="convex")
+        assert engine.search(QUESTION, retrievers=some) == by_convex
+        assert engine.search(QUESTION, retrievers=some, fusion="default") == by_convex
+        assert engine.search(QUESTION, retrievers=some, fusion=str(trained[False])) != by_convex
+
+
+def test_a_fusion_is_activated_where_it_is_better(own_store: Path, trained: dict[bool, Path]) -> None:
+    """On questions that only it answers: those for which another's rankings are empty. The decision is kept."""
+    name = str(trained[True])
+    (questions,) = (file for file in question_files() if "single" in file.name)
+    with trivium.Engine.open(own_store) as engine:
+        report = engine.evaluate(questions, RETRIEVERS, [name, "convex"])
+        for row in report.rows.values():
+            if row is not report.rows[name]:
+                row.values["recall@5"][:] = 0
+                row.means["recall@5"] = 0.0  # type: ignore[index]
+        decision = engine.activate(report, name)
+        assert decision.fusion == name and decision.questions == len(report.traced.questions)
+        assert read_decision(str(engine.store.fusion_decision)) == decision
+        assert engine.search(QUESTION) == engine.search(QUESTION, fusion=name)
+        with pytest.raises(InputError, match="expected a trained fusion"):
+            engine.activate(report, "convex")
+
+
+def test_only_one_trained_fusion_can_be_decided_on(trivium: Run, sample_store: Path) -> None:
+    """The network that ships, or one folder."""
+    (questions, _) = question_files()
+    result = trivium("evaluate", questions, "--store", sample_store, "--activate", "--fusion", "convex")
+    assert result.code == 2 and "one trained fusion" in " ".join(result.err.replace("│", " ").split())
+
+
+def test_a_fusion_is_read_once_an_engine(
+    sample_store: Path, trained: dict[bool, Path], caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """Not at every search: the warning of one whose gate is shut comes once, and it works on without its folder."""
+    net = Path(shutil.copytree(trained[True], tmp_path / "net"))
+    description = json.loads((net / "fusion.json").read_text("utf-8"))
+    (net / "fusion.json").write_text(
+        json.dumps({**description, "gate": {"active": False, "because": "x"}}), "utf-8"
+    )
+    with caplog.at_level(logging.WARNING), trivium.Engine.open(sample_store) as engine:
+        first = engine.search(QUESTION, fusion=str(net))
+        shutil.rmtree(net)
+        assert engine.search(QUESTION, fusion=str(net)) == first
+    assert len(caplog.records) == 1

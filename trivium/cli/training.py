@@ -1,0 +1,171 @@
+"""The command that trains a fusion."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+import trivium
+from trivium.cli.options import Json
+from trivium.cli.terminal import out, print_json, progress
+from trivium.fusion.artefact import check_publishable
+from trivium.fusion.decision import Decision
+from trivium.fusion.registry import NETWORK
+from trivium.training.settings import PRESETS
+
+if TYPE_CHECKING:
+    from trivium.evaluation.report import Report
+    from trivium.training.run import Outcome
+
+
+def train(
+    hits: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="HITS...",
+            help="Hit lists (.npz), one file a set of questions: trivium evaluate --hits saves them.",
+            show_default=False,
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the trained fusion.", show_default=False)
+    ],
+    preset: Annotated[str, typer.Option("--preset", help=f"One of: {', '.join(PRESETS)}.")] = "default",
+    importance: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--importance",
+            help="How much each set counts, one number a file.  \\[default: 1 each]",
+            show_default=False,
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", min=2, help="Parts of the pages, each judged by networks of the others."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Another one gives another network.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help="So many networks, whose scores are averaged.")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", min=1, help="The most times each question is seen.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write a report with pictures.")
+    ] = True,
+    json: Json = False,
+) -> None:
+    """Train a fusion on questions with known answers; needs  pip install 'trivium\\[train]'.
+
+    It is judged on pages it has not seen, and a gate decides whether it may be the default. An earlier one in the folder
+    stays until the new one is complete.
+
+    Examples:
+
+        trivium evaluate questions.jsonl --store my-store --hits mine.npz
+
+        trivium train mine.npz --out my-fusion
+
+        trivium train squad.npz users.npz --importance 1 3 --seeds 3 --out my-fusion
+
+        trivium search "..." --store my-store --fusion my-fusion --explain
+    """
+    if preset not in PRESETS:
+        raise typer.BadParameter(
+            f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
+        )
+    given: dict[str, Any] = {"folds": folds, "seed": seed, "members": seeds, "epochs": epochs}
+    settings = replace(PRESETS[preset], **{name: n for name, n in given.items() if n is not None})
+    check_publishable(folder)
+    # What is behind them takes a second to load, which no other command should wait for.
+    from trivium.training.data import read
+    from trivium.training.fit import load_keras
+    from trivium.training.pictures import check_matplotlib
+    from trivium.training.run import train_fusion
+    from trivium.training.save import save_outcome
+
+    if report:
+        check_matplotlib()
+    collection = read(hits, importance or (), settings.folds)
+    load_keras()
+    began = time.perf_counter()
+    with progress(quiet=json) as bars:
+        outcome = train_fusion(collection, settings, bars, version=trivium.__version__)
+        save_outcome(outcome, folder, report=report, progress=bars)
+    seconds = time.perf_counter() - began
+    if json:
+        print_json(
+            {
+                "folder": str(folder),
+                "gate": outcome.gate.to_json(),
+                "sets": outcome.artefact.scores,
+                "calibration": outcome.artefact.calibration,
+                "settings": outcome.artefact.settings,
+                "seconds": round(seconds, 3),
+            }
+        )
+    else:
+        _print(outcome, folder, report, seconds)
+
+
+def trained_among(fusions: Sequence[str] | None) -> str:
+    """The trained fusion that ``evaluate --activate`` decides on: the one named, else the network that ships."""
+    trained = [name for name in fusions or () if name not in ("default", "convex", "rrf")]
+    if len(trained) > 1 or (fusions and not trained):
+        raise typer.BadParameter(
+            f"--activate decides on one trained fusion (network, or a folder), got {', '.join(fusions or ())}",
+            param_hint="--fusion",
+        )
+    return trained[0] if trained else NETWORK
+
+
+def print_decision(decision: Decision) -> None:
+    """What the store's default is from now on, and why."""
+    out.print(f"this store's default fusion: [bold]{escape(decision.fusion)}[/]", soft_wrap=True)
+    out.print(f"the trained fusion is {escape(decision.because)}", soft_wrap=True)
+
+
+def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None:
+    out.print(_grid(outcome.reports))
+    gate = outcome.gate
+    colour, word = ("green", "open") if gate.active else ("yellow", "shut")
+    out.print(f"gate [bold {colour}]{word}[/]: {escape(gate.because)}")
+    if not gate.active:
+        out.print("It will not be a default, but can be asked for by the name of its folder.")
+    written = " with its report" if report else ""
+    out.print(f"[bold]{escape(str(folder))}[/]{written}  [dim]({seconds:.0f} s)[/]")
+    out.print(
+        f'Search with it:  [bold]trivium search "..." --store STORE --fusion {escape(str(folder))} --explain[/]'
+    )
+
+
+def _grid(reports: Mapping[str, Report]) -> Table:
+    """Out of fold: rows x sets."""
+    from trivium.training.judge import NETWORK as TRAINED
+    from trivium.training.judge import shown
+
+    # Names come from files: Text, never markup.
+    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    grid.add_column("out of fold", no_wrap=True)
+    measures = {name: shown(one) for name, one in reports.items()}
+    for name, asked in measures.items():
+        grid.add_column(Text(f"{name}\n{' '.join(asked)}"), justify="right")
+    rows = next(iter(reports.values())).rows
+    for row in sorted(rows, key=lambda name: name == TRAINED):
+        cells = [
+            Text(" ".join(f"{one.rows[row].means[measure]:.3f}" for measure in measures[name]))
+            for name, one in reports.items()
+        ]
+        grid.add_row(Text(row), *cells, style="bold" if row == TRAINED else "")
+    return grid

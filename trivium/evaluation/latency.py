@@ -1,0 +1,70 @@
+"""How long the stages of a search take."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+STAGES = ("embed", "retrieve", "score", "signals", "fuse", "fetch")
+"""The stages of a search, in their order: embed the question, ask the retrievers, score every candidate in every view,
+gather the signals a trained fusion wants, fuse and order, fetch the texts."""
+TOTAL = "total"
+
+
+class Stopwatch:
+    """Laps of one search at a time. Every moment between :meth:`start` and :meth:`stop` counts to exactly one stage, so
+    that the stages add up to the whole, also where several threads work on one stage at once. Stopped, it does
+    nothing."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._laps: dict[str, float] | None = None
+        self._last = ""
+        self._since = 0.0
+
+    def start(self) -> None:
+        """Begin at zero."""
+        self._laps, self._last, self._since = {}, "", self._clock()
+
+    def lap(self, stage: str | None = None) -> None:
+        """A stage has just ended, or (None) something that belongs to the stage before."""
+        if self._laps is None:
+            return
+        with self._lock:
+            now = self._clock()
+            self._last = self._last if stage is None else stage
+            self._laps[self._last] = self._laps.get(self._last, 0.0) + now - self._since
+            self._since = now
+
+    def stop(self) -> dict[str, float]:
+        """Seconds by stage since the start, of the stages there were, and their ``total``."""
+        laps, self._laps = self._laps or {}, None
+        return {**laps, TOTAL: sum(laps.values())}
+
+
+class Timing(BaseModel):
+    """Milliseconds: the median over questions, and what nine in ten stay under."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    median: float
+    p90: float
+
+
+def timings(laps: Sequence[Mapping[str, float]]) -> dict[str, Timing]:
+    """Stage -> timing, from the seconds of each search; a stage that a search did not have took it no time.
+
+    >>> timings([{"embed": 0.001, "total": 0.001}, {"embed": 0.003, "total": 0.003}])["embed"].median
+    2.0
+    """
+    known = [name for name in (*STAGES, TOTAL) if any(name in lap for lap in laps)]
+    found = {}
+    for name in known:
+        milliseconds = 1000 * np.array([lap.get(name, 0.0) for lap in laps])
+        found[name] = Timing(median=float(np.median(milliseconds)), p90=float(np.quantile(milliseconds, 0.9)))
+    return found

@@ -1,0 +1,32 @@
+"""Tables of scores as rankings: the order that search shows and evaluation judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.fusion.table import Table
+from trivium.graph.store import rank_key
+
+Ranking = list[tuple[str, float]]
+
+
+def order(chunks: Sequence[str], scores: NDArray[np.float64]) -> list[int]:
+    """Rows of candidates, best first; ties by uri."""
+    return sorted(range(len(chunks)), key=lambda row: rank_key(float(scores[row]), chunks[row]))
+
+
+def fused_ranking(table: Table, scores: NDArray[np.float64]) -> Ranking:
+    """All candidates by the scores (n,) of a fusion."""
+    return [(table.chunks[row], float(scores[row])) for row in order(table.chunks, scores)]
+
+
+def own_ranking(table: Table, retriever: str) -> Ranking:
+    """The candidates that a retriever returned, in its own order."""
+    column = table.column(retriever)
+    ranks = table.ranks[:, column]
+    rows = [int(row) for row in np.flatnonzero(ranks)]
+    rows.sort(key=lambda row: int(ranks[row]))
+    return [(table.chunks[row], float(table.raw[row, column])) for row in rows]

@@ -1,0 +1,150 @@
+"""What is kept of a judged set, so that a suite goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from trivium.errors import InputError
+from trivium.evaluation.latency import Timing
+from trivium.evaluation.report import Comparison
+from trivium.evaluation.trec import run_path
+
+RESULT = "set.json"
+"""Written last: a folder that holds it is finished."""
+
+
+class Paired(BaseModel):
+    """A fusion against the best single retriever: mean paired difference (positive: the fusion is better) with its 95 %
+    interval, and the two-sided p-value of the paired permutation test."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    row: str
+    against: str
+    measure: str
+    difference: float
+    low: float
+    high: float
+    p: float
+
+    @classmethod
+    def of(cls, found: Comparison) -> Paired:
+        """From an evaluation's comparison."""
+        d = found.difference
+        return cls(
+            row=found.row,
+            against=found.against,
+            measure=found.measure,
+            difference=d.mean,
+            low=d.low,
+            high=d.high,
+            p=found.p,
+        )
+
+
+class ModelUse(BaseModel):
+    """The language model that was asked (None: none), how often, and about how many tokens that were."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str | None = None
+    calls: int = 0
+    tokens: int = 0
+
+
+class SetResult(BaseModel):
+    """A judged set. ``inputs`` is all that the outcome hangs on; ``report`` what ``trivium evaluate --json`` prints;
+    ``measures`` are those the set is judged by; ``latency`` is by row, then stage, over ``timed`` searches; ``store`` and
+    ``version`` say where and by what it was measured; ``page`` names the comparison beside the report."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal[1] = 1
+    name: str
+    version: str
+    inputs: dict[str, JsonValue]
+    report: dict[str, Any]
+    retrievers: tuple[str, ...]
+    fusions: tuple[str, ...]
+    measures: tuple[str, ...]
+    tests: tuple[Paired, ...] = ()
+    latency: dict[str, dict[str, Timing]] = Field(default_factory=dict)
+    timed: int = 0
+    model: ModelUse = ModelUse()
+    store: dict[str, JsonValue] = Field(default_factory=dict)
+    page: str | None = None
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the rows, in order."""
+        return (*self.retrievers, *self.fusions)
+
+    def mean(self, row: str, measure: str) -> float | None:
+        """A mean over the traced questions; None when there are none."""
+        value: float | None = self.report["rows"][row][measure]
+        return value
+
+    def interval(self, row: str, measure: str) -> tuple[float, float] | None:
+        """Its 95 % interval, where there is one."""
+        found = self.report["rows"][row]["ci"].get(measure)
+        return None if found is None else (found[0], found[1])
+
+
+def load_result(folder: Path, inputs: Mapping[str, Any]) -> SetResult | None:
+    """The finished result in a folder, if it was made from the same inputs."""
+    try:
+        result = SetResult.model_validate_json((folder / RESULT).read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return result if result.inputs == dict(inputs) else None
+
+
+def save_result(result: SetResult, folder: Path) -> None:
+    """Mark a folder finished. Raises InputError when it cannot be written."""
+    write_whole(folder / RESULT, result.model_dump_json(indent=2) + "\n")
+
+
+def forget_result(folder: Path) -> None:
+    """Mark a folder unfinished, before its files are written anew, and remove its runs: they may be of other rows, or of
+    other questions."""
+    try:
+        rows = SetResult.model_validate_json((folder / RESULT).read_bytes()).rows
+    except (OSError, ValidationError):
+        rows = ()
+    (folder / RESULT).unlink(missing_ok=True)
+    for row in rows:
+        run_path(folder, row).unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all; its folder is made when missing. Raises InputError."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, "utf-8", newline="\n")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: expected a file that can be written, got {error.strerror}") from error
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """SHA-256 of files, in their order: of their names and contents. Raises InputError."""
+    try:
+        return digest_of([path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths)
+    except OSError as error:
+        raise InputError(f"expected a readable file, got {error}") from error
+
+
+def digest_of(values: Iterable[object]) -> str:
+    """SHA-256 of values that JSON can hold."""
+    digest = hashlib.sha256()
+    for value in values:
+        digest.update(json.dumps(value, sort_keys=True).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,59 @@
+"""How often and where the terms of one question occur in chunks, each chunk asked for once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from trivium.graph.store import GraphStore, TermCounts
+
+
+class KnownCounts:
+    """Counts of the terms of one question. Lists of candidates overlap, and the store is asked about new chunks only.
+    Any number of threads may use it."""
+
+    def __init__(self, store: GraphStore, terms: Sequence[str]) -> None:
+        self._store = store
+        self._terms = terms
+        self._lock = threading.Lock()
+        self._rows: dict[str, int] = {}
+        self._counts: TermCounts | None = None
+
+    def of(self, chunks: Sequence[str]) -> TermCounts:
+        """The counts of these chunks, in their order."""
+        with self._lock:
+            new = [uri for uri in dict.fromkeys(chunks) if uri not in self._rows]
+            if new or self._counts is None:
+                found = self._store.term_counts(new, self._terms)
+                self._counts = found if self._counts is None else joined(self._counts, found)
+                self._rows.update(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
+            return taken(self._counts, [self._rows[uri] for uri in chunks])
+
+
+def joined(first: TermCounts, second: TermCounts) -> TermCounts:
+    """The counts of the chunks of ``first``, then of those of ``second``."""
+    later = second.places.copy()
+    later[:, 0] += len(first.text)
+    return TermCounts(
+        text=np.concatenate([first.text, second.text]),
+        headings=np.concatenate([first.headings, second.headings]),
+        text_length=np.concatenate([first.text_length, second.text_length]),
+        headings_length=np.concatenate([first.headings_length, second.headings_length]),
+        places=np.concatenate([first.places, later]),
+    )
+
+
+def taken(counts: TermCounts, rows: Sequence[int]) -> TermCounts:
+    """The counts of some of the chunks, in the order of ``rows``."""
+    own = np.array(rows, dtype=np.int64)
+    starts, ends = (np.searchsorted(counts.places[:, 0], own, side) for side in ("left", "right"))
+    lengths = ends - starts
+    # Stretches of places one after another: within each the numbers go up by one from its start.
+    where = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+    places = counts.places[where]
+    places[:, 0] = np.repeat(np.arange(len(own)), lengths)
+    return TermCounts(
+        counts.text[own], counts.headings[own], counts.text_length[own], counts.headings_length[own], places
+    )

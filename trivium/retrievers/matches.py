@@ -1,0 +1,74 @@
+"""How the words of a question stand together in a text: near one another, in the question's order, in its phrases."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.graph.store import Floats
+from trivium.retrievers.compiled import compiled
+
+Numbers = NDArray[np.int64]
+
+
+@compiled
+def windows(places: Numbers, shares: Floats, chunks: int, width: int) -> Floats:
+    """(chunks,) The largest sum of shares (t,) of distinct terms that stand within ``width`` words of one another.
+
+    ``places`` (o, 3): chunk, term and position of every occurrence, in this order."""
+    best = np.zeros(chunks)
+    inside = np.zeros(len(shares), dtype=np.int64)
+    first, sum_inside = 0, 0.0
+    for last in range(len(places)):
+        chunk, term, position = places[last]
+        while places[first, 0] != chunk or position - places[first, 2] >= width:
+            gone = places[first, 1]
+            inside[gone] -= 1
+            if inside[gone] == 0:
+                sum_inside -= shares[gone]
+            first += 1
+        inside[term] += 1
+        if inside[term] == 1:
+            sum_inside += shares[term]
+        best[chunk] = max(best[chunk], sum_inside)
+    return best
+
+
+@compiled
+def phrases(places: Numbers, shares: Floats, steps: Numbers, chunks: int, near: int) -> Floats:
+    """(chunks, 3) Of each chunk: the share of neighbouring terms of the question that stand within ``near`` words of one
+    another in it; of those that stand exactly as in the question; and the largest sum of shares in one phrase of it.
+
+    ``shares`` (t,) are of the question's terms in its order; ``steps`` (t,) is how many words after the term before it
+    each stands in the question. A pair weighs as much as its two terms. ``places`` as in :func:`windows`.
+    """
+    found = np.zeros((chunks, 3))
+    count = len(shares)
+    total = 0.0
+    for term in range(1, count):
+        total += shares[term - 1] + shares[term]
+    run = np.zeros(len(places))
+    start = 0
+    while start < len(places):
+        chunk, end = places[start, 0], start
+        while end < len(places) and places[end, 0] == chunk:
+            end += 1
+        is_near, is_same = np.zeros(count), np.zeros(count)
+        for own in range(start, end):
+            term, position = places[own, 1], places[own, 2]
+            run[own] = shares[term]
+            for other in range(start, end):
+                if term and places[other, 1] == term - 1:
+                    if abs(position - places[other, 2]) <= near:
+                        is_near[term] = 1
+                    if other < own and position - places[other, 2] == steps[term]:
+                        is_same[term] = 1
+                        run[own] = run[other] + shares[term]
+            found[chunk, 2] = max(found[chunk, 2], run[own])
+        if total > 0:
+            for term in range(1, count):
+                weight = (shares[term - 1] + shares[term]) / total
+                found[chunk, 0] += weight * is_near[term]
+                found[chunk, 1] += weight * is_same[term]
+        start = end
+    return found

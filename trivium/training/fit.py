@@ -1,0 +1,207 @@
+"""Fit a network to questions with Keras, and give it as plain numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import ConfigurationError, InputError, MissingExtraError
+from trivium.fusion.network import CLIP, Network
+from trivium.training.data import Example
+from trivium.training.settings import Settings
+
+Floats = NDArray[np.float32]
+Scale = tuple[Floats, Floats]
+"""Mean and deviation (f,) of each feature."""
+Tick = Callable[[], None]
+"""Called after every epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """How it went: the mean training ``loss`` (with dropout), and on the watched questions the loss and the share with
+    a gold candidate on top; both None where none are watched."""
+
+    loss: float
+    watched_loss: float | None = None
+    watched_hit: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A fitted network, epoch by epoch, and how many epochs the ``network`` has seen."""
+
+    network: Network
+    history: tuple[Epoch, ...]
+    epochs: int
+
+
+def train(
+    examples: Sequence[Example],
+    watched: Sequence[Example],
+    settings: Settings,
+    seed: int,
+    *,
+    scale: Scale | None = None,
+    epochs: int | None = None,
+    tick: Tick = lambda: None,
+) -> Trained:
+    """One network, from the questions that have gold among their candidates.
+
+    The loss of a question is that of a softmax between each gold candidate and all that are not gold, the mean over its
+    gold. With ``watched`` questions the weights of the epoch with the least loss on them are kept, otherwise those after
+    ``epochs`` of the settings' epochs. Features are standardised by ``scale``, or by that of the examples. The same
+    arguments give the same network on one machine.
+
+    Raises MissingExtraError without TensorFlow, InputError where there is nothing to learn from.
+    """
+    keras, tf = load_keras()
+    examples = [example for example in examples if example.gold.any() and not example.gold.all()]
+    watched = [example for example in watched if example.gold.any() and not example.gold.all()]
+    if not examples:
+        raise InputError("nothing to learn from: no question has a gold candidate and another")
+    generator = np.random.default_rng(seed)
+    mean, deviation = scale_of(examples) if scale is None else scale
+    model = _model(keras, len(mean), settings, generator)
+    step = _step(keras, tf, model, settings, len(examples))
+    weights = np.array([example.weight for example in examples], dtype=np.float32)
+    weights /= weights.mean()
+    history: list[Epoch] = []
+    best: tuple[float, Network, int] | None = None
+    batch: tuple[Floats, Floats, Floats] | None = None
+    for epoch in range(settings.epochs if epochs is None else min(epochs, settings.epochs)):
+        if batch is None or epoch % settings.redrawn == 0:
+            batch = _draw(examples, mean, deviation, settings.candidates, generator)
+        rows, gold, there = batch
+        order = generator.permutation(len(examples))
+        losses = []
+        for start in range(0, len(examples), settings.batch):
+            some = order[start : start + settings.batch]
+            losses.append(len(some) * float(step(rows[some], gold[some], there[some], weights[some])))
+        loss = sum(losses) / len(examples)
+        if not np.isfinite(loss):
+            raise ConfigurationError(f"training diverged in epoch {epoch + 1}: lower the rate of learning")
+        if watched:
+            network = _network(model, mean, deviation)
+            seen = watch(network, watched)
+            history.append(Epoch(loss, *seen))
+            if best is None or seen[0] < best[0]:
+                best = (seen[0], network, epoch + 1)
+        else:
+            history.append(Epoch(loss))
+        tick()
+    if best is None:
+        return Trained(_network(model, mean, deviation), tuple(history), len(history))
+    return Trained(best[1], tuple(history), best[2])
+
+
+def scale_of(examples: Sequence[Example]) -> Scale:
+    """Of all candidates; a column that hardly varies keeps its deviation."""
+    rows = np.concatenate([example.rows for example in examples])
+    mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+    deviation = rows.std(axis=0, dtype=np.float64).astype(np.float32)
+    return mean, np.where(deviation > 1e-4, deviation, np.float32(1))
+
+
+def watch(network: Network, examples: Sequence[Example]) -> tuple[float, float]:
+    """The loss of questions (all candidates) and the share with a gold candidate on top, each counting by its weight."""
+    scores = network.logits(np.concatenate([example.rows for example in examples]))
+    losses, hits, start = [], [], 0
+    for example in examples:
+        own = scores[start : start + len(example.gold)]
+        start += len(example.gold)
+        others = np.logaddexp.reduce(own[~example.gold])
+        losses.append(np.logaddexp(0, others - own[example.gold]).mean())
+        hits.append(example.gold[np.argmax(own)])
+    weights = [example.weight for example in examples]
+    return float(np.average(losses, weights=weights)), float(np.average(hits, weights=weights))
+
+
+def load_keras() -> tuple[ModuleType, ModuleType]:
+    """Keras and TensorFlow. Raises MissingExtraError without them, ConfigurationError for Keras on something else."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault(
+        "TF_ENABLE_ONEDNN_OPTS", "0"
+    )  # no faster here, and its sums change from machine to machine
+    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    try:
+        import keras
+        import tensorflow as tf
+    except ImportError as error:
+        raise MissingExtraError("training a fusion", "train") from error
+    if keras.backend.backend() != "tensorflow":
+        raise ConfigurationError(
+            f"training needs Keras on TensorFlow, it is set up for {keras.backend.backend()}: set"
+            " KERAS_BACKEND=tensorflow"
+        )
+    return keras, tf
+
+
+def _model(keras: Any, width: int, settings: Settings, generator: np.random.Generator) -> Any:
+    # Seeds of its own: nothing of the process is changed, and nothing in it changes the network.
+    seeds = iter(generator.integers(2**31, size=2 * len(settings.hidden) + 1).tolist())
+    rows = values = keras.Input((None, width))
+    for units in settings.hidden:
+        start = keras.initializers.GlorotUniform(seed=next(seeds))
+        values = keras.layers.Dense(units, activation="relu", kernel_initializer=start)(values)
+        values = keras.layers.Dropout(settings.dropout, seed=next(seeds))(values)
+    start = keras.initializers.GlorotUniform(seed=next(seeds))
+    return keras.Model(rows, keras.layers.Dense(1, kernel_initializer=start)(values))
+
+
+def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -> Callable[..., Any]:
+    """One step of learning from a batch, which returns its loss."""
+    steps = settings.epochs * -(-questions // settings.batch)
+    optimizer = keras.optimizers.AdamW(
+        keras.optimizers.schedules.CosineDecay(settings.rate, steps), weight_decay=settings.decay
+    )
+    optimizer.build(model.trainable_variables)
+
+    def step(rows: Any, gold: Any, there: Any, weight: Any) -> Any:
+        with tf.GradientTape() as tape:
+            logits = model(rows, training=True)[..., 0]
+            others = tf.where((gold > 0) | (there == 0), -1e9, logits)
+            against = tf.reduce_logsumexp(others, 1, keepdims=True)
+            each = tf.reduce_sum(tf.nn.softplus(against - logits) * gold, 1) / tf.reduce_sum(gold, 1)
+            loss = tf.reduce_mean(each * weight)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return loss
+
+    compiled: Callable[..., Any] = tf.function(step, reduce_retracing=True)
+    return compiled
+
+
+def _draw(
+    examples: Sequence[Example],
+    mean: Floats,
+    deviation: Floats,
+    candidates: int,
+    generator: np.random.Generator,
+) -> tuple[Floats, Floats, Floats]:
+    """Standardised rows (q, c, f) of some candidates, which of them are gold and which are there at all (q, c)."""
+    rows = np.zeros((len(examples), candidates, len(mean)), dtype=np.float32)
+    gold = np.zeros(rows.shape[:2], dtype=np.float32)
+    there = np.zeros_like(gold)
+    for place, example in enumerate(examples):
+        positive = generator.permutation(np.flatnonzero(example.gold))[: candidates // 4]
+        negative = generator.permutation(np.flatnonzero(~example.gold))[: candidates - len(positive)]
+        chosen = np.concatenate([positive, negative])
+        rows[place, : len(chosen)] = np.clip((example.rows[chosen] - mean) / deviation, -CLIP, CLIP)
+        gold[place, : len(positive)] = 1
+        there[place, : len(chosen)] = 1
+    return rows, gold, there
+
+
+def _network(model: Any, mean: Floats, deviation: Floats) -> Network:
+    numbers = [np.array(variable.numpy()) for variable in model.trainable_variables]
+    layers = zip(numbers[::2], numbers[1::2], strict=True)
+    return Network(
+        mean, deviation, tuple((weights[np.newaxis], bias[np.newaxis]) for weights, bias in layers)
+    )

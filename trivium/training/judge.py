@@ -1,0 +1,45 @@
+"""Judge scores out of fold beside every retriever and the fusions that need no training, by the evaluation's measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.evaluation.family import headline
+from trivium.evaluation.rankings import Ranking, fused_ranking, own_ranking
+from trivium.evaluation.report import Report
+from trivium.evaluation.run import evaluate
+from trivium.fusion.base import Fusion
+from trivium.training.data import HitSet
+from trivium.training.gate import Gate, decide, verdict
+
+Floats = NDArray[np.float64]
+
+NETWORK = "network"
+"""The row of the trained fusion."""
+
+
+def judge(one: HitSet, logits: Sequence[Floats], fusions: Mapping[str, Fusion]) -> Report:
+    """A set's questions by the network's scores, by each retriever and by other fusions. The network is the first row,
+    with which the others are compared."""
+    rankings: dict[str, list[Ranking]] = {NETWORK: []}
+    for hit, scores in zip(one.hits, logits, strict=True):
+        rankings[NETWORK].append(fused_ranking(hit.table, scores))
+        for retriever in hit.table.columns:
+            rankings.setdefault(retriever, []).append(own_ranking(hit.table, retriever))
+        for name, fusion in fusions.items():
+            rankings.setdefault(name, []).append(fused_ranking(hit.table, fusion.fuse(hit.table).scores))
+    traced = one.traced
+    return evaluate(traced.questions, traced, rankings)
+
+
+def shown(report: Report) -> tuple[str, ...]:
+    """The measures that tell most about a set."""
+    return headline(list(report.traced.gold.values()))
+
+
+def gate_of(reports: Mapping[str, Report], retrievers: Sequence[str]) -> Gate:
+    """The gate of the network over all sets."""
+    return decide({name: verdict(report, NETWORK, retrievers) for name, report in reports.items()})

@@ -1,0 +1,101 @@
+"""From saved hit lists to an artefact: train out of fold, calibrate, judge, decide, train on everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trivium.evaluation.report import Report
+from trivium.fusion.artefact import Artefact
+from trivium.fusion.base import Fusion
+from trivium.fusion.convex import load as load_convex
+from trivium.fusion.rrf import ReciprocalRank
+from trivium.training import thesis
+from trivium.training.calibrate import Calibration, apply, calibrate
+from trivium.training.crossfit import Crossfit, crossfit, fit_all
+from trivium.training.data import Collection, Example, examples_of
+from trivium.training.gate import Gate
+from trivium.training.judge import gate_of, judge
+from trivium.training.settings import Settings
+from trivium.training.thesis_settings import ThesisSettings
+
+Progress = Callable[[str, int, int], None]
+"""Called with (stage, done, total): Training, Judging, Finishing."""
+SCORES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """Everything a training found out. ``reports`` are by set, out of fold."""
+
+    artefact: Artefact
+    collection: Collection
+    examples: Sequence[Example]
+    fitted: Crossfit
+    calibration: Calibration
+    reports: Mapping[str, Report]
+    gate: Gate
+
+
+def train_fusion(
+    collection: Collection,
+    settings: Settings | ThesisSettings,
+    progress: Progress | None = None,
+    *,
+    version: str = "",
+) -> Outcome:
+    """Train a network on a collection of hit lists. ``version`` of the program is written down.
+
+    Raises MissingExtraError without TensorFlow, InputError where there is nothing to learn from.
+    """
+
+    def tell(stage: str) -> Callable[[int, int], None]:
+        return lambda done, total: None if progress is None else progress(stage, done, total)
+
+    if isinstance(settings, ThesisSettings):
+        fitted = thesis.crossfit(collection, settings, tell("Training"))
+        examples, scored = thesis.judged(collection, settings, fitted.logits)
+    else:
+        examples = examples_of(collection)
+        fitted = crossfit(examples, collection.pages, settings, tell("Training"))
+        scored = fitted.logits
+    calibration = calibrate(scored, examples, fitted.fold)
+    fusions: dict[str, Fusion] = {"rrf": ReciprocalRank(), "convex": load_convex(collection.embedder)}
+    reports: dict[str, Report] = {}
+    for one, logits in collection.by_set(fitted.logits):
+        reports[one.name] = judge(one, logits, fusions)
+        tell("Judging")(len(reports), len(collection.sets))
+    gate = gate_of(reports, collection.layout.retrievers)
+    if isinstance(settings, ThesisSettings):
+        network, layout = thesis.fit_all(collection, settings, tell("Finishing"))
+    else:
+        network, layout = fit_all(examples, settings, fitted.epochs, tell("Finishing")), collection.layout
+    artefact = Artefact(
+        network=apply(calibration.line, network),
+        layout=layout,
+        embedder=collection.embedder,
+        data={one.name: _data(len(one.hits), one.importance, one.digest) for one in collection.sets},
+        settings={**asdict(settings), "epochs_of_the_whole": fitted.epochs},
+        scores={name: scores_of(report) for name, report in reports.items()},
+        calibration={
+            **asdict(calibration.line),
+            "expected_error_before": round(calibration.before, 6),
+            "expected_error": round(calibration.after, 6),
+        },
+        gate=gate.to_json(),
+        version=version,
+    )
+    return Outcome(artefact, collection, examples, fitted, calibration, reports, gate)
+
+
+def scores_of(report: Report) -> dict[str, dict[str, float]]:
+    """Row -> measure -> mean, to six digits."""
+    return {
+        name: {measure: round(row.means[measure], 6) for measure in SCORES}
+        for name, row in report.rows.items()
+    }
+
+
+def _data(questions: int, importance: float, digest: str) -> dict[str, Any]:
+    return {"questions": questions, "importance": importance, "sha256": digest}
