@@ -26,12 +26,12 @@ class Settings:
     dropout: float = 0.2
     rate: float = 2e-3
     decay: float = 1e-2
-    epochs: int = 40
+    epochs: int = 14
     batch: int = 64
     candidates: int = 64
     redrawn: int = 5
     watched: int = 8
-    members: int = 1
+    members: int = 3
     folds: int = 5
     seed: int = 0
 
