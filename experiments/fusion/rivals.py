@@ -18,6 +18,7 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 
+from trivium.evaluation.markdown import chance, grid, share
 from trivium.evaluation.rankings import fused_ranking, own_ranking
 from trivium.evaluation.run import evaluate
 from trivium.fusion.convex import load
@@ -25,7 +26,6 @@ from trivium.fusion.rrf import ReciprocalRank
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, examples_of, read
 from trivium.training.judge import shown
-from trivium.training.markdown import chance, grid, share
 from trivium.training.settings import Settings
 
 Scores = list[np.ndarray]

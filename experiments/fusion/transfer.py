@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.evaluation.markdown import grid, share
 from trivium.evaluation.rankings import fused_ranking, own_ranking
 from trivium.evaluation.run import evaluate
 from trivium.fusion.network import Network
@@ -23,7 +24,6 @@ from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, HitSet, examples_of, read
 from trivium.training.fit import train
 from trivium.training.judge import shown
-from trivium.training.markdown import grid, share
 from trivium.training.settings import Settings
 
 EPOCHS = 8

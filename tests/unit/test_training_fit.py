@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
     """Whatever was drawn before."""
     import keras
 
-    settings = Settings(hidden=(8,), epochs=3, folds=3)
+    settings = Settings(hidden=(8,), epochs=3, members=1, folds=3)
     first = train(_examples(), (), settings, 1)
     np.random.default_rng().random(7)
     keras.utils.set_random_seed(99)
@@ -95,7 +95,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
 def test_the_weights_of_the_best_watched_epoch_are_kept() -> None:
     """Not those of the last, which has learnt the noise by heart: training so many epochs and no more is the same."""
     examples = _examples(90, signal=0.2)
-    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, folds=3)
+    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, members=1, folds=3)
     trained = train(examples[:60], examples[60:], settings, 0)
     losses = [epoch.watched_loss for epoch in trained.history]
     assert len(losses) == 12
@@ -114,7 +114,7 @@ def test_several_networks_average_their_scores() -> None:
     settings = Settings(hidden=(8,), epochs=2, members=2, seed=3)
     both = fit_all(examples, settings, 2)
     rows = examples[0].rows.astype(np.float64)
-    alone = [fit_all(examples, Settings(hidden=(8,), epochs=2, seed=seed), 2) for seed in (3, 4)]
+    alone = [fit_all(examples, Settings(hidden=(8,), epochs=2, members=1, seed=seed), 2) for seed in (3, 4)]
     np.testing.assert_allclose(
         both.logits(rows), (alone[0].logits(rows) + alone[1].logits(rows)) / 2, atol=1e-6
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trivium.evaluation.latency import STAGES, TOTAL
+from trivium.evaluation.markdown import grid, plain
 from trivium.evaluation.report import SHOWN_REASONS
 from trivium.evaluation.results import Paired, SetResult
 from trivium.evaluation.significance import RESAMPLES, holm
@@ -138,7 +138,7 @@ def _family(results: Sequence[SetResult]) -> int:
 
 def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
     report = result.report
-    yield f"## {_plain(result.name)}"
+    yield f"## {plain(result.name)}"
     yield ""
     chosen = (
         "all of the file" if result.inputs["sample"] is None else f"a sample, seed {result.inputs['seed']}"
@@ -149,25 +149,25 @@ def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
         + (" Exact vector search." if result.inputs["exact"] else "")
     )
     yield ""
-    yield from _grid(
+    yield grid(
         ["row", *result.measures, "mrr", "ndcg@10"],
         [
-            [_plain(row)]
+            [plain(row)]
             + [_mean(result, row, measure, corrected) for measure in (*result.measures, "mrr", "ndcg@10")]
             for row in result.rows
         ],
     )
     if result.page is not None:
         yield ""
-        yield f"Question by question: [{_plain(result.page)}]({quote(result.page)})"
+        yield f"Question by question: [{plain(result.page)}]({quote(result.page)})"
     if report["untraceable"]:
         yield ""
         yield "Not traced, and not in the means:"
         yield ""
         for cause, count in Counter(lost["cause"] for lost in report["untraceable"]).most_common():
-            yield f"- {count}: {_plain(cause)}"
+            yield f"- {count}: {plain(cause)}"
         for lost in report["untraceable"][:SHOWN_REASONS]:
-            yield f"  - {_plain(lost['id'])}: {_plain(lost['reason'])}"
+            yield f"  - {plain(lost['id'])}: {plain(lost['reason'])}"
         if len(report["untraceable"]) > SHOWN_REASONS:
             yield f"  - and {len(report['untraceable']) - SHOWN_REASONS} more, all in report.json"
 
@@ -199,16 +199,16 @@ def _tests(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
             p = corrected[result.name, test.row, test.measure]
             rows.append(
                 [
-                    _plain(test.row),
-                    _plain(result.name),
+                    plain(test.row),
+                    plain(result.name),
                     test.measure,
-                    _plain(test.against),
+                    plain(test.against),
                     _difference(test),
                     _p(test.p),
                     _p(p) + _mark(result, test.row, test.measure, corrected),
                 ]
             )
-    yield from _grid(["fusion", "set", "measure", "rival", "difference", "p", "p (Holm)"], rows, 4)
+    yield grid(["fusion", "set", "measure", "rival", "difference", "p", "p (Holm)"], rows, 4)
 
 
 def _difference(test: Paired) -> str:
@@ -232,12 +232,12 @@ def _times(results: Sequence[SetResult]) -> Iterator[str]:
             continue
         known = [stage for stage in (*STAGES, TOTAL) if any(stage in row for row in result.latency.values())]
         yield ""
-        yield f"{_plain(result.name)}, {result.timed} questions:"
+        yield f"{plain(result.name)}, {result.timed} questions:"
         yield ""
-        yield from _grid(
+        yield grid(
             ["row", *known],
             [
-                [_plain(row)]
+                [plain(row)]
                 + [f"{t[stage].median:.1f} / {t[stage].p90:.1f}" if stage in t else "" for stage in known]
                 for row, t in result.latency.items()
             ],
@@ -254,31 +254,18 @@ def _circumstances(results: Sequence[SetResult]) -> Iterator[str]:
         model = result.model
         rows.append(
             [
-                _plain(result.name),
-                _plain(store["location"]),
-                _plain(f"{embedder.get('name', '-')} {embedder.get('version', '')}"),
-                "none" if model.name is None else f"{_plain(model.name)}, {model.calls:,} calls",
-                _plain(result.version),
+                plain(result.name),
+                plain(store["location"]),
+                plain(f"{embedder.get('name', '-')} {embedder.get('version', '')}"),
+                "none" if model.name is None else f"{plain(model.name)}, {model.calls:,} calls",
+                plain(result.version),
                 f"{nodes.get('Page', 0):,}",
                 f"{nodes.get('Chunk', 0):,}",
                 f"{model.tokens:,}",
             ]
         )
     head = ["set", "store", "embedder", "language model", "trivium", "pages", "chunks", "tokens"]
-    yield from _grid(head, rows, 5)
+    yield grid(head, rows, 5)
     if any(result.model.tokens for result in results):
         yield ""
         yield "Tokens are counted as characters / 4, questions and answers of the model together."
-
-
-def _grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> Iterator[str]:
-    """A table whose first columns are ``words`` and whose others are numbers."""
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "|".join(["---"] * words + ["---:"] * (len(head) - words)) + "|"
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-
-
-def _plain(text: str) -> str:
-    """Text from outside as Markdown that shows it: on one line, with nothing in it that means something."""
-    return re.sub(r"([\\`*_{}\[\]<>|#&~])", r"\\\1", " ".join(text.split()))

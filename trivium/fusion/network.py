@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,12 +67,16 @@ class NetworkFusion:
     network: Network
     layout: Layout
     name: str = "network"
-    needs_signals: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         expected, found = len(self.layout.columns), self.network.mean.size
         if expected != found:
             raise FusionError(f"the layout has {expected} features, the network takes {found}")
+
+    @property
+    def needs_signals(self) -> bool:
+        """Whether its layout has any."""
+        return bool(self.layout.signals or self.layout.question)
 
     def fuse(self, table: Table) -> Fused:
         counts = counted(table, self.layout)

@@ -2,7 +2,8 @@
 
 From a seed a tree is grown node by node: of all neighbours of the tree, the one is added whose comparison
 vector (mean of its own embedding and those of all relations walked from the seed to it) has the highest
-cosine with the question. Source: Giardini, *Unveiling Hidden Information in Unstructured Documents* (2024).
+cosine with the question. Source: the thesis
+*Unveiling Hidden Information in Unstructured Documents* (Milano-Bicocca, 2024).
 """
 
 from __future__ import annotations

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from trivium.evaluation.markdown import grid, plain
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, REPORT
-from trivium.training.markdown import grid
 from trivium.training.report import gate_table, overview
 from trivium.training.run import Outcome
 
@@ -18,7 +21,7 @@ def card(outcome: Outcome, *, report: bool) -> str:
     data = grid(
         ["set", "questions", "importance", "SHA-256 of the hit lists"],
         [
-            [name, f"{one['questions']:,}", f"{one['importance']:g}", f"`{one['sha256'][:16]}`"]
+            [plain(name), f"{one['questions']:,}", f"{one['importance']:g}", f"`{one['sha256'][:16]}`"]
             for name, one in artefact.data.items()
         ],
     )
@@ -45,10 +48,8 @@ under their own licences (those from Wikipedia: CC BY-SA).
 
 ## Training
 
-A softmax between each gold candidate and {settings["candidates"]} others at most, AdamW ({settings["rate"]:g}, cosine),
-dropout {settings["dropout"]:g}, {settings["epochs_of_the_whole"]} of {settings["epochs"]} epochs, batches of
-{settings["batch"]} questions, seed {settings["seed"]}. Sets weigh as the square root of their number of questions, times
-their importance.
+{_training(settings)}
+Sets weigh as the square root of their number of questions, times their importance.
 
 ## Scores
 
@@ -70,3 +71,22 @@ and better than both in the mean over the sets.{more}
 - It expects all {len(layout.retrievers)} retrievers. Where some are left out, the default is the convex combination.
 - Small sets say little: look at the intervals.
 """
+
+
+def _training(settings: Mapping[str, Any]) -> str:
+    """How the network learnt."""
+    rate, dropout, seed = settings["rate"], settings["dropout"], settings["seed"]
+    if settings.get("preset") == "thesis":
+        return (
+            "The fuser of the thesis (Milano-Bicocca, 2024): scores only of what a retriever returned,"
+            f" {settings['standardisation']} standardisation,\nmining: {settings['mining']} (a share of"
+            f" {settings['share']:g} of the negatives), binary cross-entropy, Adam ({rate:g}, on a plateau x"
+            f" {settings['factor']:g} down to {settings['least_rate']:g}),\nL2 {settings['l2']:g}, batch normalisation,"
+            f" dropout {'/'.join(f'{part:g}' for part in dropout)}, early stopping ({settings['patience']}) within"
+            f" {settings['epochs']} epochs, batches of {settings['batch']} candidates, seed {seed}."
+        )
+    return (
+        f"A softmax between each gold candidate and {settings['candidates']} others at most, AdamW ({rate:g}, cosine),\n"
+        f"dropout {dropout:g}, {settings['epochs_of_the_whole']} of {settings['epochs']} epochs, batches of\n"
+        f"{settings['batch']} questions, seed {seed}."
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from trivium.evaluation.markdown import chance, grid, plain, share
 from trivium.evaluation.report import HEADLINE, Report
 from trivium.fusion.network import NetworkFusion
 from trivium.training import pictures
 from trivium.training.gate import Against, Gate
 from trivium.training.importance import HITS, QUESTIONS, importance
 from trivium.training.judge import NETWORK, shown
-from trivium.training.markdown import chance, grid, share
 from trivium.training.run import Outcome, Progress
 
 REPORT = "report.md"
@@ -58,10 +58,12 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     )
     yield "## Learning"
     yield f"![Loss and hit@1, epoch by epoch]({_CURVES})"
-    yield (
-        f"One page in {settings['watched']} of those learnt from is watched; the epoch with the least loss on it is"
-        f" kept. The network of all questions saw {outcome.fitted.epochs} epochs, the mean of the best ones."
-    )
+    watched = f"One page in {settings['watched']} of those learnt from is watched; the epoch with the least loss on it"
+    if settings.get("preset") == "thesis":
+        yield f"{watched} is kept, also for the network of all questions. Of the last pass, over the candidates it saw."
+    else:
+        epochs = outcome.fitted.epochs
+        yield f"{watched} is kept. The network of all questions saw {epochs} epochs, the mean of the best ones."
     yield "## Calibration"
     yield f"![Share that is gold against the probability told]({_CALIBRATION})"
     yield (
@@ -72,7 +74,7 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     yield "## What each view contributes"
     yield f"![Shares of the contributions]({_CONTRIBUTIONS})"
     yield grid(
-        ["", *shares],
+        ["", *map(plain, shares)],
         [[name, *(share(own[name]) for own in shares.values())] for name in next(iter(shares.values()))],
     )
     yield (
@@ -81,7 +83,7 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     )
     yield "## Set by set"
     for name, report in outcome.reports.items():
-        yield f"### {name}"
+        yield f"### {plain(name)}"
         yield _details(report)
         yield (
             f"{len(report.traced.questions)} questions; intervals (95 %) and tests resample {report.clusters}"
@@ -104,7 +106,7 @@ def overview(reports: Mapping[str, Report]) -> str:
         values = [(measure, share(reports[name].rows[row].means[measure])) for measure in measures[name]]
         return "/".join(f"**{v}**" if v == best[name, measure] else v for measure, v in values)
 
-    head = [f"{name} ({len(report.traced.questions):,})" for name, report in reports.items()]
+    head = [f"{plain(name)} ({len(report.traced.questions):,})" for name, report in reports.items()]
     return grid(["", *head], [[row, *(cell(name, row) for name in reports)] for row in rows])
 
 
@@ -125,7 +127,7 @@ def gate_table(gate: Gate) -> str:
         ],
         [
             [
-                name,
+                plain(name),
                 one.measure,
                 share(one.mean),
                 f"{one.single.row} {share(one.single.mean)}",

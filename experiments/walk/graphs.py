@@ -1,0 +1,185 @@
+"""Graphs the walk could run on, and personalised PageRank on them by power iteration.
+
+The product walks over unweighted edges (:class:`trivium.graph.store.Adjacency`) by forward push. Here edges have weights
+by kind, entities that everything cites weigh less, and there may be sections, consecutive chunks and relations. With
+``Edges()`` this is the product's graph.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from trivium.graph.schema import SEPARATOR, page_of, section_of
+from trivium.graph.store import Adjacency, GraphStore
+
+Pairs = NDArray[np.int64]
+"""(k, 2) numbers of joined nodes, each pair once."""
+
+Masses = NDArray[Any]
+"""(nodes, questions), each column summing to 1, or to 0 where there is nowhere to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Which edges there are, and how heavy they are beside a citation, which weighs 1. ``own`` joins a chunk with its
+    page, and weighs ``home`` times as much to a walker who is on the page. ``following`` joins a chunk with the next of
+    the page, ``relations`` entities with one another. ``hub``: an edge of an entity with d edges is scaled by
+    ``d ** -hub``. ``sections``: chunk - section - page ``beside`` the edge to the page, or ``instead`` of it."""
+
+    own: float = 1.0
+    home: float = 1.0
+    hub: float = 0.0
+    following: float = 0.0
+    relations: float = 0.0
+    sections: Literal["none", "beside", "instead"] = "none"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Every edge of a store by kind. Nodes: ``chunks``, then ``entities``, then ``sections``."""
+
+    chunks: Sequence[str]
+    entities: int
+    sections: int
+    cited: Pairs
+    own: Pairs
+    following: Pairs
+    relations: Pairs
+    outline: Pairs
+    under_section: NDArray[np.bool_]
+    """(own,) whether the chunk has a section between itself and its page."""
+
+    @property
+    def size(self) -> int:
+        """How many nodes."""
+        return len(self.chunks) + self.entities + self.sections
+
+
+def read_links(store: GraphStore) -> Links:
+    """What a store holds."""
+    graph = store.adjacency()
+    cited, own = _split(graph)
+    sections, outline = _outline(graph)
+    headed = np.array([SEPARATOR in section_of(uri) for uri in graph.chunks], dtype=np.bool_)
+    return Links(
+        chunks=graph.chunks,
+        entities=len(graph.entities),
+        sections=sections,
+        cited=cited,
+        own=own,
+        following=_following(store.chunk_uris(), graph),
+        relations=_relations(store, graph),
+        outline=outline,
+        under_section=headed[own[:, 0]],
+    )
+
+
+def transition(links: Links, edges: Edges) -> csr_array:
+    """(nodes, nodes) Column j is where a walker on node j goes: sums to 1, to 0 where nothing leads on."""
+    first, last = len(links.chunks), len(links.chunks) + links.entities
+    own = np.full(len(links.own), edges.own)
+    if edges.sections == "instead":
+        own[links.under_section] = 0.0
+    kinds = [
+        (links.own, own),
+        (links.cited, np.ones(len(links.cited))),
+        (links.following, np.full(len(links.following), edges.following)),
+        (links.relations, np.full(len(links.relations), edges.relations)),
+    ]
+    if edges.sections != "none":
+        kinds.append((links.outline, np.full(len(links.outline), edges.own)))
+    pairs = np.concatenate([pairs for pairs, _ in kinds])
+    weights = np.concatenate([weights for _, weights in kinds])
+    homeward = np.where(np.arange(len(pairs)) < len(links.own), edges.home, 1.0)[weights > 0]
+    pairs, weights = pairs[weights > 0], weights[weights > 0]
+    degrees = np.maximum(np.bincount(pairs.ravel(), minlength=links.size), 1).astype(np.float64)
+    scale = np.ones(links.size)
+    scale[first:last] = degrees[first:last] ** -edges.hub
+    weights = weights * scale[pairs[:, 0]] * scale[pairs[:, 1]]
+    both = np.concatenate([pairs, pairs[:, ::-1]]).astype(np.int32)
+    ways = np.concatenate([weights * homeward, weights])  # to chunks from their pages comes first, see kinds
+    joined = coo_array((ways, (both[:, 0], both[:, 1])), shape=(links.size, links.size)).tocsr()
+    total = np.asarray(joined.sum(axis=0)).ravel()
+    column = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    return csr_array(joined.multiply(column[np.newaxis, :]))
+
+
+def solve(
+    matrix: csr_array, seeds: Masses, dampings: Sequence[float], rows: int, tolerance: float = 2e-4
+) -> dict[float, Masses]:
+    """damping -> stationary mass of the first ``rows`` nodes (rows, questions), for several dampings at the price of the
+    largest: the steps are the same. At most ``tolerance`` of the mass is still under way; columns are scaled
+    to what would sum to 1 over all nodes, which also sends a walker without a way on back to the seeds."""
+    steps = {damping: math.ceil(math.log(tolerance) / math.log(damping)) for damping in dampings}
+    mass = seeds
+    sums = {damping: (1 - damping) * seeds[:rows] for damping in dampings}
+    totals = {damping: (1 - damping) * seeds.sum(axis=0) for damping in dampings}
+    for step in range(1, max(steps.values()) + 1):
+        mass = matrix @ mass
+        total = mass.sum(axis=0)
+        for damping in dampings:
+            if step <= steps[damping]:
+                share = (1 - damping) * damping**step
+                sums[damping] = sums[damping] + share * mass[:rows]
+                totals[damping] = totals[damping] + share * total
+    return {
+        damping: sums[damping] / np.where(totals[damping] > 0, totals[damping], 1) for damping in dampings
+    }
+
+
+def _split(graph: Adjacency) -> tuple[Pairs, Pairs]:
+    """The edges of the product's walk: to entities a chunk cites, to its own page."""
+    count = len(graph.chunks)
+    degrees = np.diff(graph.indptr[: count + 1])
+    chunk = np.repeat(np.arange(count), degrees)
+    pairs = np.stack([chunk, graph.indices[: graph.indptr[count]].astype(np.int64)], axis=1)
+    page = np.array([count + graph.entity_rows[page_of(uri)] for uri in graph.chunks], dtype=np.int64)
+    own = page[pairs[:, 0]] == pairs[:, 1]
+    return pairs[~own], pairs[own]
+
+
+def _following(ordered: Sequence[str], graph: Adjacency) -> Pairs:
+    pairs = [
+        (graph.chunk_rows[one], graph.chunk_rows[other])
+        for one, other in zip(ordered, ordered[1:], strict=False)
+        if page_of(one) == page_of(other)
+    ]
+    return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
+
+
+def _relations(store: GraphStore, graph: Adjacency) -> Pairs:
+    rows, offset = graph.entity_rows, len(graph.chunks)
+    pairs = {
+        (min(ends), max(ends))
+        for edge in store.relations(graph.entities)
+        if edge.source != edge.target and edge.source in rows and edge.target in rows
+        for ends in [(rows[edge.source], rows[edge.target])]
+    }
+    return offset + np.array(sorted(pairs), dtype=np.int64).reshape(len(pairs), 2)
+
+
+def _outline(graph: Adjacency) -> tuple[int, Pairs]:
+    """How many sections hold chunks or sections, and the edges chunk - section, section - section, section - page."""
+    offset = len(graph.chunks) + len(graph.entities)
+    number: dict[str, int] = {}
+    pairs = []
+    for row, uri in enumerate(graph.chunks):
+        below, above = row, section_of(uri)
+        while SEPARATOR in above:
+            new = above not in number
+            node = offset + number.setdefault(above, len(number))
+            pairs.append((below, node))
+            if not new:
+                break
+            below, above = node, above.rpartition(SEPARATOR)[0]
+        else:
+            if below != row:  # a chunk right under its page has the edge to it already
+                pairs.append((below, len(graph.chunks) + graph.entity_rows[above]))
+    return len(number), np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)

@@ -1,0 +1,179 @@
+"""Asking again: the question with the first sentence of each of the best passages, embedded anew.
+
+    python experiments/walk/iterate.py --data ../shared/data --joint joint-store --multihop stores --hits hits
+
+What is found among the candidates, and what two rankings that use the new cosines find among the first five; against as
+many candidates without asking again. No part of the product.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from asked import DEPTH, Asked, Set, chunk_rows, read_set
+from grid import others_find
+from runs import Setting, answer, cell, judge
+
+import trivium
+from trivium.evaluation.significance import mean_interval
+from trivium.fusion.hits import HitList, load_hits
+from trivium.graph.schema import Label
+from trivium.graph.store import Neighbour, rank_key
+
+PASSAGES = 5
+WIDE = 80
+"""How deep the vector view goes to see as many candidates without asking again."""
+SAMPLE = 100
+MOST_WORDS = 40
+_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """What is near a question, and near it with each of the best passages (by uri)."""
+
+    first: list[Neighbour]
+    again: dict[str, list[Neighbour]]
+    seconds: float
+    """Processor time of asking again."""
+
+
+def main() -> None:
+    """Ask twice, compare."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--joint", type=Path, required=True)
+    parser.add_argument("--multihop", type=Path, required=True)
+    parser.add_argument("--hits", type=Path, required=True)
+    given = parser.parse_args()
+    files = {
+        name: (given.multihop / name, given.data / "multihop" / f"{name}_questions.jsonl")
+        for name in ("hotpotqa", "2wiki", "musique")
+    }
+    files["earth"] = (given.joint, given.data / "nq" / "earth_questions.jsonl")
+    files["squad"] = (given.joint, given.data / "wiki" / "squad_questions.jsonl")
+    for name, (store, questions) in files.items():
+        with trivium.Engine.open(store) as engine:
+            one = read_set(engine, questions, SAMPLE if name == "squad" else None)
+            rounds = [ask_again(engine, asked) for asked in one.asked]
+            hits = {hit.question_id: hit for hit in load_hits(given.hits / f"{name}.npz").hits}
+            compare(engine, one, rounds, hits)
+
+
+def ask_again(engine: trivium.Engine, asked: Asked) -> Round:
+    """The second round of a question, from the best passages of the walk as shipped."""
+    store = engine.store
+    first = store.nearest([Label.CHUNK], engine.embedder.embed_query(asked.text), WIDE)
+    start = time.process_time()
+    again = {}
+    for record in store.fetch(list(asked.shipped[:PASSAGES])):
+        vector = engine.embedder.embed_query(f"{asked.text} {first_sentence(record.text)}")
+        again[record.uri] = store.nearest([Label.CHUNK], vector, DEPTH)
+    return Round(first, again, time.process_time() - start)
+
+
+def first_sentence(text: str) -> str:
+    """Up to the first full stop that a capital letter follows, ``MOST_WORDS`` at most."""
+    return " ".join(_END.split(text, maxsplit=1)[0].split()[:MOST_WORDS])
+
+
+def compare(engine: trivium.Engine, one: Set, rounds: Sequence[Round], hits: dict[str, HitList]) -> None:
+    """Prints what is found without and with the second round."""
+    print(
+        f"\n{one.name}: {len(one.asked)} questions, {1e3 * np.mean([r.seconds for r in rounds]):.1f} ms each"
+    )
+    pools = {
+        "vector 30 + walk 30": [_top(r.first, 30) for r in rounds],
+        f"vector {WIDE} + walk 30": [_top(r.first, WIDE) for r in rounds],
+        **{
+            f"vector 30 + walk 30 + {k} of each again": [
+                _top(r.first, 30) | {uri for near in r.again.values() for uri in _top(near, k)}
+                for r in rounds
+            ]
+            for k in (5, 10, 30)
+        },
+    }
+    for name, found in pools.items():
+        full = [own | set(asked.shipped) for own, asked in zip(found, one.asked, strict=True)]
+        _say(name, one, full)
+    every = [others_find(hits[asked.id]) | set(asked.shipped) for asked in one.asked]
+    _say("all eight views", one, every)
+    again = [
+        own | {uri for near in r.again.values() for uri in _top(near, 10)}
+        for own, r in zip(every, rounds, strict=True)
+    ]
+    _say("all eight views + 10 of each again", one, again)
+    graph = engine.store.adjacency()
+    shipped = judge(one, [list(asked.shipped) for asked in one.asked])
+    rankings = {
+        "vector": [_ranked({n.uri: n.score for n in r.first}) for r in rounds],
+        "vector, best of both rounds": [_ranked(best(r)) for r in rounds],
+        "vector, best pair": [_ranked(pairs(r)) for r in rounds],
+        "walk": [list(asked.shipped) for asked in one.asked],
+    }
+    for name, scored in (("best of both rounds", best), ("best pair", pairs)):
+        seeded = [
+            replace(asked, chunks=chunk_rows(graph, [Neighbour(u, s) for u, s in _sorted(scored(r))]))
+            for asked, r in zip(one.asked, rounds, strict=True)
+        ]
+        rankings[f"walk from {name}"] = answer(replace(one, asked=tuple(seeded)), Setting())
+    for name, ranking in rankings.items():
+        values = judge(one, ranking)
+        gain = mean_interval(values[:, 3] - shipped[:, 3])
+        print(f"  {name}: {cell(one, values)}; recall@5 {gain.mean:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]")
+
+
+def best(asked_twice: Round) -> dict[str, float]:
+    """The highest cosine of a chunk with the question or with the question and a passage."""
+    scores = {near.uri: near.score for near in asked_twice.first}
+    for found in asked_twice.again.values():
+        for near in found:
+            scores[near.uri] = max(scores.get(near.uri, -1.0), near.score)
+    return scores
+
+
+def pairs(asked_twice: Round) -> dict[str, float]:
+    """The best pair a chunk is in: mean of the first passage's cosine with the question and the second's with both."""
+    first = {near.uri: near.score for near in asked_twice.first}
+    worst = min(first.values())
+    scores: dict[str, float] = {}
+    for passage, found in asked_twice.again.items():
+        for near in found:
+            if near.uri == passage:
+                continue
+            score = (first.get(passage, worst) + near.score) / 2
+            for uri in (passage, near.uri):
+                scores[uri] = max(scores.get(uri, -1.0), score)
+    return scores
+
+
+def _top(near: Sequence[Neighbour], k: int) -> set[str]:
+    return {one.uri for one in near[:k]}
+
+
+def _sorted(scores: dict[str, float]) -> list[tuple[str, float]]:
+    return sorted(scores.items(), key=lambda item: rank_key(item[1], item[0]))
+
+
+def _ranked(scores: dict[str, float]) -> list[str]:
+    return [uri for uri, _ in _sorted(scores)][:DEPTH]
+
+
+def _say(name: str, one: Set, found: Sequence[set[str]]) -> None:
+    recall = [
+        np.mean([bool(own & set(group)) for group in asked.gold.groups])
+        for own, asked in zip(found, one.asked, strict=True)
+    ]
+    print(f"  {name}: {np.mean(recall):.4f} of the gold among {np.mean([len(own) for own in found]):.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The walk under other settings and on other graphs, against the one that is shipped.
+
+    python experiments/walk/tune.py vary --data ../shared/data --joint joint-store --multihop stores
+    python experiments/walk/tune.py grid --data ../shared/data --joint joint-store --multihop stores --hits hits
+    python experiments/walk/tune.py confirm --data ../shared/data --joint joint-store --multihop stores
+
+``vary`` changes one thing at a time. ``grid`` tries what moved together, see :mod:`grid`. ``confirm`` judges what was
+picked on two sets that took no part. ``stores`` holds the folders
+``hotpotqa``, ``2wiki`` and ``musique``. ``--hits`` (hit lists of ``trivium evaluate --hits``, named as the sets) adds
+what the union of all views finds with another walk in place of the shipped one.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from asked import DEPTH, Seeds, Set, read_set
+from graphs import Edges
+from grid import grid, show
+from runs import DEEP, MULTIHOP, Setting, answer, cell, headline, judge
+
+import trivium
+
+SQUAD, QED = 400, 200
+TUNED = ("hotpotqa", "2wiki", "musique")
+PICKED = {
+    "own page weighs 8 from the page": Setting(edges=Edges(home=8.0)),
+    "and lexical seeds .25": Setting(edges=Edges(home=8.0), seeds=Seeds(lexical=0.25)),
+}
+
+
+def main() -> None:
+    """Read the questions, try, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["vary", "grid", "confirm"])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--joint", type=Path, required=True)
+    parser.add_argument("--multihop", type=Path, required=True)
+    parser.add_argument("--hits", type=Path)
+    given = parser.parse_args()
+    if given.what == "confirm":
+        confirm([read_multihop(given.data, given.multihop, name) for name in MULTIHOP if name not in TUNED])
+        return
+    sets = list(read(given.data, given.joint, given.multihop))
+    if given.what == "vary":
+        vary(sets)
+    else:
+        grid(sets, given.hits)
+
+
+def read(data: Path, joint: Path, multihop: Path) -> Iterator[Set]:
+    """The six sets."""
+    with trivium.Engine.open(joint) as engine:
+        yield read_set(engine, data / "wiki" / "squad_questions.jsonl", SQUAD)
+        yield read_set(engine, data / "nq" / "earth_questions.jsonl")
+        yield read_set(engine, data / "nq" / "qed_questions.jsonl", QED)
+    for name in TUNED:
+        yield read_multihop(data, multihop, name)
+
+
+def read_multihop(data: Path, stores: Path, name: str) -> Set:
+    """A set of several hops."""
+    with trivium.Engine.open(stores / name) as engine:
+        return read_set(engine, data / "multihop" / f"{name}_questions.jsonl")
+
+
+def confirm(sets: Sequence[Set]) -> None:
+    """What was picked, beside the shipped walk."""
+    shipped = [judge(one, answer(one, Setting())) for one in sets]
+    for name, setting in PICKED.items():
+        print(f"\n{name}")
+        show(sets, shipped, [judge(one, answer(one, setting)) for one in sets])
+
+
+def vary(sets: Sequence[Set]) -> None:
+    """One change at a time."""
+    print("| | " + " | ".join(f"{one.name} ({len(one.asked)})" for one in sets) + " | mean |")
+    print("|---" * (len(sets) + 2) + "|")
+    for name, setting in variants().items():
+        values = [judge(one, answer(one, setting)) for one in sets]
+        cells = [cell(one, own) for one, own in zip(sets, values, strict=True)]
+        means = [
+            np.mean([headline(one, own).mean() for one, own in zip(sets, values, strict=True)]),
+            np.mean([own[:, DEEP].mean() for own in values]),
+        ]
+        print(f"| {name} | " + " | ".join(cells) + f" | {means[0]:.4f}, {means[1]:.4f} |", flush=True)
+        if name == "as shipped":
+            check(sets)
+
+
+def check(sets: Sequence[Set]) -> None:
+    """Says how far the walk of the product and this one agree, and how good the product's is."""
+    for one in sets:
+        mine = answer(one, Setting())
+        for name in ("shipped", "precise"):
+            theirs = [list(getattr(asked, name)) for asked in one.asked]
+            pairs = list(zip(mine, theirs, strict=True))
+            first = np.mean([a[:5] == b[:5] for a, b in pairs])
+            shared = np.mean([len(set(a) & set(b)) / max(len(b), 1) for a, b in pairs])
+            print(
+                f"<!-- {one.name}, {name}: the same five {first:.3f}, of the first {DEPTH} {shared:.3f}; "
+                f"{cell(one, judge(one, theirs))} -->"
+            )
+
+
+def variants() -> dict[str, Setting]:
+    """One thing at a time around the settings as shipped."""
+    base = Setting()
+
+    def edges(**changed: Any) -> Setting:
+        return replace(base, edges=replace(base.edges, **changed))
+
+    def seeds(**changed: Any) -> Setting:
+        return replace(base, seeds=replace(base.seeds, **changed))
+
+    return {
+        "as shipped": base,
+        **{f"damping {d}": replace(base, damping=d) for d in (0.3, 0.4, 0.6, 0.7, 0.8)},
+        **{
+            f"{n} seed chunks" + (", softer" if t > 0.02 else ""): seeds(chunks=n, temperature=t)
+            for n, t in ((5, 0.02), (10, 0.02), (50, 0.02), (50, 0.03))
+        },
+        **{f"temperature {t}": seeds(temperature=t) for t in (0.01, 0.015, 0.03, 0.05)},
+        **{f"entities' share {s}": seeds(share=s) for s in (0.0, 0.1, 0.15, 0.35, 0.5, 0.75)},
+        **{f"{n} seed entities": seeds(entities=n) for n in (1, 10)},
+        **{f"nearest beside named {s}": seeds(near=s) for s in (0.25, 0.5)},
+        **{f"named by rarity, power {r}": seeds(rarity=r) for r in (0.5, 1.0)},
+        **{f"lexical seeds {s}": seeds(lexical=s) for s in (0.25, 0.5)},
+        **{f"own page weighs {w}": edges(own=w) for w in (0.25, 0.5, 2.0, 4.0)},
+        **{f"own page weighs {w} from the page": edges(home=w) for w in (2.0, 4.0, 8.0)},
+        "own page weighs 2 from the chunk": edges(own=2.0, home=0.5),
+        **{f"hubs damped, power {a}": edges(hub=a) for a in (0.25, 0.5, 1.0)},
+        **{f"next chunk weighs {w}": edges(following=w) for w in (0.25, 1.0)},
+        **{f"relations weigh {w}": edges(relations=w) for w in (0.5, 1.0)},
+        "sections beside": edges(sections="beside"),
+        "sections instead": edges(sections="instead"),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Tables and figures in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+
+def grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+    """A table whose first columns are ``words`` and whose others are figures. Names from outside go through
+    :func:`plain` first.
+
+    >>> print(grid(["row", "hit@1"], [["vector", ".5"]]))
+    | row | hit@1 |
+    |---|---:|
+    | vector | .5 |
+    """
+    rule = "|" + "|".join(["---"] * words + ["---:"] * (len(head) - words)) + "|"
+    return "\n".join([_line(head), rule, *(_line(row) for row in rows)])
+
+
+def plain(text: str) -> str:
+    """Text from outside as Markdown that shows it: on one line, with nothing in it that means something.
+
+    >>> plain("a|b *c*")
+    'a\\\\|b \\\\*c\\\\*'
+    """
+    return re.sub(r"([\\`*_{}\[\]<>|#&~])", r"\\\1", " ".join(text.split()))
+
+
+def share(value: float) -> str:
+    """A number in [0, 1] or a difference of such, to three digits, without the zero that says nothing.
+
+    >>> share(0.8125), share(1), share(-0.25)
+    ('.812', '1.000', '-.250')
+    """
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
+
+
+def chance(p: float) -> str:
+    """A p-value."""
+    return "< .001" if p < 0.001 else share(p)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
