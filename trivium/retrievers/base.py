@@ -91,6 +91,15 @@ class Query:
         """How often and where the question's terms occur in chunks; the store is asked once a chunk."""
         return self.remember("term_counts", lambda: KnownCounts(self.store, self.terms)).of(chunks)
 
+    def chunk_rows(self, chunks: Sequence[str]) -> NDArray[np.int64]:
+        """Rows of chunks in the graph that the walk runs on (n,), -1 where they are not in it; found once for the same
+        chunks."""
+        asked = tuple(chunks)
+        rows = self.store.adjacency().chunk_rows
+        return self.remember(
+            ("chunk_rows", asked), lambda: np.array([rows.get(uri, -1) for uri in asked], dtype=np.int64)
+        )
+
     @property
     def term_statistics(self) -> TermStatistics:
         """What the corpus knows of the question's terms."""

@@ -3,7 +3,6 @@ say together."""
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -26,26 +25,30 @@ def of_links(
     """``cosines`` and ``lexical`` (n,) are scores of the chunks; ``mentioned`` (n, t) is each term's share of the
     question where a chunk has it, else 0."""
     offset = len(graph.chunks)
-    named = {graph.entity_rows[uri] for uri in query.named_entities if uri in graph.entity_rows}
-    from_named = _cited_on(graph, [graph.entities[row] for row in named])
-    pages = [graph.entity_rows.get(page_of(uri), -1) for uri in chunks]
-    cited = [
-        [entity for entity in _linked_with(graph, graph.chunk_rows.get(uri, -1), offset) if entity != page]
-        for uri, page in zip(chunks, pages, strict=True)
-    ]
-    degrees = np.diff(graph.indptr)
-    own = np.array(pages, dtype=np.int64)
-    citing, there = _links_among(pages, cited)
+    named = np.array([graph.entity_rows.get(uri, -1) for uri in query.named_entities], dtype=np.int64)
+    named = named[named >= 0]
+    titles = [page_of(uri) for uri in chunks]
+    row_of = {title: graph.entity_rows.get(title, -1) for title in dict.fromkeys(titles)}
+    pages = np.array([row_of[title] for title in titles], dtype=np.int64)
+    citing, cited = _citations(graph, query.chunk_rows(chunks), pages)
+    is_named = _mask(graph, named)
+    nodes = np.where(pages >= 0, offset + pages, 0)
+    degrees = np.where(pages >= 0, graph.indptr[nodes + 1] - graph.indptr[nodes], np.nan)
     return {
-        "page_named": np.array([page in named for page in pages], dtype=np.float64),
-        "cites_named": np.array([sum(entity in named for entity in row) for row in cited], dtype=np.float64),
-        "from_named": np.array([page in from_named for page in pages], dtype=np.float64),
-        "in_degree": np.where(
-            own >= 0, np.log1p(degrees[offset + own]) if len(degrees) > offset else 0, np.nan
-        ),
-        "out_degree": np.array([math.log1p(len(row)) for row in cited]),
-        **_of_pairs(citing, there, cosines, lexical, mentioned),
+        "page_named": is_named[pages].astype(np.float64),
+        "cites_named": np.bincount(citing[is_named[cited]], minlength=len(chunks)).astype(np.float64),
+        "from_named": _mask(graph, _cited_on(graph, named))[pages].astype(np.float64),
+        "in_degree": np.log1p(degrees),
+        "out_degree": np.log1p(np.bincount(citing, minlength=len(chunks))),
+        **_of_pairs(*_links_among(pages, citing, cited), cosines, lexical, mentioned),
     }
+
+
+def _mask(graph: Adjacency, entities: Rows) -> NDArray[np.bool_]:
+    """Which entities are among these, by number; the last, which -1 leads to, stands for none."""
+    mask = np.zeros(len(graph.entities) + 1, dtype=np.bool_)
+    mask[entities] = True
+    return mask
 
 
 def _of_pairs(
@@ -80,36 +83,39 @@ def _best(n: int, rows: Rows, values: Floats) -> Floats:
     return np.where(np.isfinite(best), best, np.nan)
 
 
-def _links_among(pages: Sequence[int], cited: Sequence[Sequence[int]]) -> tuple[Rows, Rows]:
+def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
+    """Which candidate cites which entity, its own page left out: numbers of the candidates, rising, and of the entities.
+    ``rows`` are the chunks' in the graph, ``pages`` their pages' numbers, each -1 where there is none."""
+    starts = np.where(rows >= 0, graph.indptr[rows], 0)
+    lengths = np.where(rows >= 0, graph.indptr[rows + 1], 0) - starts
+    citing, places = _stretches(starts, lengths)
+    cited = graph.indices[places].astype(np.int64) - len(graph.chunks)
+    other = cited != pages[citing]
+    return citing[other], cited[other]
+
+
+def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
     """Which candidate links to the page of which, each pair once."""
-    on_page: dict[int, list[int]] = {}
-    for row, page in enumerate(pages):
-        if page >= 0:
-            on_page.setdefault(page, []).append(row)
-    pairs = [
-        (row, other)
-        for row, entities in enumerate(cited)
-        for entity in entities
-        for other in on_page.get(entity, ())
-    ]
-    found = np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
-    return found[:, 0], found[:, 1]
+    order = np.argsort(pages, kind="stable")
+    starts, ends = (np.searchsorted(pages[order], cited, side) for side in ("left", "right"))
+    citation, places = _stretches(starts, ends - starts)
+    return citing[citation], order[places]
 
 
-def _linked_with(graph: Adjacency, chunk: int, offset: int) -> list[int]:
-    """Numbers of the entities a chunk is linked with, its own page among them."""
-    if chunk < 0:
-        return []
-    row: list[int] = (graph.indices[graph.indptr[chunk] : graph.indptr[chunk + 1]] - offset).tolist()
-    return row
-
-
-def _cited_on(graph: Adjacency, pages: Sequence[str]) -> set[int]:
+def _cited_on(graph: Adjacency, pages: Rows) -> Rows:
     """Numbers of the entities that chunks of the pages are linked with."""
-    found: set[int] = set()
-    for page in pages:
+    found: list[Rows] = [np.empty(0, dtype=np.int64)]
+    for page in [graph.entities[row] for row in pages.tolist()]:
         # Chunks are in the order of their uris, which all begin with the page's and "#", and "$" comes after "#".
         start, end = bisect_left(graph.chunks, f"{page}#"), bisect_left(graph.chunks, f"{page}$")
         end = min(end, start + LARGEST_PAGE)
-        found.update((graph.indices[graph.indptr[start] : graph.indptr[end]] - len(graph.chunks)).tolist())
-    return found
+        linked = graph.indices[graph.indptr[start] : graph.indptr[end]]
+        found.append(linked.astype(np.int64) - len(graph.chunks))
+    return np.concatenate(found)
+
+
+def _stretches(starts: Rows, lengths: Rows) -> tuple[Rows, Rows]:
+    """For stretches of numbers, each rising by one from its start: which stretch a number is of, and the number."""
+    own = np.repeat(np.arange(len(starts)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return own, np.arange(len(own)) + (starts - before)[own]

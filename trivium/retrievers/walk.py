@@ -67,8 +67,8 @@ class WalkRetriever:
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         graph = query.store.adjacency()
         mass = self._solution(query, graph)
-        rows = [graph.chunk_rows.get(uri, -1) for uri in chunks]
-        return np.array([mass[row] if row >= 0 else np.nan for row in rows], dtype=np.float64)
+        rows = query.chunk_rows(chunks)
+        return np.where(rows >= 0, mass[rows], np.nan) if len(mass) else np.full(len(chunks), np.nan)
 
     def _solution(self, query: Query, graph: Adjacency) -> Floats:
         return query.remember(self, lambda: self._solve(query, graph))

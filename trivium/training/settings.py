@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trivium.errors import ConfigurationError
+from trivium.training.limits import check_least
 from trivium.training.thesis_settings import ThesisSettings
 
 
@@ -36,19 +37,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        least = {
-            "epochs": 1,
-            "batch": 1,
-            "candidates": 4,
-            "redrawn": 1,
-            "watched": 2,
-            "members": 1,
-            "folds": 2,
-            "seed": 0,
-        }
-        low = [f"{name} of {n} or more" for name, n in least.items() if getattr(self, name) < n]
-        if low:
-            raise ConfigurationError(f"training needs {', '.join(low)}")
+        check_least(self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, members=1, folds=2, seed=0)
         if not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(f"layers need 1 unit or more, got {self.hidden}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):

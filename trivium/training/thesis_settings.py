@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from trivium.errors import ConfigurationError
+from trivium.training.limits import check_least
 
 STANDARDISATIONS = ("local", "global")
 MININGS = ("none", "hard", "mixed")
@@ -54,19 +55,7 @@ class ThesisSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        least = {
-            "plateau": 1,
-            "patience": 1,
-            "batch": 2,
-            "epochs": 1,
-            "watched": 2,
-            "members": 1,
-            "folds": 2,
-            "seed": 0,
-        }
-        low = [f"{name} of {n} or more" for name, n in least.items() if getattr(self, name) < n]
-        if low:
-            raise ConfigurationError(f"training needs {', '.join(low)}")
+        check_least(self, plateau=1, patience=1, batch=2, epochs=1, watched=2, members=1, folds=2, seed=0)
         if self.standardisation not in STANDARDISATIONS or self.mining not in MININGS:
             raise ConfigurationError(
                 f"expected a standardisation of {', '.join(STANDARDISATIONS)} and a mining of {', '.join(MININGS)},"
