@@ -334,17 +334,11 @@ class Engine:
     # -- measuring --------------------------------------------------------------------------------------------
 
     def tables(
-        self,
-        questions: Iterable[Question],
-        *,
-        exact: bool = False,
-        depth: int = DEPTH,
-        signals: bool = False,
+        self, questions: Iterable[Question], *, exact: bool = False, depth: int = DEPTH
     ) -> Iterable[Table]:
-        """The table of all eight retrievers' scores, question by question, with ``signals`` where asked for: what
-        fusions are trained on."""
+        """The table of all eight retrievers' scores, question by question: what the convex combination is tuned on."""
         for question in questions:
-            yield gather(self._query(question.text, exact), self._retrievers, depth, signals=signals)
+            yield gather(self._query(question.text, exact), self._retrievers, depth)
 
     def trace(self, questions: Sequence[Question]) -> Traced:
         """The gold chunks of questions in this store, or the reasons why some have none."""

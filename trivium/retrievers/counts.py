@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trivium.graph.store import GraphStore, TermCounts
+from trivium.graph.stretches import stretches
 
 
 class KnownCounts:
@@ -49,11 +50,9 @@ def taken(counts: TermCounts, rows: Sequence[int]) -> TermCounts:
     """The counts of some of the chunks, in the order of ``rows``."""
     own = np.array(rows, dtype=np.int64)
     starts, ends = (np.searchsorted(counts.places[:, 0], own, side) for side in ("left", "right"))
-    lengths = ends - starts
-    # Stretches of places one after another: within each the numbers go up by one from its start.
-    where = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+    chunk, where = stretches(starts, ends - starts)
     places = counts.places[where]
-    places[:, 0] = np.repeat(np.arange(len(own)), lengths)
+    places[:, 0] = chunk
     return TermCounts(
         counts.text[own], counts.headings[own], counts.text_length[own], counts.headings_length[own], places
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency, Floats
+from trivium.graph.stretches import stretches
 from trivium.retrievers.base import Query
 
 LARGEST_PAGE = 500
@@ -88,7 +89,7 @@ def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
     ``rows`` are the chunks' in the graph, ``pages`` their pages' numbers, each -1 where there is none."""
     starts = np.where(rows >= 0, graph.indptr[rows], 0)
     lengths = np.where(rows >= 0, graph.indptr[rows + 1], 0) - starts
-    citing, places = _stretches(starts, lengths)
+    citing, places = stretches(starts, lengths)
     cited = graph.indices[places].astype(np.int64) - len(graph.chunks)
     other = cited != pages[citing]
     return citing[other], cited[other]
@@ -98,7 +99,7 @@ def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
     """Which candidate links to the page of which, each pair once."""
     order = np.argsort(pages, kind="stable")
     starts, ends = (np.searchsorted(pages[order], cited, side) for side in ("left", "right"))
-    citation, places = _stretches(starts, ends - starts)
+    citation, places = stretches(starts, ends - starts)
     return citing[citation], order[places]
 
 
@@ -112,10 +113,3 @@ def _cited_on(graph: Adjacency, pages: Rows) -> Rows:
         linked = graph.indices[graph.indptr[start] : graph.indptr[end]]
         found.append(linked.astype(np.int64) - len(graph.chunks))
     return np.concatenate(found)
-
-
-def _stretches(starts: Rows, lengths: Rows) -> tuple[Rows, Rows]:
-    """For stretches of numbers, each rising by one from its start: which stretch a number is of, and the number."""
-    own = np.repeat(np.arange(len(starts)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return own, np.arange(len(own)) + (starts - before)[own]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.embedded.files import Arrays
+from trivium.graph.stretches import stretches
 
 Rows = NDArray[np.int64]
 
@@ -26,8 +27,7 @@ class Csr:
     def rows(self, rows: Rows) -> tuple[NDArray[np.int32], Rows]:
         """Entries of several rows one after the other, and how many each has."""
         counts = self.indptr[rows + 1] - self.indptr[rows]
-        before = np.cumsum(counts) - counts
-        places = np.repeat(self.indptr[rows] - before, counts) + np.arange(counts.sum())
+        _, places = stretches(self.indptr[rows], counts)
         return self.indices[places], counts
 
 
