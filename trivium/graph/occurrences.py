@@ -1,65 +1,72 @@
-"""Where terms occur in texts that stores keep as their terms, one space between two."""
+"""Where the terms of a question occur in chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.store import TermCounts
 
+Numbers = NDArray[np.int64]
+
 
 def count_terms(texts: Sequence[str], headings: Sequence[str], terms: Sequence[str]) -> TermCounts:
-    """How often and where terms occur in chunks, given as the terms of their texts and of their headings.
+    """How often and where terms occur in chunks, given as the terms of their texts and of their headings with one
+    space between two.
 
     >>> counts = count_terms(["red red planet", "moon"], ["planet", "red"], ["moon", "red"])
     >>> counts.text.tolist(), counts.headings.tolist(), counts.places.tolist()
     ([[0.0, 2.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]], [[0, 1, 0], [0, 1, 1], [1, 0, 0]])
     """
-    numbers: dict[str, int] = {}
-    for number, term in enumerate(terms):
-        numbers.setdefault(term, number)
-    words = [text.split() for text in texts]
-    places = _table(
-        [
-            (row, numbers[word], position)
-            for row, own in enumerate(words)
-            for position, word in enumerate(own)
-            if word in numbers
-        ],
-        3,
+    numbers = {term: number for number, term in enumerate(dict.fromkeys(terms))}
+    words = " ".join(chain.from_iterable(zip(headings, texts, strict=True))).split()
+    lengths = np.array(
+        [(_length(text), _length(above)) for text, above in zip(texts, headings, strict=True)], dtype=np.int64
+    ).reshape(-1, 2)
+    return count_numbers(
+        np.fromiter(map(numbers.get, words, repeat(-1)), dtype=np.int64, count=len(words)),
+        np.repeat(np.arange(len(texts)), lengths.sum(axis=1)),
+        lengths,
+        np.array([numbers[term] for term in terms], dtype=np.int64),
+        len(numbers),
     )
 
-    @cache  # chunks of one section share their headings
-    def of_headings(text: str) -> tuple[int, list[int]]:
-        own = text.split()
-        return len(own), [numbers[word] for word in own if word in numbers]
 
-    above = [of_headings(text) for text in headings]
+def count_numbers(
+    words: NDArray[np.integer], chunk: Numbers, lengths: Numbers, terms: Numbers, known: int
+) -> TermCounts:
+    """How often and where terms (t,) occur, known by their numbers below ``known``; -1 is a term that occurs nowhere.
+
+    ``words`` (w,) are the terms of the chunks (n) one after the other, of each first the headings', then the text's;
+    ``chunk`` (w,) is which chunk each is of, ``lengths`` (n x 2) are how many text and headings have."""
+    column = np.full(known + 1, -1, dtype=np.int64)
+    column[terms[::-1]] = np.arange(len(terms))[::-1]  # of a term given twice, the first
+    column[-1] = -1
+    term = column[words]
+    found = np.flatnonzero(term >= 0)
+    term, row = term[found], chunk[found]
+    sizes = lengths.sum(axis=1)
+    position = found - (np.cumsum(sizes) - sizes + lengths[:, 1])[row]
+    in_text = position >= 0
+    columns = column[terms]
     return TermCounts(
-        text=_counted(places[:, :2], len(texts), terms, numbers),
-        headings=_counted(
-            _table([(row, number) for row, (_, own) in enumerate(above) for number in own], 2),
-            len(texts),
-            terms,
-            numbers,
-        ),
-        text_length=np.array([len(own) for own in words], dtype=np.float64),
-        headings_length=np.array([length for length, _ in above], dtype=np.float64),
-        places=places,
+        text=_counted(row[in_text], term[in_text], len(lengths), columns),
+        headings=_counted(row[~in_text], term[~in_text], len(lengths), columns),
+        text_length=lengths[:, 0].astype(np.float64),
+        headings_length=lengths[:, 1].astype(np.float64),
+        places=np.stack([row[in_text], term[in_text], position[in_text]], axis=1),
     )
 
 
-def _table(rows: Sequence[tuple[int, ...]], width: int) -> NDArray[np.int64]:
-    return np.array(rows, dtype=np.int64).reshape(len(rows), width)
+def _length(terms: str) -> int:
+    return terms.count(" ") + 1 if terms else 0
 
 
-def _counted(
-    found: NDArray[np.int64], texts: int, terms: Sequence[str], numbers: dict[str, int]
-) -> NDArray[np.float64]:
-    """Number of occurrences (row, term) as a matrix (texts x terms), also of a term given twice."""
-    width = len(terms)
-    counts = np.bincount(found[:, 0] * width + found[:, 1], minlength=texts * width).astype(np.float64)
-    return counts.reshape(texts, width)[:, [numbers[term] for term in terms]]
+def _counted(rows: Numbers, terms: Numbers, chunks: int, columns: Numbers) -> NDArray[np.float64]:
+    """Number of occurrences (row, term) as a matrix (chunks x columns); none in column -1."""
+    width = len(columns) + 1
+    counts = np.bincount(rows * width + terms, minlength=chunks * width).astype(np.float64)
+    return counts.reshape(chunks, width)[:, columns]

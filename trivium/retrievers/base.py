@@ -72,9 +72,11 @@ class Query:
         """What ``make`` answers, made once per key; who asks meanwhile waits for it. A key must determine its
         answer: retrievers use themselves (they are frozen) or themselves and the arguments."""
         with self._lock:
-            known = self._memo.get(key)
-            answer = self._memo.setdefault(key, Future())
-        if known is None:
+            answer = self._memo.get(key)
+            mine = answer is None
+            if answer is None:
+                answer = self._memo[key] = Future()
+        if mine:
             try:
                 answer.set_result(make())
             except BaseException as error:

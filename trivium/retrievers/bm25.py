@@ -53,7 +53,12 @@ def bm25(counts: TermCounts, statistics: TermStatistics, settings: BM25Settings)
         return np.zeros(frequency.shape[0])
     length = (counts.text_length + counts.headings_length) / statistics.mean_length
     saturation = settings.k1 * (1 - settings.b + settings.b * length)[:, np.newaxis]
-    with np.errstate(invalid="ignore"):  # 0 / 0 with k1 = 0: an absent term counts 0
-        weight = np.nan_to_num(frequency * (settings.k1 + 1) / (frequency + saturation))
+    # Not where a term is absent: with k1 = 0 that would be 0 / 0.
+    weight = np.divide(
+        frequency * (settings.k1 + 1),
+        frequency + saturation,
+        out=np.zeros_like(frequency),
+        where=frequency > 0,
+    )
     scores: Floats = weight @ idf(statistics)
     return scores

@@ -52,7 +52,7 @@ def _cosines(query: Query, sections: Sequence[str]) -> list[float]:
         return []
     vectors = query.store.vectors(Label.SUBCHAPTER, sections)
     # A section that is not embedded yet resembles nothing.
-    return [float(cosine) for cosine in np.nan_to_num(vectors @ query.vector)]
+    return [float(cosine) for cosine in np.nan_to_num(np.vecdot(vectors, query.vector))]
 
 
 def _section(uri: str, cosine: float) -> Option:

@@ -23,13 +23,14 @@ from trivium.graph.embedded.embeddings import read_embedder
 from trivium.graph.embedded.files import read_manifest, write_manifest
 from trivium.graph.embedded.matrix import Matrix, build_matrix, load_matrix
 from trivium.graph.embedded.near import NearIndex, open_near, plan_near
+from trivium.graph.embedded.tokens import Tokens, build_tokens, load_tokens
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
 from trivium.graph.embedded.words import WordIndex, build_words
 from trivium.graph.schema import Label
 from trivium.graph.store import Progress, Vectors
 
 INDEX = "index"
-FORMAT = 2
+FORMAT = 3
 """Raised whenever a derived file changes its meaning: files of another format are built anew."""
 LOCK_SECONDS = 3600.0
 """How long to wait for another process that builds the same generation."""
@@ -53,6 +54,7 @@ class Generation:
     matrix: Matrix
     near: dict[Label, NearIndex]
     words: WordIndex
+    tokens: Tokens
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _small: dict[Label, Vectors] = field(default_factory=dict, repr=False)
     recent: dict[Search, Rows] = field(default_factory=dict, repr=False)
@@ -142,6 +144,7 @@ def _build(connection: Connection, index: Path, key: str, progress: Progress | N
         + sum(len(plan.add) for _, plan in plans if plan is not None),
     )
     build_words(connection, folder, previous, chunk_ids, old_ids, counter.step)
+    build_tokens(connection, folder, previous, topology.nodes[Label.CHUNK], topology.terms, old_ids)
     for nodes, plan in plans:
         if plan is not None:
             plan.carry_out(folder, nodes, matrix, counter.step)
@@ -171,13 +174,15 @@ def _open(folder: Path, key: str) -> Generation | None:
         return None
     try:
         near = {label: open_near(folder, label, facts["dimension"]) for label in Label}
+        topology = load_topology(folder)
         return Generation(
             key=key,
             dimension=facts["dimension"],
-            topology=load_topology(folder),
+            topology=topology,
             matrix=load_matrix(folder),
             near={label: index for label, index in near.items() if index is not None},
             words=WordIndex(folder),
+            tokens=load_tokens(folder, topology.terms),
         )
     except (OSError, ValueError, RuntimeError):
         return None  # it went while it was opened, or a library refuses its file: it is built anew

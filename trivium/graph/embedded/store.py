@@ -16,11 +16,10 @@ from trivium.graph.embedded.connection import DATABASE, Database, create_databas
 from trivium.graph.embedded.decision import read_decision, write_decision
 from trivium.graph.embedded.generation import Generation, current_key, load_generation
 from trivium.graph.embedded.page_graphs import page_graphs
-from trivium.graph.embedded.terms import document_frequency, read_terms
+from trivium.graph.embedded.terms import document_frequency
 from trivium.graph.embedded.types import read_types
 from trivium.graph.embedded.upgrade import schema_version
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.occurrences import count_terms
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store import (
     Adjacency,
@@ -212,12 +211,9 @@ class EmbeddedStore:
         return [uri for _, uri in ranked]
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        nodes = self._current().topology.nodes[Label.CHUNK]
-        rows = nodes.uris.find_all(chunks)
-        numbers = np.where(rows >= 0, nodes.ids[rows], -1) if len(nodes.ids) else rows
-        with self._database.reading() as connection:
-            texts, headings = read_terms(connection, numbers.tolist())
-        return count_terms(texts, headings, terms)
+        generation = self._current()
+        rows = generation.topology.nodes[Label.CHUNK].uris.find_all(chunks)
+        return generation.tokens.count(rows, terms)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
         lengths = self._current().topology.terms

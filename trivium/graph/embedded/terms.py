@@ -46,15 +46,3 @@ def document_frequency(connection: Connection, terms: Sequence[str]) -> Floats:
         )
     )
     return np.array([known.get(term, 0) for term in terms], dtype=np.float64)
-
-
-def read_terms(connection: Connection, numbers: Sequence[int]) -> tuple[list[str], list[str]]:
-    """The terms of texts and of headings of chunks by their numbers; none of chunks that are not there."""
-    texts, headings = [""] * len(numbers), [""] * len(numbers)
-    rows = connection.execute(
-        "SELECT j.key, c.terms, c.heading_terms FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value",
-        [as_json(numbers)],
-    )
-    for row, of_text, of_headings in rows:
-        texts[row], headings[row] = of_text, of_headings
-    return texts, headings
