@@ -248,6 +248,14 @@ class Engine:
         fuse = self._fusion(self._suitable("default" if fusion is None else fusion, asked))
         return [self._search_fused(self._query(text, exact), k, asked, fuse, explain) for text in questions]
 
+    def gives_log_odds(self, retrievers: Sequence[str] | None = None, fusion: str | None = None) -> bool:
+        """Whether the scores of :meth:`search` with these arguments are log-odds, 0 where a hit is as likely right as
+        wrong."""
+        asked = self._named(retrievers)
+        if len(asked) == 1 and fusion is None:
+            return False
+        return self._made(self._suitable("default" if fusion is None else fusion, asked)).log_odds
+
     def _search_one(self, query: Query, k: int, retriever: Retriever, explain: bool) -> list[Hit]:
         found = retriever.retrieve(query, k)[:k]
         scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]

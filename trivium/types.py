@@ -150,3 +150,66 @@ class Hit:
     end: int
     contributions: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage that an answer rests on. ``number`` is what the answer's text calls it, as in ``[1]``; ``start`` and
+    ``end`` are characters into the page's plain text, of the whole passage."""
+
+    number: int
+    uri: str
+    page: str
+    section: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of an answer: characters ``start`` to ``end`` of its text. ``citations`` are the numbers it names and
+    those found for it afterwards; ``support`` in [0, 1] says how well the best of these passages bears it out, and
+    ``supported`` whether that is enough."""
+
+    start: int
+    end: int
+    citations: tuple[int, ...]
+    support: float
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a language model read and wrote."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered to a question, and on what grounds.
+
+    ``text`` holds citation marks like ``[1]``. ``found`` is false where the collection does not tell; then there are no
+    citations. ``hits`` are the passages that were looked at, best first. ``model`` is the language model that wrote the
+    text, None where sentences were taken from the passages. ``asked`` is the question that was searched for: the given
+    one, or a follow-up question made to stand by itself.
+    """
+
+    question: str
+    asked: str
+    text: str
+    found: bool
+    statements: tuple[Statement, ...]
+    citations: tuple[Citation, ...]
+    hits: tuple[Hit, ...]
+    model: str | None = None
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of a conversation and what was answered."""
+
+    question: str
+    answer: str

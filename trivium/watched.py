@@ -51,6 +51,10 @@ class _WatchedFusion:
     def needs_signals(self) -> bool:
         return self.inner.needs_signals
 
+    @property
+    def log_odds(self) -> bool:
+        return self.inner.log_odds
+
     def fuse(self, table: Table) -> Fused:
         # Between the last score and here the table was filled and, where asked for, the signals gathered.
         self.watch.lap("signals" if self.inner.needs_signals else None)

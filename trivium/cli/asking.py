@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from trivium.cli.terminal import (
     hit_json,
     info_json,
     out,
+    own_name,
     print_hits,
     print_info,
     print_json,
@@ -74,10 +76,11 @@ def search(
     """
     with Engine.open(store, selector=_selector(selector)) as engine:
         hits = engine.search(question, k, retriever, fusion, explain, exact)
+        log_odds = engine.gives_log_odds(retriever, fusion)
     if json:
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})
     else:
-        print_hits(question, hits, explain)
+        print_hits(question, hits, explain, log_odds)
 
 
 def evaluate(
@@ -209,9 +212,10 @@ def demo(
         for question in DEMO_QUESTIONS:
             out.print()
             out.rule(style="dim")
-            print_hits(question, engine.search(question, k=2, explain=True), explain=True)
+            hits = engine.search(question, k=2, explain=True)
+            print_hits(question, hits, explain=True, log_odds=engine.gives_log_odds())
     out.print()
     out.rule(style="dim")
-    out.print(
-        f'Ask it something else:  [bold]trivium search "your question" --store {escape(store)} --explain[/]'
-    )
+    command = shlex.join([*own_name(), "search", "your question", "--store", store, "--explain"])
+    out.print("Ask it something else:")
+    out.print(f"  [bold]{escape(command)}[/]", soft_wrap=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import shutil
 import sys
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -47,8 +50,8 @@ STAGES = {
 }
 _SNIPPET = 420
 _PROBLEMS_SHOWN = 20
-_NOTHING = 0.0005
-"""Contributions below this are printed as zero, and not at all where the view did not find the chunk."""
+_LITTLE = 0.02
+"""Contributions below this share of the largest have no line of their own."""
 
 
 class _Rate(ProgressColumn):
@@ -115,8 +118,16 @@ def shown(text: str) -> str:
     return escape("".join(" " if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text))
 
 
-def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
-    """Hits as a list: where, what, and (explained) why."""
+def own_name() -> list[str]:
+    """How this program was started, so that a command that is shown can be pasted."""
+    name = sys.argv[0]
+    if Path(name).name == "__main__.py":
+        return ["python", "-m", "trivium"]
+    return ["trivium"] if shutil.which("trivium") == name else [name]
+
+
+def print_hits(question: str, hits: Sequence[Hit], explain: bool, log_odds: bool) -> None:
+    """Hits as a list: where, what, and (explained) why. Scores that are ``log_odds`` are shown as probabilities too."""
     out.print(f"[bold]{shown(question)}[/]")
     if not hits:
         out.print("  Nothing found.")
@@ -124,12 +135,29 @@ def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
     for hit in hits:
         place = " › ".join(headings_of(hit.section))
         kind = "" if hit.kind == "paragraph" else f" [dim]({escape(hit.kind)})[/]"
-        out.print(f"\n[bold cyan]{hit.rank:>2}[/]  [bold]{escape(place)}[/]{kind}  [dim]{hit.score:.4g}[/]")
+        score = f"{hit.score:.4g}"
+        if log_odds:
+            score = (
+                f"{probability(hit.score)} (log-odds {hit.score:+.2f})" if explain else probability(hit.score)
+            )
+        out.print(f"\n[bold cyan]{hit.rank:>2}[/]  [bold]{escape(place)}[/]{kind}  [dim]{score}[/]")
         for line in textwrap.wrap(_snippet(hit.text), width=max(40, min(out.width, 110) - 6)):
             out.print(f"    {escape(line)}")
         out.print(f"    [dim]{escape(hit.uri)}  {hit.start}-{hit.end}[/]")
         if explain:
             _print_explanation(hit)
+
+
+def probability(log_odds: float) -> str:
+    """Log-odds as a percentage.
+
+    >>> probability(0.0), probability(2.2), probability(-9.0), probability(9.0)
+    ('50 %', '90 %', '< 1 %', '> 99 %')
+    """
+    share = 1 / (1 + math.exp(-max(-50.0, log_odds)))
+    if share < 0.01:
+        return "< 1 %"
+    return "> 99 %" if share > 0.99 else f"{100 * share:.0f} %"
 
 
 def _snippet(text: str) -> str:
@@ -140,9 +168,11 @@ def _snippet(text: str) -> str:
 def _print_explanation(hit: Hit) -> None:
     largest = max((abs(value) for value in hit.contributions.values()), default=0.0)
     names = sorted(hit.contributions, key=lambda name: -hit.contributions[name]) or sorted(hit.provenance)
+    left_out = []
     for name in names:
         value = hit.contributions.get(name, 0.0)
-        if abs(value) < _NOTHING and name not in hit.provenance:
+        if abs(value) < _LITTLE * largest or (value == 0 and name not in hit.provenance):
+            left_out.append(name)
             continue
         block = "█" if value >= 0 else "░"
         bar = block * round(12 * abs(value) / largest) if largest > 0 else ""
@@ -153,6 +183,8 @@ def _print_explanation(hit: Hit) -> None:
             found = f"found through {via}" if via else "found directly"
         line = f"      {name:<10}[{colour}]{value:+8.3f} {bar:<12}[/]  [dim]{escape(found)}[/]"
         out.print(line, no_wrap=True, overflow="ellipsis")
+    if little := [name for name in left_out if name in hit.provenance]:
+        out.print(f"      [dim]found by {escape(', '.join(little))} too, which hardly moved it[/]")
 
 
 def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:

@@ -38,4 +38,9 @@ class Fusion(Protocol):
         """Whether it looks at the signals of a table, which take time to gather."""
         ...
 
+    @property
+    def log_odds(self) -> bool:
+        """Whether its scores are log-odds of relevance, as far as what it was trained on tells."""
+        ...
+
     def fuse(self, table: Table) -> Fused: ...

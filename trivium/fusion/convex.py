@@ -32,6 +32,7 @@ class Convex:
     logarithmic: tuple[str, ...] = ()
     name: str = "convex"
     needs_signals: ClassVar[bool] = False
+    log_odds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         negative = {view: weight for view, weight in self.weights.items() if not weight >= 0}

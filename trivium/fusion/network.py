@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,7 @@ class NetworkFusion:
     network: Network
     layout: Layout
     name: str = "network"
+    log_odds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         expected, found = len(self.layout.columns), self.network.mean.size

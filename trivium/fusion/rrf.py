@@ -18,6 +18,7 @@ class ReciprocalRank:
     constant: float = 60.0
     name: str = "rrf"
     needs_signals: ClassVar[bool] = False
+    log_odds: ClassVar[bool] = False
 
     def fuse(self, table: Table) -> Fused:
         contributions = np.where(table.ranks > 0, 1.0 / (self.constant + table.ranks), 0.0)
