@@ -275,13 +275,14 @@ class Engine:
             for row, values in zip(best, fused.explain(best).tolist(), strict=True):
                 contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
         provenance = {table.chunks[row]: dict(table.via[row]) for row in best}
-        return self._hits(scores, contributions, provenance)
+        return self._hits(scores, contributions, provenance, fused.idle if explain else 0.0)
 
     def _hits(
         self,
         scores: Ranking,
         contributions: dict[str, dict[str, float]],
         provenance: dict[str, dict[str, str]],
+        idle: float = 0.0,
     ) -> list[Hit]:
         records = self.store.fetch([uri for uri, _ in scores])
         return [
@@ -297,6 +298,7 @@ class Engine:
                 end=record.end,
                 contributions=contributions.get(uri, {}),
                 provenance=provenance.get(uri, {}),
+                idle=idle,
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]

@@ -136,7 +136,8 @@ class Hit:
 
     ``section`` is the uri of the section (or page) directly above the chunk; ``start`` and ``end`` are
     characters into the page's plain text. ``contributions`` says how much each retriever added to the score
-    (filled when an explanation was asked for) and ``provenance`` which node, by retriever, made it a candidate.
+    (filled when an explanation was asked for; they add up to it) and ``provenance`` which node, by retriever, made it a
+    candidate. ``idle`` is what a retriever contributes that tells nothing: more speaks for the chunk, less against it.
     """
 
     uri: str
@@ -150,6 +151,7 @@ class Hit:
     end: int
     contributions: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
+    idle: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """The network beside LambdaMART on the same columns, reciprocal rank fusion and the convex combination, out of fold.
 
-    pip install 'trivium[train]' lightgbm
+    pip install 'trivium[train]'
     python experiments/fusion/rivals.py hits/*.npz --importance 1 2 1 1 0.7 1 0.6 0.8 --members 3
 
-Everything is judged on questions whose pages were not seen. ``both`` adds the standardised scores of network and trees.
+Everything is judged on questions whose pages were not seen. ``untaught`` is the network without a teacher, ``both`` adds the
+standardised scores of network and trees.
 Differences are the network's less the row's, with two-sided permutation tests by page.
 """
 
@@ -15,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import lightgbm
 import numpy as np
 
 from trivium.evaluation.markdown import chance, grid, share
@@ -27,23 +27,10 @@ from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, examples_of, read
 from trivium.training.judge import shown
 from trivium.training.settings import Settings
+from trivium.training.teacher import grow
 
 Scores = list[np.ndarray]
-TREES = {
-    "objective": "lambdarank",
-    "lambdarank_truncation_level": 10,
-    "learning_rate": 0.05,
-    "num_leaves": 31,
-    "min_data_in_leaf": 50,
-    "feature_fraction": 0.5,
-    "bagging_fraction": 0.8,
-    "bagging_freq": 1,
-    "verbose": -1,
-    "seed": 0,
-    "deterministic": True,
-    "force_row_wise": True,
-}
-ROUNDS = 300
+ROUNDS = 200
 
 
 def main() -> None:
@@ -58,26 +45,22 @@ def main() -> None:
     collection = read(given.hits, given.importance, folds=5)
     examples = examples_of(collection)
     began = time.perf_counter()
-    fitted = crossfit(examples, collection.pages, replace(Settings(), members=given.members))
+    settings = replace(Settings(), members=given.members)
+    fitted = crossfit(examples, collection.pages, settings)
+    alone = crossfit(examples, collection.pages, replace(settings, teacher=0))
     between = time.perf_counter()
     trees = lambdamart(examples, fitted.fold)
-    print(f"network {between - began:.0f} s, LambdaMART {time.perf_counter() - between:.0f} s\n")
+    print(f"networks {between - began:.0f} s, LambdaMART {time.perf_counter() - between:.0f} s\n")
     both = [standard(a) + standard(b) for a, b in zip(fitted.logits, trees, strict=True)]
-    print(compared(collection, {"network": fitted.logits, "LambdaMART": trees, "both": both}))
+    rows = {"network": fitted.logits, "untaught": alone.logits, "LambdaMART": trees, "both": both}
+    print(compared(collection, rows))
 
 
 def lambdamart(examples: Sequence[Example], fold: np.ndarray) -> Scores:
     """Scores out of fold by boosted trees that optimise nDCG."""
     scores: Scores = [np.zeros(0)] * len(examples)
     for held_out in np.unique(fold).tolist():
-        seen = [examples[k] for k in np.flatnonzero(fold != held_out) if examples[k].gold.any()]
-        data = lightgbm.Dataset(
-            np.concatenate([one.rows for one in seen]),
-            np.concatenate([one.gold for one in seen]).astype(int),
-            group=[len(one.gold) for one in seen],
-            weight=np.concatenate([np.full(len(one.gold), one.weight) for one in seen]),
-        )
-        booster = lightgbm.train(TREES, data, ROUNDS)
+        booster = grow([examples[k] for k in np.flatnonzero(fold != held_out).tolist()], ROUNDS, seed=0)
         for k in np.flatnonzero(fold == held_out):
             scores[k] = np.asarray(booster.predict(examples[k].rows))
     return scores

@@ -48,13 +48,20 @@ def state_of(store: GraphStore) -> dict[str, Any]:
             entities,
             adjacency.indptr.tolist(),
             adjacency.indices.tolist(),
+            adjacency.homes.tolist(),
             [adjacency.chunk_rows[uri] for uri in adjacency.chunks],
             [adjacency.entity_rows[uri] for uri in adjacency.entities],
         ),
         "statistics": (statistics.chunks, statistics.mean_length, statistics.document_frequency.tolist()),
         "counts": [
             each.tolist()
-            for each in (counts.text, counts.headings, counts.text_length, counts.headings_length)
+            for each in (
+                counts.text,
+                counts.headings,
+                counts.text_length,
+                counts.headings_length,
+                counts.places,
+            )
         ],
         "words": sorted(store.words(TERMS, 1000)),
         "vectors": {

@@ -87,7 +87,7 @@ def test_from_questions_to_a_fusion_that_explains_itself(
 ) -> None:
     """One command trains, and the folder it makes is the name of a fusion."""
     net = tmp_path / "net"
-    quick = ("--folds", "2", "--epochs", "3", "--seed", "1")
+    quick = ("--folds", "2", "--epochs", "3", "--seed", "1", "--seeds", "1")
     result = trivium("train", hits, "--out", net, *quick, "--json")
     assert result.code == 0, result.err
     assert result.err.count("\n") < 5

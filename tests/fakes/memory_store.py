@@ -399,7 +399,11 @@ class MemoryStore:
                 neighbours[b].add(a)
         indptr = np.cumsum([0, *(len(each) for each in neighbours)]).astype(np.int64)
         indices = np.array([j for each in neighbours for j in sorted(each)], dtype=np.int32)
-        return Adjacency(chunks, entities, indptr, indices, chunk_rows, entity_rows)
+        homes = np.zeros((len(chunks) + len(entities), 2), dtype=np.int64)
+        for entity, row in entity_rows.items():
+            rows = [chunk_rows[chunk.uri] for page, chunk in self._graph.chunks() if page.uri == entity]
+            homes[len(chunks) + row] = (min(rows), max(rows) + 1) if rows else (0, 0)
+        return Adjacency(chunks, entities, indptr, indices, homes, chunk_rows, entity_rows)
 
     def chunk_uris(self) -> list[str]:
         return [c.uri for _, c in self._graph.chunks()]

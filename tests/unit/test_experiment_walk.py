@@ -39,18 +39,18 @@ def column(links: Links, edges: Edges, node: int) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("text", ["Is the Red Planet near the Sun?", "which one is it?"])
-@pytest.mark.parametrize("damping", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize(("damping", "home"), [(0.3, 8.0), (0.5, 1.0), (0.5, 8.0), (0.8, 8.0)])
 def test_with_the_products_edges_and_settings_it_ranks_like_the_walk(
-    store: MemoryStore, text: str, damping: float
+    store: MemoryStore, text: str, damping: float, home: float
 ) -> None:
     """Whether the question names entities or not; the push is asked for a high precision."""
     query = ask(store, text)
     gold = Gold.of([["Mars#chunk-1"]])
     one = Set("made-up", read_links(store), np.diff(store.adjacency().indptr), (see(query, "1", gold),))
-    settings = WalkSettings(damping=damping, temperature=0.02, entity_share=0.25, eps=1e-9)
+    settings = WalkSettings(damping=damping, temperature=0.02, entity_share=0.25, home=home, eps=1e-9)
     expected = [candidate.uri for candidate in WalkRetriever(settings).retrieve(query, 30)]
     assert len(expected) > 5
-    assert answer(one, Setting(seeds=Seeds(), damping=damping)) == [expected]
+    assert answer(one, Setting(Edges(home=home), seeds=Seeds(), damping=damping)) == [expected]
 
 
 def test_every_column_leads_somewhere_and_sums_to_one(store: MemoryStore) -> None:

@@ -118,13 +118,13 @@ def test_the_network_by_hand() -> None:
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 1000), n=st.integers(1, 6))
 def test_contributions_add_up_to_the_score(seed: int, n: int) -> None:
-    """Of every candidate, together with the baseline; also when a retriever was not asked."""
+    """Of every candidate; also when a retriever was not asked."""
     for columns in (LAYOUT.retrievers, ("vector", "lexical")):
         asked = table(columns, seed, n)
         fused = NetworkFusion(network(seed=seed), LAYOUT).fuse(asked)
         shares = fused.explain(range(n))
         assert shares.shape == (n, len(columns))
-        np.testing.assert_allclose(fused.baseline + shares.sum(axis=1), fused.scores, atol=1e-4)
+        np.testing.assert_allclose(shares.sum(axis=1), fused.scores, atol=1e-4)
 
 
 def test_shapley_values_are_means_over_all_orders() -> None:

@@ -79,21 +79,24 @@ def test_a_side_without_seeds_cedes_its_share() -> None:
     assert seeds_by_uri(query, WalkSettings(seed_chunks=1, entity_share=1.0)) == {"Mars": 1.0}
 
 
-def test_scores_are_those_of_networkx_on_the_same_graph() -> None:
-    """Nodes: chunks and entities; edges: chunk - cited entity, chunk - own page; damping 0.5."""
+@pytest.mark.parametrize("home", [0.5, 1.0, 8.0])
+def test_scores_are_those_of_networkx_on_the_same_graph(home: float) -> None:
+    """Nodes: chunks and entities; edges: chunk - cited entity, chunk - own page, the way from the page to the chunk
+    ``home`` times as heavy; damping 0.5."""
     store = store_of(HOPS, {"Phobos#chunk-1": 0.8})
     query = ask(store, "What is near Mars?")
-    graph = nx.Graph()
+    graph = nx.DiGraph()
     for each in HOPS:
         for node in store.expand([each.title], Hop.BELOW)[each.title]:
-            graph.add_edge(("chunk", node), ("entity", each.title))
-            graph.add_edges_from((("chunk", node), ("entity", e)) for e in store.cited([node])[node])
+            for entity in {each.title, *store.cited([node])[node]}:
+                graph.add_edge(("chunk", node), ("entity", entity), weight=1.0)
+                own = home if entity == each.title else 1.0
+                graph.add_edge(("entity", entity), ("chunk", node), weight=own)
     seeds = {("chunk", "Phobos#chunk-1"): 0.5, ("entity", "Mars"): 0.5}
     theirs = nx.pagerank(graph, 0.5, seeds, tol=1e-14, max_iter=500)
     chunks = store.chunk_uris()
-    ours = WalkRetriever(WalkSettings(seed_chunks=1, eps=1e-10, entity_share=0.5, damping=0.5)).score(
-        query, chunks
-    )
+    settings = WalkSettings(seed_chunks=1, eps=1e-10, entity_share=0.5, damping=0.5, home=home)
+    ours = WalkRetriever(settings).score(query, chunks)
     np.testing.assert_allclose(ours, [theirs["chunk", uri] for uri in chunks], atol=1e-8)
 
 

@@ -50,7 +50,8 @@ STAGES = {
 }
 _SNIPPET = 420
 _PROBLEMS_SHOWN = 20
-_LITTLE = 0.02
+_BAR = 12
+_SMALL = 0.03
 """Contributions below this share of the largest have no line of their own."""
 
 
@@ -166,25 +167,35 @@ def _snippet(text: str) -> str:
 
 
 def _print_explanation(hit: Hit) -> None:
-    largest = max((abs(value) for value in hit.contributions.values()), default=0.0)
-    names = sorted(hit.contributions, key=lambda name: -hit.contributions[name]) or sorted(hit.provenance)
-    left_out = []
-    for name in names:
-        value = hit.contributions.get(name, 0.0)
-        if abs(value) < _LITTLE * largest or (value == 0 and name not in hit.provenance):
-            left_out.append(name)
-            continue
-        block = "█" if value >= 0 else "░"
-        bar = block * round(12 * abs(value) / largest) if largest > 0 else ""
-        colour = "green" if value >= 0 else "red"
-        found = ""
-        if name in hit.provenance:
-            via = hit.provenance[name]
-            found = f"found through {via}" if via else "found directly"
-        line = f"      {name:<10}[{colour}]{value:+8.3f} {bar:<12}[/]  [dim]{escape(found)}[/]"
-        out.print(line, no_wrap=True, overflow="ellipsis")
-    if little := [name for name in left_out if name in hit.provenance]:
-        out.print(f"      [dim]found by {escape(', '.join(little))} too, which hardly moved it[/]")
+    """What each view adds to what an average candidate has; together that is the score."""
+    values = {name: value - hit.idle for name, value in hit.contributions.items()}
+    values = values or dict.fromkeys(sorted(hit.provenance), 0.0)
+    largest = max(map(abs, values.values()), default=0.0)
+    if hit.idle != 0:
+        _print_contribution(
+            "average", hit.idle * len(values), 0.0, "before the views speak"
+        )
+    small = [
+        name
+        for name in values
+        if abs(values[name]) < _SMALL * largest or (values[name] == 0 and name not in hit.provenance)
+    ]
+    for name in sorted(values.keys() - small, key=lambda name: (-values[name], name)):
+        via = hit.provenance.get(name)
+        found = "" if via is None else f"found through {via}" if via else "found directly"
+        _print_contribution(name, values[name], largest, found)
+    finders = [name for name in small if name in hit.provenance]
+    if finders:
+        _print_contribution(
+            "others", sum(values[name] for name in small), 0.0, f"found by {', '.join(finders)}"
+        )
+
+
+def _print_contribution(name: str, value: float, largest: float, found: str) -> None:
+    block, colour = ("█", "green") if value >= 0 else ("░", "red")
+    bar = block * min(_BAR, round(_BAR * abs(value) / largest)) if largest > 0 else ""
+    line = f"      {name:<10}[{colour}]{value:+8.3f} {bar:<{_BAR}}[/]  [dim]{escape(found)}[/]"
+    out.print(line, no_wrap=True, overflow="ellipsis")
 
 
 def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:

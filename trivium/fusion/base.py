@@ -19,12 +19,13 @@ class Fused:
     """The outcome for one question's candidates.
 
     ``scores`` (n,): higher is better. ``explain(rows)`` (r, m): what each column of the table added to the scores of
-    these rows; ``baseline + explain(rows).sum(axis=1) == scores[rows]``.
+    these rows; ``explain(rows).sum(axis=1) == scores[rows]``. ``idle`` is what a column adds that tells nothing: more
+    speaks for a candidate, less against it.
     """
 
     scores: Floats
     explain: Callable[[Sequence[int]], Floats]
-    baseline: float = 0.0
+    idle: float = 0.0
 
 
 class Fusion(Protocol):

@@ -102,19 +102,20 @@ class NetworkFusion:
         if not len(scores):
             return Fused(scores, lambda _: np.zeros((0, len(table.columns))))
         average = rows.mean(axis=0)
-        baseline = float(self.network.logits(average[np.newaxis])[0])
-        players = self.layout.players
+        players = {name: own for name, own in self.layout.players.items() if name in table.columns}
+        # What an average candidate scores is no view's doing: where no view told anything the score would be 0, and
+        # Shapley's values of that are equal parts.
+        idle = float(self.network.logits(average[np.newaxis])[0]) / max(1, len(players))
 
         def explain(wanted: Sequence[int]) -> Floats:
             # Features of the question are alike in all rows: absent or present is one, they contribute nothing.
-            groups = [players[name] for name in table.columns if name in players]
-            shares = shapley(self.network, rows[list(wanted)], average, groups)
-            columns = [place for place, name in enumerate(table.columns) if name in players]
+            groups = list(players.values())
             whole = np.zeros((len(wanted), len(table.columns)))
-            whole[:, columns] = shares
+            columns = [table.column(name) for name in players]
+            whole[:, columns] = idle + shapley(self.network, rows[list(wanted)], average, groups)
             return whole
 
-        return Fused(scores, explain, baseline)
+        return Fused(scores, explain, idle)
 
 
 def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) -> Fused:
@@ -126,12 +127,12 @@ def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) ->
     place = {row: number for number, row in enumerate(rows)}
 
     def explain(wanted: Sequence[int]) -> Floats:
-        shares = np.full((len(wanted), columns), (last - fused.baseline) / columns)
+        shares = np.full((len(wanted), columns), last / columns)
         known = [number for number, row in enumerate(wanted) if row in place]
         shares[known] = fused.explain([place[wanted[number]] for number in known])
         return shares
 
-    return Fused(scores, explain, fused.baseline)
+    return Fused(scores, explain, fused.idle)
 
 
 def shapley(network: Network, rows: Floats, average: Floats, players: Sequence[Sequence[int]]) -> Floats:

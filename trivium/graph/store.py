@@ -113,12 +113,15 @@ class Adjacency:
 
     Symmetric, unweighted, CSR: the neighbours of node i are ``indices[indptr[i]:indptr[i+1]]``. Edges join a
     chunk with each entity it cites and with its own page, each pair once. Chunks and entities are in uri order.
+    ``homes`` (nodes x 2) are the first of the chunks on an entity's own page and the node after the last, both 0 for an
+    entity without a page and for chunks.
     """
 
     chunks: Sequence[str]
     entities: Sequence[str]
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
+    homes: NDArray[np.int64]
     chunk_rows: Mapping[str, int]
     entity_rows: Mapping[str, int]
 

@@ -8,6 +8,22 @@ from numpy.typing import NDArray
 Places = NDArray[np.int64]
 
 
+def stretches_of(owners: Places, count: int) -> Places:
+    """Where the entries of each owner (count x 2: the first, and the one after the last) are, of entries that stand
+    together by owner; 0 and 0 for an owner without any. Entries of owner -1 are nobody's.
+
+    >>> stretches_of(np.array([2, 2, -1, 0]), 3).tolist()
+    [[3, 4], [0, 0], [0, 2]]
+    """
+    found = np.zeros((count, 2), dtype=np.int64)
+    if len(owners):
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(owners)) + 1])
+        ends = np.append(starts[1:], len(owners))
+        owned = owners[starts] >= 0
+        found[owners[starts[owned]]] = np.stack([starts[owned], ends[owned]], axis=1)
+    return found
+
+
 def stretches(starts: Places, lengths: Places) -> tuple[Places, Places]:
     """One after another the places of stretches that begin at ``starts`` and go up by one: which stretch each is of, and
     the places.

@@ -3,7 +3,6 @@ say together."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -106,9 +105,7 @@ def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
 def _cited_on(graph: Adjacency, pages: Rows) -> Rows:
     """Numbers of the entities that chunks of the pages are linked with."""
     found: list[Rows] = [np.empty(0, dtype=np.int64)]
-    for page in [graph.entities[row] for row in pages.tolist()]:
-        # Chunks are in the order of their uris, which all begin with the page's and "#", and "$" comes after "#".
-        start, end = bisect_left(graph.chunks, f"{page}#"), bisect_left(graph.chunks, f"{page}$")
+    for start, end in graph.homes[len(graph.chunks) + pages].tolist():
         end = min(end, start + LARGEST_PAGE)
         linked = graph.indices[graph.indptr[start] : graph.indptr[end]]
         found.append(linked.astype(np.int64) - len(graph.chunks))

@@ -26,7 +26,8 @@ class WalkSettings:
     """``chunks``: how many are returned when no depth is asked for. ``seed_chunks`` and ``seed_entities``:
     from how many nearest chunks, and nearest entities where the question names none, the walk starts.
     ``temperature``: of the softmax over their cosines, smaller is sharper. ``entity_share``: of seed mass.
-    ``damping``: probability of following a link. ``eps``: precision, see :mod:`trivium.retrievers.push`."""
+    ``damping``: probability of following a link. ``home``: how much likelier the walker on a page goes to one of its own
+    passages than to one that cites it. ``eps``: precision, see :mod:`trivium.retrievers.push`."""
 
     chunks: int = 20
     seed_chunks: int = 20
@@ -34,6 +35,7 @@ class WalkSettings:
     temperature: float = 0.02
     entity_share: float = 0.25
     damping: float = 0.5
+    home: float = 8.0
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
@@ -45,6 +47,8 @@ class WalkSettings:
             raise ConfigurationError(f"walk.temperature must be positive, got {self.temperature}")
         if not 0 <= self.entity_share <= 1:
             raise ConfigurationError(f"walk.entity_share must be in [0, 1], got {self.entity_share}")
+        if not 0 < self.home < float("inf"):
+            raise ConfigurationError(f"walk.home must be positive and finite, got {self.home}")
         if not 0 < self.eps < 1:
             raise ConfigurationError(f"walk.eps must be in (0, 1), got {self.eps}")
 
@@ -77,7 +81,17 @@ class WalkRetriever:
         from trivium.retrievers.push import push  # loads numba, see trivium.retrievers.compiled
 
         nodes, masses = walk_seeds(query, graph, self.settings)
-        return push(graph.indptr, graph.indices, nodes, masses, self.settings.damping, self.settings.eps)
+        settings = self.settings
+        return push(
+            graph.indptr,
+            graph.indices,
+            nodes,
+            masses,
+            settings.damping,
+            settings.eps,
+            graph.homes,
+            settings.home,
+        )
 
 
 def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:

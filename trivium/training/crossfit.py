@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from trivium.datasets.splits import clusters, folds
 from trivium.fusion.network import Network
 from trivium.training.data import Example
-from trivium.training.fit import Epoch, Scale, Tick, Trained, scale_of, train
+from trivium.training.fit import Epoch, Scale, Tick, Trained, best_epoch, scale_of, train
 from trivium.training.settings import Settings
+from trivium.training.teacher import taught
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -21,7 +22,7 @@ Progress = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossfit:
     """``logits`` are a question's scores (n,), out of fold; ``fold`` (questions,) says which one was kept back for it.
-    ``histories`` are those of each fold's first member; ``epochs`` the mean of the best epochs of all of them."""
+    ``histories`` are those of each fold's first member; ``epochs`` the mean of the folds' best ones."""
 
     logits: list[Floats]
     fold: NDArray[np.int64]
@@ -45,26 +46,47 @@ def crossfit(
         rest = np.flatnonzero(fold != held_out).tolist()
         own = [examples[place] for place in rest], [pages[place] for place in rest]
         scale = scale_of(own[0])
+        own = _taught(*own, settings), own[1]
         trained = [_watched(*own, settings, member, scale, counter) for member in range(settings.members)]
-        network = stack([one.network for one in trained])
+        network, seen = agreed(trained)
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = network.logits(examples[place].rows.astype(np.float64))
         histories.append(trained[0].history)
-        epochs += [one.epochs for one in trained]
+        epochs.append(seen)
     return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))))
 
 
+def _taught(examples: Sequence[Example], pages: Sequence[Sequence[str]], settings: Settings) -> list[Example]:
+    if settings.teacher == 0:
+        return list(examples)
+    return taught(examples, pages, settings.trees, settings.seed)
+
+
 def fit_all(
-    examples: Sequence[Example], settings: Settings, epochs: int, progress: Progress | None = None
+    examples: Sequence[Example],
+    pages: Sequence[Sequence[str]],
+    settings: Settings,
+    epochs: int,
+    progress: Progress | None = None,
 ) -> Network:
     """The network of all questions: ``settings.members`` of them, each trained for a number of epochs."""
     counter = Counter(progress, settings.members * min(epochs, settings.epochs))
     scale = scale_of(examples)
+    examples = _taught(examples, pages, settings)
     members = [
         train(examples, (), settings, settings.seed + member, scale=scale, epochs=epochs, tick=counter)
         for member in range(settings.members)
     ]
     return stack([one.network for one in members])
+
+
+def agreed(members: Sequence[Trained]) -> tuple[Network, int]:
+    """Members that each watched pages of their own, after as many epochs as are best for all of them together: what a few
+    pages tell one of them is mostly luck. And how many those are."""
+    if not all(one.after for one in members):
+        return stack([one.network for one in members]), members[0].epochs
+    best = best_epoch([one.history for one in members])
+    return stack([one.after[best] for one in members]), best + 1
 
 
 def stack(networks: Sequence[Network]) -> Network:

@@ -86,11 +86,13 @@ class Collection:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """A question: features (n, f) of its candidates, which of them are gold (n,), and how much it counts."""
+    """A question: features (n, f) of its candidates, which of them are gold (n,), and how much it counts. ``teacher`` are
+    the scores (n,) that another ranking gives them, where there is one to learn from too."""
 
     rows: NDArray[np.float32]
     gold: NDArray[np.bool_]
     weight: float
+    teacher: NDArray[np.float32] | None = None
 
 
 def read(paths: Sequence[Path], importance: Sequence[float] = (), folds: int = 2) -> Collection:

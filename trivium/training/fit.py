@@ -35,11 +35,13 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """A fitted network, epoch by epoch, and how many epochs the ``network`` has seen."""
+    """A fitted network, epoch by epoch, and how many epochs the ``network`` has seen. ``after`` are the networks of all
+    epochs, where some questions were watched."""
 
     network: Network
     history: tuple[Epoch, ...]
     epochs: int
+    after: tuple[Network, ...] = ()
 
 
 def train(
@@ -55,9 +57,10 @@ def train(
     """One network, from the questions that have gold among their candidates.
 
     The loss of a question is that of a softmax between each gold candidate and all that are not gold, the mean over its
-    gold. With ``watched`` questions the weights of the epoch with the least loss on them are kept, otherwise those after
-    ``epochs`` of the settings' epochs. Features are standardised by ``scale``, or by that of the examples. The same
-    arguments give the same network on one machine.
+    gold; where a teacher has scored the candidates, the part ``settings.teacher`` of it is the cross entropy between the
+    softmax of those scores and that of the network's. With ``watched`` questions the weights of the epoch with the least
+    loss on them are kept, otherwise those after ``epochs`` of the settings' epochs. Features are standardised by
+    ``scale``, or by that of the examples. The same arguments give the same network on one machine.
 
     Raises MissingExtraError without TensorFlow, InputError where there is nothing to learn from.
     """
@@ -73,32 +76,37 @@ def train(
     weights = np.array([example.weight for example in examples], dtype=np.float32)
     weights /= weights.mean()
     history: list[Epoch] = []
-    best: tuple[float, Network, int] | None = None
-    batch: tuple[Floats, Floats, Floats] | None = None
+    after: list[Network] = []
+    batch: tuple[Floats, ...] | None = None
     for epoch in range(settings.epochs if epochs is None else min(epochs, settings.epochs)):
         if batch is None or epoch % settings.redrawn == 0:
-            batch = _draw(examples, mean, deviation, settings.candidates, generator)
-        rows, gold, there = batch
+            batch = _draw(examples, mean, deviation, settings, generator)
+        rows, gold, there, teacher, share = batch
         order = generator.permutation(len(examples))
         losses = []
         for start in range(0, len(examples), settings.batch):
             some = order[start : start + settings.batch]
-            losses.append(len(some) * float(step(rows[some], gold[some], there[some], weights[some])))
+            own = (rows[some], gold[some], there[some], teacher[some], share[some], weights[some])
+            losses.append(len(some) * float(step(*own)))
         loss = sum(losses) / len(examples)
         if not np.isfinite(loss):
             raise ConfigurationError(f"training diverged in epoch {epoch + 1}: lower the rate of learning")
         if watched:
-            network = _network(model, mean, deviation)
-            seen = watch(network, watched)
-            history.append(Epoch(loss, *seen))
-            if best is None or seen[0] < best[0]:
-                best = (seen[0], network, epoch + 1)
+            after.append(_network(model, mean, deviation))
+            history.append(Epoch(loss, *watch(after[-1], watched)))
         else:
             history.append(Epoch(loss))
         tick()
-    if best is None:
+    if not after:
         return Trained(_network(model, mean, deviation), tuple(history), len(history))
-    return Trained(best[1], tuple(history), best[2])
+    best = best_epoch([history])
+    return Trained(after[best], tuple(history), best + 1, tuple(after))
+
+
+def best_epoch(histories: Sequence[Sequence[Epoch]]) -> int:
+    """The place of the epoch with the least loss on watched questions, the mean over trainings that watch some."""
+    losses = np.array([[epoch.watched_loss for epoch in history] for history in histories], dtype=np.float64)
+    return int(np.argmin(losses.mean(axis=0)))
 
 
 def scale_of(examples: Sequence[Example]) -> Scale:
@@ -163,13 +171,16 @@ def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -
     )
     optimizer.build(model.trainable_variables)
 
-    def step(rows: Any, gold: Any, there: Any, weight: Any) -> Any:
+    def step(rows: Any, gold: Any, there: Any, teacher: Any, share: Any, weight: Any) -> Any:
         with tf.GradientTape() as tape:
             logits = model(rows, training=True)[..., 0]
-            others = tf.where((gold > 0) | (there == 0), -1e9, logits)
+            logits = tf.where(there == 0, -1e9, logits)
+            likely = tf.nn.softmax(tf.where(there == 0, -1e9, teacher), 1)
+            apart = -tf.reduce_sum(likely * tf.nn.log_softmax(logits, 1) * there, 1)
+            others = tf.where(gold > 0, -1e9, logits)
             against = tf.reduce_logsumexp(others, 1, keepdims=True)
             each = tf.reduce_sum(tf.nn.softplus(against - logits) * gold, 1) / tf.reduce_sum(gold, 1)
-            loss = tf.reduce_mean(each * weight)
+            loss = tf.reduce_mean(((1 - share) * each + share * apart) * weight)
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
@@ -182,13 +193,16 @@ def _draw(
     examples: Sequence[Example],
     mean: Floats,
     deviation: Floats,
-    candidates: int,
+    settings: Settings,
     generator: np.random.Generator,
-) -> tuple[Floats, Floats, Floats]:
-    """Standardised rows (q, c, f) of some candidates, which of them are gold and which are there at all (q, c)."""
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Standardised rows (q, c, f) of some candidates, which of them are gold, which are there at all, the teacher's
+    scores (q, c), and the teacher's part of each question's loss (q,)."""
+    candidates = settings.candidates
     rows = np.zeros((len(examples), candidates, len(mean)), dtype=np.float32)
     gold = np.zeros(rows.shape[:2], dtype=np.float32)
-    there = np.zeros_like(gold)
+    there, teacher = np.zeros_like(gold), np.zeros_like(gold)
+    share = np.zeros(len(examples), dtype=np.float32)
     for place, example in enumerate(examples):
         positive = generator.permutation(np.flatnonzero(example.gold))[: candidates // 4]
         negative = generator.permutation(np.flatnonzero(~example.gold))[: candidates - len(positive)]
@@ -196,7 +210,10 @@ def _draw(
         rows[place, : len(chosen)] = np.clip((example.rows[chosen] - mean) / deviation, -CLIP, CLIP)
         gold[place, : len(positive)] = 1
         there[place, : len(chosen)] = 1
-    return rows, gold, there
+        if example.teacher is not None:
+            teacher[place, : len(chosen)] = example.teacher[chosen]
+            share[place] = settings.teacher
+    return rows, gold, there, teacher, share
 
 
 def _network(model: Any, mean: Floats, deviation: Floats) -> Network:

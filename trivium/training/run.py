@@ -70,7 +70,10 @@ def train_fusion(
     if isinstance(settings, ThesisSettings):
         network, layout = thesis.fit_all(collection, settings, tell("Finishing"))
     else:
-        network, layout = fit_all(examples, settings, fitted.epochs, tell("Finishing")), collection.layout
+        network, layout = (
+            fit_all(examples, collection.pages, settings, fitted.epochs, tell("Finishing")),
+            collection.layout,
+        )
     artefact = Artefact(
         network=apply(calibration.line, network),
         layout=layout,

@@ -65,6 +65,7 @@ def adjacency(generation: Generation) -> Adjacency:
         entities=entities,
         indptr=topology.links.indptr,
         indices=topology.links.indices,
+        homes=topology.homes,
         chunk_rows=UriRows(chunks),
         entity_rows=UriRows(entities),
     )

@@ -14,6 +14,7 @@ from trivium.graph.embedded.csr import Csr, Rows, group, pack_csr, unpack_csr
 from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
 from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
 from trivium.graph.schema import Label
+from trivium.graph.stretches import stretches_of
 
 _FILE = "topology"
 
@@ -65,7 +66,7 @@ class Topology:
     Of chunks: ``page`` and ``section`` are rows of those labels (section -1 for the lead), ``position`` the
     place on the page, ``cites`` the entities, ``terms`` (n x 2) the lengths of text and headings.
     ``page_chunks`` are by position, ``cited_in`` by page and position, ``page_sections`` by position.
-    ``page_entity`` is the entity row of a page. ``links`` is the adjacency of the walk.
+    ``page_entity`` is the entity row of a page. ``links`` and ``homes`` are the adjacency of the walk.
     """
 
     nodes: dict[Label, Nodes]
@@ -80,6 +81,7 @@ class Topology:
     cites: Csr
     cited_in: Csr
     links: Csr
+    homes: Rows
 
 
 def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> None:
@@ -137,8 +139,9 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
 def load_topology(folder: Path) -> Topology:
     """Read what :func:`build_topology` wrote."""
     arrays = load_arrays(folder, _FILE)
+    nodes = {label: _unpack_nodes(label, arrays) for label in _NODES}
     return Topology(
-        nodes={label: _unpack_nodes(label, arrays) for label in _NODES},
+        nodes=nodes,
         page=arrays["page"],
         section=arrays["section"],
         position=arrays["position"],
@@ -150,6 +153,10 @@ def load_topology(folder: Path) -> Topology:
         cites=unpack_csr("cites", arrays),
         cited_in=unpack_csr("cited_in", arrays),
         links=unpack_csr("links", arrays),
+        homes=stretches_of(
+            len(arrays["page"]) + arrays["page_entity"].astype(np.int64)[arrays["page"]],
+            len(arrays["page"]) + len(nodes[Label.ENTITY].ids),
+        ),
     )
 
 

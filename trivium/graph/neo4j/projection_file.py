@@ -18,7 +18,9 @@ import numpy as np
 from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
 from trivium.graph.embedded.uris import pack_uris
 from trivium.graph.neo4j.memory import Standing
+from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency
+from trivium.graph.stretches import stretches_of
 from trivium.settings import load_settings
 
 FOLDER = "projections"
@@ -82,13 +84,16 @@ def _adjacency(arrays: Arrays) -> Adjacency:
     indptr, indices = arrays["indptr"], arrays["indices"]
     if len(indptr) != len(chunks) + len(entities) + 1 or indptr[-1] != len(indices):
         raise ValueError("its arrays are of different lengths")
+    entity_rows = {uri: row for row, uri in enumerate(entities)}
+    own_page = np.array([entity_rows.get(page_of(uri), -1) for uri in chunks], dtype=np.int64)
     return Adjacency(
         chunks=chunks,
         entities=entities,
         indptr=indptr.astype(np.int64, copy=False),
         indices=indices.astype(np.int32, copy=False),
+        homes=stretches_of(np.where(own_page < 0, -1, own_page + len(chunks)), len(chunks) + len(entities)),
         chunk_rows={uri: row for row, uri in enumerate(chunks)},
-        entity_rows={uri: row for row, uri in enumerate(entities)},
+        entity_rows=entity_rows,
     )
 
 
