@@ -12,9 +12,9 @@ import pytest
 from tests.unit.training_world import QUICK, collection_of, needs_tensorflow
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.network import Network
-from trivium.training.crossfit import agreed, crossfit, fit_all, stack
+from trivium.training.crossfit import crossfit, fit_all, stack
 from trivium.training.data import Example, examples_of
-from trivium.training.fit import Epoch, Trained, train, watch
+from trivium.training.fit import train, watch
 from trivium.training.settings import Settings
 
 pytestmark = needs_tensorflow
@@ -121,25 +121,6 @@ def test_several_networks_average_their_scores() -> None:
         both.logits(rows), (alone[0].logits(rows) + alone[1].logits(rows)) / 2, atol=1e-6
     )
     assert _same(both, stack(alone))
-
-
-def test_members_stop_together() -> None:
-    """Watched losses 1, .5, .9 and .9, .8, .2: together least after the third epoch, where only one of them is best."""
-
-    def member(losses: list[float]) -> Trained:
-        after = tuple(_linear(float(number)) for number in range(len(losses)))
-        return Trained(after[0], tuple(Epoch(0.0, loss, 0.0) for loss in losses), 1, after)
-
-    network, epochs = agreed([member([1.0, 0.5, 0.9]), member([0.9, 0.8, 0.2])])
-    assert epochs == 3
-    assert network.logits(np.ones((1, 1))).tolist() == [2.0]
-    blind = Trained(_linear(7.0), (Epoch(0.0),), 1)
-    assert agreed([blind, blind])[0].logits(np.ones((1, 1))).tolist() == [7.0]
-
-
-def _linear(slope: float) -> Network:
-    one = np.ones(1, np.float32)
-    return Network(0 * one, one, ((np.full((1, 1, 1), slope, np.float32), np.zeros((1, 1), np.float32)),))
 
 
 def test_a_network_sees_that_two_views_agree() -> None:

@@ -172,9 +172,7 @@ def _print_explanation(hit: Hit) -> None:
     values = values or dict.fromkeys(sorted(hit.provenance), 0.0)
     largest = max(map(abs, values.values()), default=0.0)
     if hit.idle != 0:
-        _print_contribution(
-            "average", hit.idle * len(values), 0.0, "before the views speak"
-        )
+        _print_contribution("average", hit.idle * len(values), 0.0, "before the views speak")
     small = [
         name
         for name in values

@@ -61,6 +61,15 @@ def train(
     epochs: Annotated[
         int | None, typer.Option("--epochs", min=1, help="The most times each question is seen.")
     ] = None,
+    teacher: Annotated[
+        float | None,
+        typer.Option(
+            "--teacher",
+            min=0,
+            max=1,
+            help="Part of the loss that is the distance from boosted trees; for thousands of questions of one kind.",
+        ),
+    ] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write a report with pictures.")
     ] = True,
@@ -86,6 +95,10 @@ def train(
             f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
         )
     given: dict[str, Any] = {"folds": folds, "seed": seed, "members": seeds, "epochs": epochs}
+    if teacher is not None:
+        if preset != "default":
+            raise typer.BadParameter("only the default preset learns from trees", param_hint="--teacher")
+        given["teacher"] = teacher
     settings = replace(PRESETS[preset], **{name: n for name, n in given.items() if n is not None})
     check_publishable(folder)
     # What is behind them takes a second to load, which no other command should wait for.

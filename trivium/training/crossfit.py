@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trivium.datasets.splits import clusters, folds
 from trivium.fusion.network import Network
 from trivium.training.data import Example
-from trivium.training.fit import Epoch, Scale, Tick, Trained, best_epoch, scale_of, train
+from trivium.training.fit import Epoch, Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
 from trivium.training.teacher import taught
 
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossfit:
     """``logits`` are a question's scores (n,), out of fold; ``fold`` (questions,) says which one was kept back for it.
-    ``histories`` are those of each fold's first member; ``epochs`` the mean of the folds' best ones."""
+    ``histories`` are those of each fold's first member; ``epochs`` the mean of the best epochs of all of them."""
 
     logits: list[Floats]
     fold: NDArray[np.int64]
@@ -48,11 +48,11 @@ def crossfit(
         scale = scale_of(own[0])
         own = _taught(*own, settings), own[1]
         trained = [_watched(*own, settings, member, scale, counter) for member in range(settings.members)]
-        network, seen = agreed(trained)
+        network = stack([one.network for one in trained])
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = network.logits(examples[place].rows.astype(np.float64))
         histories.append(trained[0].history)
-        epochs.append(seen)
+        epochs += [one.epochs for one in trained]
     return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))))
 
 
@@ -78,15 +78,6 @@ def fit_all(
         for member in range(settings.members)
     ]
     return stack([one.network for one in members])
-
-
-def agreed(members: Sequence[Trained]) -> tuple[Network, int]:
-    """Members that each watched pages of their own, after as many epochs as are best for all of them together: what a few
-    pages tell one of them is mostly luck. And how many those are."""
-    if not all(one.after for one in members):
-        return stack([one.network for one in members]), members[0].epochs
-    best = best_epoch([one.history for one in members])
-    return stack([one.after[best] for one in members]), best + 1
 
 
 def stack(networks: Sequence[Network]) -> Network:

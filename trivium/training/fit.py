@@ -35,13 +35,11 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """A fitted network, epoch by epoch, and how many epochs the ``network`` has seen. ``after`` are the networks of all
-    epochs, where some questions were watched."""
+    """A fitted network, epoch by epoch, and how many epochs the ``network`` has seen."""
 
     network: Network
     history: tuple[Epoch, ...]
     epochs: int
-    after: tuple[Network, ...] = ()
 
 
 def train(
@@ -76,7 +74,7 @@ def train(
     weights = np.array([example.weight for example in examples], dtype=np.float32)
     weights /= weights.mean()
     history: list[Epoch] = []
-    after: list[Network] = []
+    best: tuple[float, Network, int] | None = None
     batch: tuple[Floats, ...] | None = None
     for epoch in range(settings.epochs if epochs is None else min(epochs, settings.epochs)):
         if batch is None or epoch % settings.redrawn == 0:
@@ -92,21 +90,17 @@ def train(
         if not np.isfinite(loss):
             raise ConfigurationError(f"training diverged in epoch {epoch + 1}: lower the rate of learning")
         if watched:
-            after.append(_network(model, mean, deviation))
-            history.append(Epoch(loss, *watch(after[-1], watched)))
+            network = _network(model, mean, deviation)
+            seen = watch(network, watched)
+            history.append(Epoch(loss, *seen))
+            if best is None or seen[0] < best[0]:
+                best = (seen[0], network, epoch + 1)
         else:
             history.append(Epoch(loss))
         tick()
-    if not after:
+    if best is None:
         return Trained(_network(model, mean, deviation), tuple(history), len(history))
-    best = best_epoch([history])
-    return Trained(after[best], tuple(history), best + 1, tuple(after))
-
-
-def best_epoch(histories: Sequence[Sequence[Epoch]]) -> int:
-    """The place of the epoch with the least loss on watched questions, the mean over trainings that watch some."""
-    losses = np.array([[epoch.watched_loss for epoch in history] for history in histories], dtype=np.float64)
-    return int(np.argmin(losses.mean(axis=0)))
+    return Trained(best[1], tuple(history), best[2])
 
 
 def scale_of(examples: Sequence[Example]) -> Scale:

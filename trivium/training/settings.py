@@ -34,7 +34,7 @@ class Settings:
     candidates: int = 64
     redrawn: int = 5
     watched: int = 8
-    teacher: float = 0.3
+    teacher: float = 0.0
     trees: int = 200
     members: int = 3
     folds: int = 5
