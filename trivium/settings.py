@@ -87,13 +87,25 @@ class Settings(BaseSettings):
     openai_tokens_per_minute: Positive = 1_000_000
 
     chat_model: str | None = None
-    """The language model, by the name its endpoint knows."""
+    """The language model: ``local``, ``local:PATH`` of a GGUF file, or ``openai:NAME``, in short the name its endpoint
+    knows."""
 
     chat_base_url: Url | None = None
     """The endpoint of the language model; None means ``openai_base_url`` (with its key)."""
 
     chat_api_key: SecretStr | None = None
     """The key of ``chat_base_url``. The OpenAI key is never sent to another endpoint."""
+
+    chat_timeout: Annotated[float, Field(gt=0)] = 60.0
+    """Seconds without a byte after which a request to the endpoint has failed."""
+
+    chat_context_tokens: Annotated[int, Field(ge=512)] | None = None
+    """What the language model reads and writes at most; None means 8,192 of an endpoint, 4,096 of a GGUF file, 1,536 of
+    the bundled one."""
+
+    chat_requests_per_minute: Positive | None = None
+    chat_tokens_per_minute: Positive | None = None
+    """What the endpoint is asked at most; None holds nothing back."""
 
     neo4j_user: str = Field(default="neo4j", validation_alias=_named("neo4j_user", "NEO4J_USER"))
     neo4j_password: SecretStr = Field(

@@ -64,6 +64,24 @@ def terms(text: str) -> list[str]:
     return [_stemmed(word) for word in _WORD.findall(text.lower())]
 
 
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def plain(text: str) -> str:
+    """Text that does nothing but read: spaces for control characters (a line's end stays), for marks that turn the
+    direction of what follows, and for halves of surrogate pairs.
+
+    >>> plain("red\\x1b[0m")
+    'red [0m'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        " " if c in _DIRECTIONS or (c != "\n" and unicodedata.category(c) in ("Cc", "Cs")) else c
+        for c in text
+    )
+
+
 _FUNCTION_WORDS = (
     "a an the of in on at to for from by with as into and or but so than then there this that these those "
     "it its he she they them his her their you your we our i me my is are was were be been being am do "

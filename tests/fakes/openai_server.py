@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -22,13 +22,15 @@ DIMENSION = 8
 @dataclass(frozen=True)
 class Reply:
     """What the server says once. ``body`` is sent as JSON unless it is bytes; ``hang_up`` ends the connection
-    in the middle of the body; ``delay`` is seconds before the answer."""
+    in the middle of the body; ``delay`` is seconds before the answer. Where there are ``chunks`` they are the body, sent
+    one by one; a number is a pause of so many seconds, and ``hang_up`` comes after the last."""
 
     body: Any = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     hang_up: bool = False
     delay: float = 0.0
+    chunks: Sequence[bytes | float] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,35 @@ def chat(content: str | None) -> Reply:
     return Reply({"choices": [{"index": 0, "message": {"role": "assistant", "content": content}}]})
 
 
+def event(value: Any) -> bytes:
+    """A server-sent event."""
+    return b"data: " + (value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n\n"
+
+
+def streamed(
+    *pieces: str | float, usage: tuple[int, int] | None = (7, 3), reason: str = "stop", hang_up: bool = False
+) -> Reply:
+    """A chat answer piece by piece; numbers are pauses."""
+    chunks: list[bytes | float] = [_delta({"role": "assistant", "content": None}), b": ping\n\n"]
+    chunks += [piece if isinstance(piece, float) else _delta({"content": piece}) for piece in pieces]
+    if not hang_up:
+        chunks.append(_delta({}, reason))
+        if usage is not None:
+            counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
+            chunks.append(event({"choices": [], "usage": counts}))
+        chunks.append(event(b"[DONE]"))
+    return events(*chunks, hang_up=hang_up)
+
+
+def events(*chunks: bytes | float, hang_up: bool = False) -> Reply:
+    """An answer made of server-sent events, however they are cut."""
+    return Reply(headers={"Content-Type": "text/event-stream; charset=utf-8"}, chunks=chunks, hang_up=hang_up)
+
+
+def _delta(delta: Mapping[str, Any], reason: str | None = None) -> bytes:
+    return event({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
+
+
 def embedding(text: str, dimension: int = DIMENSION) -> list[float]:
     """The vector the server gives a text: how often each class of code points occurs, plus one."""
     counts = [1.0] * dimension
@@ -59,11 +90,13 @@ def embedding(text: str, dimension: int = DIMENSION) -> list[float]:
 
 
 class OpenAIServer(LocalServer):
-    """A context manager. ``requests`` are those received so far; ``script`` holds the replies to come."""
+    """A context manager. ``requests`` are those received so far; ``script`` holds the replies to come,
+    ``abandoned`` counts streams whose client left."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.script: deque[Reply] = deque()
+        self.abandoned = 0
         super().__init__(self._handler())
 
     @property
@@ -89,10 +122,16 @@ class OpenAIServer(LocalServer):
         outer = self
 
         class Handler(QuietHandler):
+            protocol_version = "HTTP/1.1"  # older ones know no chunks
+
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                self.close_connection = True
                 reply = outer._reply(Request(self.path, dict(self.headers), body))
                 time.sleep(reply.delay)
+                if reply.chunks is not None:
+                    self._send_chunks(reply)
+                    return
                 content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 self.send_response(reply.status)
                 for name, value in reply.headers.items():
@@ -101,5 +140,23 @@ class OpenAIServer(LocalServer):
                 self.end_headers()
                 with suppress(ConnectionError):  # of a client that has given up, as in some tests
                     self.wfile.write(content[: len(content) // 2] if reply.hang_up else content)
+
+            def _send_chunks(self, reply: Reply) -> None:
+                self.send_response(reply.status)
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Transfer-Encoding", "chunked")
+                self.send_header("Connection", "close")
+                self.end_headers()
+                try:
+                    for chunk in reply.chunks or ():
+                        if isinstance(chunk, bytes):
+                            self.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+                        else:
+                            time.sleep(chunk)
+                    if not reply.hang_up:
+                        self.wfile.write(b"0\r\n\r\n")
+                except ConnectionError:
+                    outer.abandoned += 1
 
         return Handler

@@ -17,7 +17,8 @@ from trivium.errors import ChatModelError, ConfigurationError
 from trivium.llm import endpoint as endpoint_module
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.endpoint import Endpoint
-from trivium.llm.openai import OpenAIChatModel, open_chat_model
+from trivium.llm.openai import OpenAIChatModel
+from trivium.llm.registry import open_chat_model
 from trivium.settings import Settings
 
 KEY = "sk-very-secret"
@@ -58,6 +59,7 @@ def test_a_conversation_is_sent_as_given(server: OpenAIServer, waits: Waits) -> 
         "model": "tiny",
         "max_tokens": 9,
         "temperature": 0.5,
+        "seed": 0,
         "messages": [
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "Which planet has rings?"},
@@ -202,10 +204,10 @@ def test_reasoning_models_get_the_parameters_they_take(server: OpenAIServer, wai
     reasoning.complete(QUESTION, max_tokens=9)
     sent = [set(request.body) - {"model", "messages"} for request in server.requests]
     assert sent == [
-        {"max_tokens", "temperature"},
-        {"max_completion_tokens", "temperature"},
-        {"max_completion_tokens"},
-        {"max_completion_tokens"},
+        {"max_tokens", "temperature", "seed"},
+        {"max_completion_tokens", "temperature", "seed"},
+        {"max_completion_tokens", "seed"},
+        {"max_completion_tokens", "seed"},
     ]
 
 

@@ -11,7 +11,7 @@ import typer
 from typer.rich_utils import rich_format_error
 
 import trivium
-from trivium.cli import asking, exploring, loading, measuring, models, training
+from trivium.cli import answering, asking, exploring, loading, measuring, models, training
 from trivium.cli.options import spread
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import TriviumError
@@ -35,6 +35,7 @@ for command in (
     loading.enrich,
     loading.export,
     asking.search,
+    answering.ask,
     asking.evaluate,
     measuring.compare,
     training.train,

@@ -30,7 +30,7 @@ from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
 from trivium.fusion.registry import FUSIONS
 from trivium.llm.base import ChatModel
-from trivium.llm.openai import open_chat_model
+from trivium.llm.registry import open_chat_model
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.selectors import MatchSelector, Selector

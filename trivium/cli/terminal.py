@@ -7,7 +7,6 @@ import math
 import shutil
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +31,7 @@ from trivium.graph.schema import headings_of
 from trivium.graph.store import StoreInfo
 from trivium.ingest import IngestReport
 from trivium.parser.sources.base import Problem
+from trivium.text import plain
 from trivium.types import Hit
 
 out = Console(highlight=False, soft_wrap=False)
@@ -116,7 +116,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
 
 def shown(text: str) -> str:
     """Untrusted text for the terminal: no markup, no control characters."""
-    return escape("".join(" " if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text))
+    return escape(plain(text))
 
 
 def own_name() -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
+
+Counted = Literal["reported", "tiktoken", "estimated"]
+"""Who counted tokens: the endpoint itself, tiktoken's vocabulary, or a rule of thumb over the length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +18,73 @@ class Message:
     content: str
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How an answer ended: the tokens that it took, who counted them, and whether it was ``cut`` off at the limit."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    counted: Counted = "reported"
+    cut: bool = False
+
+
+class Reply(Iterator[str]):
+    """An answer while it is written: iterate over its pieces, once.
+
+    ``ended`` is None until the last piece has been taken. Who stops before that closes it, which also stops the model;
+    as a context manager it closes itself. Iterating raises ChatModelError when the model fails on the way.
+    """
+
+    def __init__(self, pieces: Generator[str, None, Ended]) -> None:
+        """``pieces`` returns how it ended."""
+        self._pieces = pieces
+        self.ended: Ended | None = None
+
+    def __next__(self) -> str:
+        try:
+            return next(self._pieces)
+        except StopIteration as stop:
+            if isinstance(stop.value, Ended):
+                self.ended = stop.value
+            raise StopIteration from None
+
+    def close(self) -> None:
+        """Stop; what was not written yet never will be."""
+        self._pieces.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class ChatModel(Protocol):
-    """Answers a conversation with text. What it says is data, never an instruction."""
+    """Answers a conversation with text. What it says is data, never an instruction.
+
+    With temperature 0 and one seed it is asked to say the same again; whether it does is up to whoever runs it (the local
+    model does). Threads may share it."""
 
     @property
     def name(self) -> str: ...
 
+    @property
+    def context_tokens(self) -> int:
+        """How many tokens fit, conversation and answer together."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text takes, or a guess that is rather too high."""
+        ...
+
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
     ) -> str:
         """The model's answer. Raises ChatModelError."""
+        ...
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+    ) -> Reply:
+        """The model's answer piece by piece. Raises ChatModelError, here or while it is read."""
         ...

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.base import ChatModel, Ended, Message, Reply
 
 CHARACTERS_A_TOKEN = 4
 """The rule of thumb for English, where nothing says it better."""
@@ -26,18 +26,49 @@ class CountedModel:
         return self._model.name
 
     @property
+    def context_tokens(self) -> int:
+        """The model's own window."""
+        return self._model.context_tokens
+
+    @property
     def tokens(self) -> int:
         """About how many tokens that was, questions and answers together."""
         return -(-self.characters // CHARACTERS_A_TOKEN)
 
+    def count_tokens(self, text: str) -> int:
+        """The model's own count; not a call."""
+        return self._model.count_tokens(text)
+
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
     ) -> str:
         """The model's answer; also a call that fails has been paid for. Raises ChatModelError."""
+        self._count_call(messages)
+        answer = self._model.complete(messages, max_tokens=max_tokens, temperature=temperature, seed=seed)
+        self._count(answer)
+        return answer
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+    ) -> Reply:
+        """The model's answer, counted as far as it is read. Raises ChatModelError."""
+        self._count_call(messages)
+        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature, seed=seed)
+        return Reply(self._counted(reply))
+
+    def _counted(self, reply: Reply) -> Generator[str, None, Ended]:
+        with reply:
+            for piece in reply:
+                self._count(piece)
+                yield piece
+        return reply.ended if reply.ended is not None else Ended(0, 0, "estimated")
+
+    def _count_call(self, messages: Sequence[Message]) -> None:
         with self._lock:
             self.calls += 1
-            self.characters += sum(len(message.content) for message in messages)
-        answer = self._model.complete(messages, max_tokens=max_tokens, temperature=temperature)
+        for message in messages:
+            self._count(message.content)
+
+    def _count(self, text: str) -> None:
         with self._lock:
-            self.characters += len(answer)
-        return answer
+            self.characters += len(text)

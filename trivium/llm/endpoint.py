@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint over HTTP: JSON out, JSON in, with retries.
+"""An OpenAI-compatible endpoint over HTTP: JSON out, JSON or a stream of it in, with retries.
 
 The chat model and the OpenAI embedder stand on it. Keys travel in the Authorization header only; they are in
 no repr and no message, even when a server repeats them. Answers are read up to a bound."""
@@ -9,25 +9,28 @@ import json
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
 from pydantic import SecretStr
 
 from trivium.errors import ConfigurationError, TriviumError
+from trivium.llm.events import event_data
+from trivium.llm.failures import LONGEST_WAIT, FailedError, Failure, refusal, unreachable
 
-_RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _FIRST_WAIT = 0.5
-_LONGEST_WAIT = 60.0
 _MOST_BYTES = 256 << 20
-_MOST_ERROR_CHARACTERS = 300
 _PIECE = 1 << 16
+_END_OF_STREAM = b"[DONE]"
 
 _log = logging.getLogger(__name__)
+
+Objects = Generator[dict[str, Any], None, None]
+T = TypeVar("T")
 
 
 class EndpointError(TriviumError):
@@ -40,18 +43,6 @@ class EndpointError(TriviumError):
         super().__init__(message)
         self.status = status
         self.parameter = parameter
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """An attempt that failed. ``wait`` is what the endpoint asked for (seconds); ``final``: do not try
-    again."""
-
-    message: str
-    final: bool
-    status: int | None = None
-    parameter: str | None = None
-    wait: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,12 +60,13 @@ class _Bearer(requests.auth.AuthBase):
 @dataclass(frozen=True)
 class Endpoint:
     """Where requests go. ``timeout`` is seconds without a byte; ``retries`` counts attempts after the
-    first."""
+    first. ``direct`` passes by the proxies of the environment, as for a server of this very process."""
 
     base_url: str
     api_key: SecretStr | None = None
     timeout: float = 60.0
     retries: int = 6
+    direct: bool = False
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
     def __post_init__(self) -> None:
@@ -98,25 +90,63 @@ class Endpoint:
         the endpoint asks for (Retry-After, up to a minute), else after 0.5 s, 1 s, 2 s ... up to a minute,
         times a random factor of 0.5 to 1. ``before`` is called before every attempt. Raises EndpointError.
         """
+        return self._retried(lambda: self._answer(path, body), before)
+
+    def stream(self, path: str, body: Mapping[str, Any], before: Callable[[], None] | None = None) -> Objects:
+        """Send ``body`` and return the JSON objects of the events that come back, as they come.
+
+        Until the first one failures are tried again as by :meth:`post`; later ones are final, since what has been read
+        cannot be taken back. An endpoint that does not stream gives its one object. Closing the generator hangs up.
+        Raises EndpointError, here or while it is read.
+        """
+        return self._retried(lambda: self._begun(path, body), before)
+
+    def _retried(self, attempt: Callable[[], T], before: Callable[[], None] | None) -> T:
         attempts = 0
         while True:
             if before is not None:
                 before()
-            result = self._attempt(path, body)
-            if not isinstance(result, _Failure):
-                return result
-            attempts += 1
-            if result.final or attempts > self.retries:
-                tried = "" if result.final else f" ({attempts} attempts)"
-                raise EndpointError(result.message + tried, result.status, result.parameter)
-            wait = result.wait
+            try:
+                return attempt()
+            except FailedError as error:
+                failure = error.failure
+                attempts += 1
+                if failure.final or attempts > self.retries:
+                    tried = "" if failure.final else f" ({attempts} attempts)"
+                    raise EndpointError(failure.message + tried, failure.status, failure.parameter) from error
+            wait = failure.wait
             if wait is None:
-                longest = min(_FIRST_WAIT * 2 ** (attempts - 1), _LONGEST_WAIT)
+                longest = min(_FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT)
                 wait = longest * random.uniform(0.5, 1.0)  # noqa: S311 - so that clients do not march in step
-            _log.info("%s: trying again in %.1f s", result.message, wait)
+            _log.info("%s: trying again in %.1f s", failure.message, wait)
             self.sleep(wait)
 
-    def _attempt(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | _Failure:
+    def _answer(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        with closing(self._objects(path, body, streamed=False)) as objects:
+            return next(objects)
+
+    def _begun(self, path: str, body: Mapping[str, Any]) -> Objects:
+        """The objects of a stream, of which the first has come."""
+        objects = self._objects(path, body, streamed=True)
+        try:
+            first = next(objects)
+        except StopIteration:
+            raise FailedError(Failure(f"{self.host} ended its answer before it began", False)) from None
+        return self._going_on(first, objects)
+
+    def _going_on(self, first: dict[str, Any], objects: Objects) -> Objects:
+        with closing(objects):
+            yield first
+            try:
+                yield from objects
+            except FailedError as error:
+                failure = error.failure
+                raise EndpointError(
+                    f"{failure.message}, in the middle of an answer", failure.status
+                ) from error
+
+    def _objects(self, path: str, body: Mapping[str, Any], streamed: bool) -> Objects:
+        """What one attempt gives. Raises FailedError."""
         try:
             with requests.post(
                 f"{self.base_url.rstrip('/')}/{path}",
@@ -125,44 +155,40 @@ class Endpoint:
                 timeout=self.timeout,
                 stream=True,
                 allow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
+                proxies={"no_proxy": urlsplit(self.base_url).hostname or ""} if self.direct else None,
             ) as response:
-                content = bytearray()
-                for piece in response.iter_content(_PIECE):
-                    content += piece
-                    if len(content) > _MOST_BYTES:
-                        return _Failure(f"{self.host} answered with more than {_MOST_BYTES >> 20} MiB", True)
-        except requests.Timeout:
-            return _Failure(f"{self.host} did not answer within {self.timeout:g} s", False)
+                events = response.headers.get("Content-Type", "").startswith("text/event-stream")
+                if streamed and events and response.status_code == requests.codes.ok:
+                    for data in event_data(self._pieces(response, waiting=False)):
+                        if data == _END_OF_STREAM:
+                            return
+                        yield self._checked(response, data)
+                else:
+                    yield self._checked(response, b"".join(self._pieces(response, waiting=True)))
         except requests.RequestException as error:
-            return _Failure(f"{self.host} cannot be reached or hung up ({type(error).__name__})", False)
-        answer = _object(bytes(content))
-        if response.status_code != requests.codes.ok:
-            return self._refusal(response, answer)
-        if answer is None:
-            return _Failure(f"{self.host} answered with something that is not a JSON object", True)
-        return answer
+            raise FailedError(unreachable(self.host, self.timeout, error)) from error
 
-    def _refusal(self, response: requests.Response, answer: dict[str, Any] | None) -> _Failure:
-        fault = (answer or {}).get("error")
-        fault = fault if isinstance(fault, dict) else {"message": fault}
-        said = str(fault.get("message") or response.reason or "no reason given")
-        said = " ".join("".join(c if c.isprintable() else " " for c in said).split())
-        if self.api_key is not None and self.api_key.get_secret_value():
-            said = said.replace(self.api_key.get_secret_value(), "***")
-        status = response.status_code
-        message = f"{self.host} answered {status}: {said[:_MOST_ERROR_CHARACTERS]}"
-        if status in (401, 403):
-            message += " (check the API key)"
-        # An exhausted quota is a 429 as well, but waiting does not refill it.
-        final = status not in _RETRIED or fault.get("code") == "insufficient_quota"
-        parameter = fault.get("param")
-        return _Failure(
-            message,
-            final,
-            status,
-            parameter if isinstance(parameter, str) else None,
-            _retry_after(response.headers.get("Retry-After")),
-        )
+    def _checked(self, response: requests.Response, content: bytes) -> dict[str, Any]:
+        value = _object(content)
+        if response.status_code != requests.codes.ok or (value or {}).get("error") is not None:
+            secret = "" if self.api_key is None else self.api_key.get_secret_value()
+            raise FailedError(refusal(self.host, secret, response, value))
+        if value is None:
+            raise FailedError(Failure(f"{self.host} answered with something that is not a JSON object", True))
+        return value
+
+    def _pieces(self, response: requests.Response, waiting: bool) -> Iterator[bytes]:
+        """The body, piece by piece; not ``waiting`` for more than has arrived."""
+        # Chunks come as they were sent. Where a body has none, only single bytes are sure not to wait for the next event.
+        chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
+        size = 0
+        for piece in response.iter_content(_PIECE if waiting else None if chunked else 1):
+            size += len(piece)
+            if size > _MOST_BYTES:
+                raise FailedError(
+                    Failure(f"{self.host} answered with more than {_MOST_BYTES >> 20} MiB", True)
+                )
+            yield piece
 
 
 def _object(content: bytes) -> dict[str, Any] | None:
@@ -171,18 +197,3 @@ def _object(content: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _retry_after(header: str | None) -> float | None:
-    """Seconds from a Retry-After header, which gives seconds or a date; None when it makes no sense."""
-    if header is None:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(header).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            return None
-    # Not a number compares false.
-    return min(max(seconds, 0.0), _LONGEST_WAIT) if seconds == seconds else None

@@ -1,24 +1,51 @@
-"""A chat model behind any OpenAI-compatible endpoint: OpenAI's own, llama.cpp, vLLM, Ollama ..."""
+"""A chat model behind any OpenAI-compatible endpoint: OpenAI's own, Azure, llama.cpp, vLLM, Ollama, LM Studio ..."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import logging
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import Any, TypeVar
 
-from trivium.errors import ChatModelError, ConfigurationError
-from trivium.llm.base import Message
-from trivium.llm.endpoint import Endpoint, EndpointError
-from trivium.settings import Settings, load_settings
+from trivium.embedding.ratelimit import MinuteLimit
+from trivium.embedding.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
+from trivium.errors import ChatModelError, MissingExtraError
+from trivium.llm.base import Counted, Ended, Message, Reply
+from trivium.llm.endpoint import Endpoint, EndpointError, Objects
+
+CONTEXT_TOKENS = 8192
+"""What fits where nothing else is said: no endpoint in use takes less, and few say how much they take."""
+_PATH = "chat/completions"
+_OPTIONAL = frozenset({"temperature", "seed", "stream_options"})
+_NO_LIMIT = 1 << 40
+_MESSAGE_TOKENS = 4
+"""What the marks around a message cost."""
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class OpenAIChatModel:
-    """Asks ``<base url>/chat/completions``."""
+    """Asks ``<base url>/chat/completions``. ``requests`` and ``tokens`` hold calls back to what an endpoint allows per
+    minute; by default nothing is held back. Thread-safe."""
 
-    def __init__(self, model: str, endpoint: Endpoint) -> None:
+    def __init__(
+        self,
+        model: str,
+        endpoint: Endpoint,
+        *,
+        context_tokens: int = CONTEXT_TOKENS,
+        requests: MinuteLimit | None = None,
+        tokens: MinuteLimit | None = None,
+    ) -> None:
         self._model = model
         self._endpoint = endpoint
-        self._limit_name = "max_tokens"
-        self._takes_temperature = True
+        self._context_tokens = context_tokens
+        self._requests = requests
+        self._tokens = tokens
+        self._refused: set[str] = set()  # parameters, for good
 
     def __repr__(self) -> str:
         return f"OpenAIChatModel({self._model!r} at {self._endpoint.host})"
@@ -28,33 +55,107 @@ class OpenAIChatModel:
         """The model, as its endpoint knows it."""
         return self._model
 
+    @property
+    def context_tokens(self) -> int:
+        """As configured: endpoints do not say."""
+        return self._context_tokens
+
+    def count_tokens(self, text: str) -> int:
+        """A guess on the high side, for which nothing has to be downloaded."""
+        return EstimatedCounter().cut(text, _NO_LIMIT)[1]
+
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
     ) -> str:
         """The model's answer, possibly empty. Raises ChatModelError."""
-        turns = [{"role": message.role, "content": message.content} for message in messages]
-        while True:
-            body: dict[str, Any] = {"model": self._model, "messages": turns, self._limit_name: max_tokens}
-            if self._takes_temperature:
-                body["temperature"] = temperature
-            try:
-                return self._content(self._endpoint.post("chat/completions", body))
-            except EndpointError as error:
-                if not self._adapt(error):
-                    raise ChatModelError(f"{self._model}: {error}") from error
+        body = self._body(messages, max_tokens, temperature, seed)
+        answer = self._asked(lambda sent: self._endpoint.post(_PATH, sent, self._within(messages)), body)
+        return self._content(answer)
 
-    def _adapt(self, error: EndpointError) -> bool:
-        """Reasoning models refuse ``max_tokens`` (they want ``max_completion_tokens``) and any temperature:
-        give each up once, for good. Says whether there is something new to try."""
-        if error.status != 400:
-            return False
-        if error.parameter == "max_tokens" and self._limit_name == "max_tokens":
-            self._limit_name = "max_completion_tokens"
-            return True
-        if error.parameter == "temperature" and self._takes_temperature:
-            self._takes_temperature = False
-            return True
-        return False
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+    ) -> Reply:
+        """The model's answer piece by piece, possibly empty; also of an endpoint that sends it in one. Raises
+        ChatModelError, here or while it is read."""
+        body = self._body(messages, max_tokens, temperature, seed)
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        objects = self._asked(lambda sent: self._endpoint.stream(_PATH, sent, self._within(messages)), body)
+        return Reply(self._pieces(objects, messages))
+
+    def _body(
+        self, messages: Sequence[Message], max_tokens: int, temperature: float, seed: int
+    ) -> dict[str, Any]:
+        return {
+            "model": self._model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "seed": seed,
+        }
+
+    def _within(self, messages: Sequence[Message]) -> Callable[[], None]:
+        def wait() -> None:
+            if self._requests is not None:
+                self._requests.take(1)
+            if self._tokens is not None:
+                self._tokens.take(sum(_MESSAGE_TOKENS + self.count_tokens(m.content) for m in messages))
+
+        return wait
+
+    def _asked(self, ask: Callable[[dict[str, Any]], T], body: dict[str, Any]) -> T:
+        while True:
+            sent = {name: value for name, value in body.items() if name not in self._refused}
+            if "max_tokens" in self._refused:
+                sent["max_completion_tokens"] = body["max_tokens"]
+            try:
+                return ask(sent)
+            except EndpointError as error:
+                refused = _refused(error) - self._refused
+                if not refused:
+                    raise self._failed(error) from error
+                self._refused |= refused
+
+    def _pieces(self, objects: Objects, messages: Sequence[Message]) -> Generator[str, None, Ended]:
+        written: list[str] = []
+        usage: tuple[int, int] | None = None
+        began = cut = False
+        with closing(objects):
+            try:
+                for event in objects:
+                    usage = _usage(event) or usage
+                    choice = _choice(event)
+                    if choice is None:
+                        continue
+                    began = True
+                    cut = cut or choice.get("finish_reason") == "length"
+                    if text := _text(choice):
+                        written.append(text)
+                        yield text
+            except EndpointError as error:
+                raise self._failed(error) from error
+        if not began:
+            raise ChatModelError(f"{self._model}: expected choices[0].delta, got an answer without it")
+        if usage is not None:
+            return Ended(*usage, "reported", cut)
+        return self._counted(messages, "".join(written), cut)
+
+    def _counted(self, messages: Sequence[Message], written: str, cut: bool) -> Ended:
+        """What an answer took, where its endpoint did not say."""
+        prompt = sum(_MESSAGE_TOKENS + self._counter.cut(m.content, _NO_LIMIT)[1] for m in messages)
+        how: Counted = "tiktoken" if isinstance(self._counter, TiktokenCounter) else "estimated"
+        return Ended(prompt, self._counter.cut(written, _NO_LIMIT)[1], how, cut)
+
+    @cached_property
+    def _counter(self) -> TokenCounter:
+        try:
+            return token_counter(self._model)
+        except MissingExtraError:
+            _log.warning(
+                "%s does not say how many tokens it took: they are estimated by length"
+                " (pip install 'trivium[openai]' counts them)",
+                self._endpoint.host,
+            )
+            return EstimatedCounter()
 
     def _content(self, answer: dict[str, Any]) -> str:
         try:
@@ -67,19 +168,36 @@ class OpenAIChatModel:
             raise ChatModelError(f"{self._model}: expected text, got {type(content).__name__} (a refusal?)")
         return content
 
+    def _failed(self, error: EndpointError) -> ChatModelError:
+        return ChatModelError(f"{self._model}: {error}")
 
-def open_chat_model(name: str | None = None, settings: Settings | None = None) -> OpenAIChatModel:
-    """The language model of the settings, or another one of the same endpoint.
 
-    Raises ConfigurationError when neither names one.
-    """
-    settings = load_settings() if settings is None else settings
-    model = settings.chat_model if name is None else name
-    if model is None:
-        raise ConfigurationError(
-            "no language model is named: set TRIVIUM_CHAT_MODEL"
-            " (and TRIVIUM_CHAT_BASE_URL unless it is OpenAI's)"
-        )
-    if settings.chat_base_url is None:
-        return OpenAIChatModel(model, Endpoint(settings.openai_base_url, settings.openai_api_key))
-    return OpenAIChatModel(model, Endpoint(settings.chat_base_url, settings.chat_api_key))
+def _refused(error: EndpointError) -> set[str]:
+    """What of a request an endpoint does not take: reasoning models want ``max_completion_tokens`` for ``max_tokens`` and
+    no temperature, others know no seed. Most name the parameter, some only speak of it."""
+    if error.status not in (400, 422):
+        return set()
+    if error.parameter is not None:
+        return {error.parameter} & {"max_tokens", *_OPTIONAL}
+    return {name for name in _OPTIONAL if name in str(error)}
+
+
+def _choice(event: dict[str, Any]) -> dict[str, Any] | None:
+    choices = event.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else None
+
+
+def _text(choice: dict[str, Any]) -> str:
+    """What an event adds; all of it, where an endpoint does not stream."""
+    message = choice.get("delta", choice.get("message"))
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, str) else ""
+
+
+def _usage(event: dict[str, Any]) -> tuple[int, int] | None:
+    usage = event.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    return (read, wrote) if isinstance(read, int) and isinstance(wrote, int) else None

@@ -1,0 +1,174 @@
+"""What the judges of answers are fitted on: sentences of passages that do or do not answer a question, statements that a
+passage does or does not bear out. One line of JSON each.
+
+    python experiments/answers/collect.py --store joint-store --out rows.jsonl \
+        --questions ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \
+        ../shared/data/nq/qed_questions.jsonl --sample 170
+
+*Sentences.* A question is asked as it is (``present``), and of a store without its page (``absent``: hits of the page,
+and others that contain the answer, are left out). A sentence is right when it is in the gold passage and contains an
+answer.
+
+*Statements.* The question with its answer in place of the question word, and the answer by itself: borne out by the gold
+passage, not by other hits that lack the answer nor by a passage at random; and with the answer of another question in
+place of its own, not borne out by the gold passage. And a sentence of the gold passage: borne out by it as it is, not
+with another number or another name in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import trivium
+from trivium.answering import extract, support
+from trivium.answering.passages import LONGEST_SENTENCE, passages
+from trivium.answering.rarity import Rarity
+from trivium.answering.sentences import sentences
+from trivium.datasets.questions import read_questions
+from trivium.graph.schema import page_of, section_of
+from trivium.text import normalise_name
+from trivium.types import Hit, Question
+
+OFFERED, DEPTH = 6, 30
+FUSION = "convex"
+"""The network has been trained on these very questions."""
+ASKED = re.compile(
+    r"\b(in what year|how many|how much|(?:which|what) \w+(?= (?:is|was|are|were|did|does|do|has|have|had|can|will)\b)"
+    r"|who|whom|what|which|when|where|why|how)\b",
+    re.IGNORECASE,
+)
+
+
+def contains(text: str, answers: Sequence[str]) -> bool:
+    padded = f" {normalise_name(text)} "
+    return any(f" {normalise_name(answer)} " in padded for answer in answers if normalise_name(answer))
+
+
+def statement(question: str, answer: str) -> str:
+    """The question, with the answer where it asks.
+
+    >>> statement("Who discovered the moons of Mars?", "Asaph Hall")
+    'Asaph Hall discovered the moons of Mars.'
+    """
+    text = question.rstrip("? ")
+    asked = ASKED.search(text)
+    return f"{text} {answer}." if asked is None else f"{text[: asked.start()]}{answer}{text[asked.end() :]}."
+
+
+def about_sentences(
+    engine: trivium.Engine, name: str, question: Question, gold: set[str], hits: Sequence[Hit]
+) -> Iterator[dict[str, Any]]:
+    page = page_of(min(gold))
+    elsewhere = [hit for hit in hits if hit.page != page and not contains(hit.text, question.answers)]
+    rarity = Rarity.of(engine.store, [question.text])
+    for pool, offered in (("present", hits[:OFFERED]), ("absent", elsewhere[:OFFERED])):
+        rows = extract.features(question.text, passages(offered), rarity, engine.embedder)
+        for passage, text, features in rows:
+            answers = contains(text, question.answers)
+            yield {
+                "task": "sentence", "set": name, "page": page, "question": question.id, "case": pool,
+                "right": answers and passage.hit.uri in gold, "answers": answers, "features": features,
+            }  # fmt: skip
+
+
+def about_statements(
+    engine: trivium.Engine,
+    name: str,
+    question: Question,
+    gold: set[str],
+    hits: Sequence[Hit],
+    others: Sequence[Question],
+    rng: random.Random,
+) -> Iterator[dict[str, Any]]:
+    uri = min(gold)
+    here = as_hit(engine, uri)
+    if not contains(here.text, question.answers):
+        return
+    wrong = [hit for hit in hits if hit.uri not in gold and not contains(hit.text, question.answers)][:2]
+    asked = question.text.split()[0].lower()
+    alike = [
+        other.answers[0]
+        for other in others
+        if other.text.split()[0].lower() == asked and not contains(here.text, other.answers)
+    ]
+    answer = question.answers[0]
+    anywhere = as_hit(engine, rng.choice(engine.store.chunk_uris()))
+    cases = [("right", statement(question.text, answer), here), ("right, short", f"{answer}.", here)]
+    cases += [("other passage", statement(question.text, answer), hit) for hit in wrong]
+    cases.append(("random passage", statement(question.text, answer), anywhere))
+    if alike:
+        other = rng.choice(alike)
+        cases.append(("wrong answer", statement(question.text, other), here))
+        cases.append(("wrong answer, short", f"{other}.", here))
+    cases += [(case, text, here) for case, text in altered(here.text, anywhere.text, rng)]
+    rarity = Rarity.of(engine.store, [question.text, *(text for _, text, _ in cases)])
+    for case, text, hit in cases:
+        ((features,),) = support.features(question.text, [text], passages([hit]), rarity, engine.embedder)
+        yield {
+            "task": "support", "set": name, "page": page_of(uri), "question": question.id, "case": case,
+            "right": case.startswith("right"), "features": features,
+        }  # fmt: skip
+
+
+def altered(text: str, other: str, rng: random.Random) -> Iterator[tuple[str, str]]:
+    """A sentence, and the same with a wrong number and with a wrong name, where it has any."""
+    spans = [(start, end) for start, end in sentences(text) if end - start < LONGEST_SENTENCE]
+    if not spans:
+        return
+    start, end = rng.choice(spans)
+    sentence = text[start:end]
+    yield "right, verbatim", sentence
+    numbers = re.findall(r"\d+", sentence)
+    if numbers:
+        number = rng.choice(numbers)
+        yield "wrong number", sentence.replace(number, str(int(number[:9]) + rng.randint(2, 9)))
+    names = re.findall(r"(?<=[a-z] )[A-Z][a-z]{3,}", sentence)
+    others = [name for name in re.findall(r"(?<=[a-z] )[A-Z][a-z]{3,}", other) if name not in text]
+    if names and others:
+        yield "wrong name", sentence.replace(rng.choice(names), rng.choice(others))
+
+
+def as_hit(engine: trivium.Engine, uri: str) -> Hit:
+    (record,) = engine.store.fetch([uri])
+    return Hit(uri, record.text, 0.0, 1, record.page, section_of(uri), record.kind, record.start, record.end)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--questions", nargs="+", type=Path, required=True)
+    parser.add_argument("--sample", type=int, default=170, help="questions of each file")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", choices=["sentences", "statements"])
+    arguments = parser.parse_args()
+    with trivium.Engine.open(arguments.store) as engine, arguments.out.open("w", encoding="utf-8") as out:
+        for file in arguments.questions:
+            rng = random.Random(0)
+            traced = engine.trace([question for question in read_questions(file) if question.answers])
+            asked = rng.sample(traced.questions, min(arguments.sample, len(traced.questions)))
+            for question in asked:
+                gold = {uri for group in traced.gold[question.id].groups for uri in group}
+                hits = engine.search(question.text, k=DEPTH, fusion=FUSION)
+                others = [
+                    q
+                    for q in traced.questions
+                    if q.page == question.page and q.id != question.id and q.answers
+                ]
+                rows: list[dict[str, Any]] = []
+                if arguments.only != "statements":
+                    rows += about_sentences(engine, file.stem, question, gold, hits)
+                if arguments.only != "sentences":
+                    rows += about_statements(engine, file.stem, question, gold, hits, others, rng)
+                out.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+if __name__ == "__main__":
+    main()

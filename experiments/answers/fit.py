@@ -1,0 +1,194 @@
+"""Fit the judges of answers on the rows that ``collect.py`` wrote, judge them on pages they were not fitted on, and save
+them.
+
+    python experiments/answers/fit.py bge-small=rows.jsonl,sample.jsonl minilm=minilm.jsonl --save
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+Rows = Sequence[Mapping[str, Any]]
+Floats = NDArray[np.float64]
+
+SENTENCE = [
+    *("covered", "covered_lead", "covered_by_text", "covered_by_passage", "rarest", "names", "log_rank"),
+    *("new_names", "number_found", "number_missing", "nobody", "log_length", "cosine", "cosine_lead"),
+]
+SUPPORT = ["covered", "together", "new", "names", "numbers", "cosine"]
+ENOUGH_SENTENCE = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+ENOUGH_SUPPORT = (0.3, 0.5, 0.7)
+FOLDS = 5
+
+
+def matrix(rows: Rows, names: Sequence[str]) -> Floats:
+    return np.array([[row["features"][name] for name in names] for row in rows])
+
+
+def sigmoid(x: Floats) -> Floats:
+    return 1 / (1 + np.exp(-x))
+
+
+def fit(rows: Rows, names: Sequence[str]) -> tuple[float, Floats]:
+    """Intercept and weights; every list of a question's sentences weighs the same, and so do both answers to whether a
+    statement is borne out."""
+    x, y = matrix(rows, names), np.array([row["right"] for row in rows])
+    group = [(row["question"], row["case"]) if row["task"] == "sentence" else row["right"] for row in rows]
+    size: defaultdict[Any, int] = defaultdict(int)
+    for one in group:
+        size[one] += 1
+    weight = np.array([1 / size[one] for one in group])
+    mean, deviation = x.mean(axis=0), x.std(axis=0) + 1e-9
+    z, weight = (x - mean) / deviation, weight * len(rows) / weight.sum()
+    if rows[0]["task"] == "sentence":
+        model = LogisticRegression(C=1.0, max_iter=2000).fit(z, y, sample_weight=weight)
+        intercept, weights = float(model.intercept_[0]), model.coef_[0]
+    else:
+        intercept, weights = fit_without_contradiction(z, y, weight)
+    weights = weights / deviation
+    return float(intercept - weights @ mean), weights
+
+
+def fit_without_contradiction(z: Floats, y: NDArray[np.bool_], weight: Floats) -> tuple[float, Floats]:
+    """The same loss, with no weight below 0: more of a statement in a passage never counts against it, although in these
+    rows the most alike statements are the forged ones."""
+    sign = np.where(y, 1.0, -1.0)
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        margin = sign * (parameters[0] + z @ parameters[1:])
+        pull = -weight * sign * sigmoid(-margin)
+        value = weight @ np.logaddexp(0, -margin) + parameters[1:] @ parameters[1:] / 2
+        return float(value), np.concatenate([[pull.sum()], z.T @ pull + parameters[1:]])
+
+    bounds = [(None, None)] + [(0, None)] * z.shape[1]
+    found = minimize(loss, np.zeros(1 + z.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B")
+    return float(found.x[0]), found.x[1:]
+
+
+def out_of_fold(rows: Rows, names: Sequence[str]) -> Floats:
+    """Probabilities by models that have seen no question of the same page."""
+    pages = sorted({row["page"] for row in rows})
+    shuffled = np.random.default_rng(0).permutation(len(pages)) % FOLDS
+    fold_of = dict(zip(pages, shuffled, strict=True))
+    fold = np.array([fold_of[row["page"]] for row in rows])
+    x, found = matrix(rows, names), np.zeros(len(rows))
+    for one in range(FOLDS):
+        intercept, weights = fit([row for row, f in zip(rows, fold, strict=True) if f != one], names)
+        found[fold == one] = sigmoid(intercept + x[fold == one] @ weights)
+    return found
+
+
+def show_sentences(rows: Rows, found: Floats) -> None:
+    lists: defaultdict[tuple[str, str, str], list[tuple[float, bool]]] = defaultdict(list)
+    for row, probability in zip(rows, found, strict=True):
+        lists[row["set"], row["case"], row["question"]].append((probability, row["answers"]))
+    for values in lists.values():
+        values.sort(key=lambda value: -value[0])
+    for name in [*sorted({key[0] for key in lists}), ""]:
+        present = [v for (s, case, _), v in lists.items() if case == "present" and s.startswith(name)]
+        absent = [v for (s, case, _), v in lists.items() if case == "absent" and s.startswith(name)]
+        area = roc_auc_score([1] * len(present) + [0] * len(absent), [v[0][0] for v in [*present, *absent]])
+        first = np.mean([v[0][1] for v in present])
+        three = np.mean([any(right for _, right in v[:3]) for v in present])
+        print(
+            f"  {name or 'all':<22}{len(present):>4} questions; right first {first:.3f}, in three {three:.3f};"
+            f" present or absent: area {area:.3f}"
+        )
+        for enough in ENOUGH_SENTENCE:
+            answered = [v for v in present if v[0][0] >= enough]
+            right = np.mean([v[0][1] for v in answered]) if answered else 0.0
+            wrongly = np.mean([v[0][0] >= enough for v in absent])
+            share = len(answered) / len(present)
+            print(
+                f"      at {enough:.2f}: answered {share:.3f} (right first {right:.3f}),"
+                f" absent ones {wrongly:.3f}, balanced {(share + 1 - wrongly) / 2:.3f}"
+            )
+
+
+def show_support(rows: Rows, found: Floats) -> None:
+    print(f"  area {roc_auc_score([row['right'] for row in rows], found):.3f}")
+    for enough in ENOUGH_SUPPORT:
+        shares: defaultdict[str, list[bool]] = defaultdict(list)
+        for row, probability in zip(rows, found, strict=True):
+            shares[row["case"]].append(probability >= enough)
+        cases = "; ".join(f"{case} {np.mean(values):.3f}" for case, values in sorted(shares.items()))
+        print(f"      at {enough:.2f}: {cases}")
+
+
+def with_rewordings(rows: Rows) -> list[Mapping[str, Any]]:
+    """Models use other words than the passage, as the people did who wrote the questions: judged as if nothing had been
+    asked, the words of the question are such. Then all of a statement is new."""
+    reworded = [
+        {
+            **row,
+            "case": f"{row['case']}, reworded",
+            "features": {**row["features"], "new": row["features"]["covered"]},
+        }
+        for row in rows
+        if row["case"] in ("right", "wrong answer", "other passage", "random passage")
+    ]
+    return [*rows, *reworded]
+
+
+def kept(rows: Rows, names: Sequence[str], enough: float) -> dict[str, Any]:
+    intercept, weights = fit(rows, names)
+    return {
+        "intercept": round(intercept, 4),
+        "weights": {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)},
+        "enough": enough,
+    }
+
+
+def read(names: str) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for name in names.split(",") for line in Path(name).read_text("utf-8").splitlines()
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "rows",
+        nargs="+",
+        metavar="EMBEDDER=FILE,...",
+        help="the first also serves where no embedder is known",
+    )
+    parser.add_argument("--enough", type=float, default=0.1, help="for sentences")
+    parser.add_argument("--enough-support", type=float, default=0.5)
+    parser.add_argument("--save", action="store_true")
+    arguments = parser.parse_args()
+    judges: dict[str, dict[str, Any]] = {"sentence": {}, "support": {}}
+    given = [argument.partition("=")[::2] for argument in arguments.rows]
+    for embedder, names in [*given, ("none", given[0][1])]:
+        rows = read(names)
+        for task, columns, show, enough in (
+            ("sentence", SENTENCE, show_sentences, arguments.enough),
+            ("support", SUPPORT, show_support, arguments.enough_support),
+        ):
+            own = [row for row in rows if row["task"] == task]
+            own = with_rewordings(own) if task == "support" else own
+            seen = [name for name in columns if embedder != "none" or not name.startswith("cosine")]
+            print(f"{embedder}, {task}")
+            show(own, out_of_fold(own, seen))
+            judges[task][embedder] = kept(own, seen, enough)
+    if arguments.save:
+        target = Path(str(files("trivium.answering").joinpath("judges.json")))
+        target.write_text(json.dumps(judges, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

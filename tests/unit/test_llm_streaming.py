@@ -1,0 +1,204 @@
+"""Answers as they are written: pieces, tokens, failures on the way, leaving early."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from tests.fakes.openai_server import OpenAIServer, Reply, chat, error, event, events, streamed
+from trivium.embedding.ratelimit import MinuteLimit
+from trivium.errors import ChatModelError
+from trivium.llm import openai as openai_module
+from trivium.llm.base import ChatModel, Ended, Message
+from trivium.llm.counting import CountedModel
+from trivium.llm.endpoint import Endpoint
+from trivium.llm.openai import OpenAIChatModel
+
+KEY = "sk-very-secret"
+QUESTION = [Message("user", "Which planet has rings?")]
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+def model(server: OpenAIServer, **options: Any) -> OpenAIChatModel:
+    endpoint = Endpoint(server.base_url, SecretStr(KEY), sleep=lambda _: None, **options)
+    return OpenAIChatModel("tiny", endpoint)
+
+
+def test_pieces_come_one_by_one_and_the_tokens_at_the_end(server: OpenAIServer) -> None:
+    """What was asked for, in the order it was written, with the endpoint's own count."""
+    server.script.append(streamed("Sat", "urn", ".", usage=(21, 5)))
+    chat_model: ChatModel = model(server)
+    reply = chat_model.stream(QUESTION, max_tokens=9, seed=4)
+    assert next(reply) == "Sat" and reply.ended is None
+    assert list(reply) == ["urn", "."]
+    assert reply.ended == Ended(21, 5, "reported", cut=False)
+    body = server.requests[0].body
+    assert body["stream"] is True and body["stream_options"] == {"include_usage": True}
+    assert body["temperature"] == 0.0 and body["seed"] == 4 and body["max_tokens"] == 9
+
+
+def test_a_piece_is_there_before_the_next_is_written(server: OpenAIServer) -> None:
+    """Nothing waits for the end."""
+    server.script.append(streamed("first", 0.6, "second"))
+    begin = time.monotonic()
+    with model(server).stream(QUESTION) as reply:
+        assert next(reply) == "first"
+        assert time.monotonic() - begin < 0.5
+
+
+def pieces_of(reply: Reply) -> list[bytes]:
+    """The chunks of a scripted reply."""
+    return [chunk for chunk in reply.chunks or () if isinstance(chunk, bytes)]
+
+
+def test_events_are_read_however_the_line_cuts_them(server: OpenAIServer) -> None:
+    """A character of two bytes and an event cut in the middle."""
+    whole = b"".join(pieces_of(streamed("Jötunn", "heimr")))
+    server.script.append(events(*(whole[at : at + 1] for at in range(len(whole)))))
+    assert "".join(model(server).stream(QUESTION)) == "Jötunnheimr"
+
+
+def test_a_body_without_chunks_streams_too(server: OpenAIServer) -> None:
+    """Servers of the older protocol send one body and close."""
+    whole = b"".join(pieces_of(streamed("Saturn")))
+    server.script.append(Reply(whole, headers={"Content-Type": "text/event-stream"}))
+    assert list(model(server).stream(QUESTION)) == ["Saturn"]
+
+
+def test_an_endpoint_that_does_not_stream_is_read_in_one(server: OpenAIServer) -> None:
+    """It answers with one object."""
+    server.script.append(chat("Saturn."))
+    reply = model(server).stream(QUESTION)
+    assert list(reply) == ["Saturn."]
+
+
+def test_the_limit_is_told(server: OpenAIServer) -> None:
+    """An answer that was cut off says so."""
+    server.script.append(streamed("Sat", reason="length"))
+    reply = model(server).stream(QUESTION)
+    list(reply)
+    assert reply.ended is not None and reply.ended.cut
+
+
+def test_failures_before_the_first_byte_are_tried_again(server: OpenAIServer) -> None:
+    """Nobody has read anything yet."""
+    server.script.extend([error(503, "busy"), events(hang_up=True), streamed("yes")])
+    assert list(model(server).stream(QUESTION)) == ["yes"]
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        streamed("one", hang_up=True),
+        events(*pieces_of(streamed("one"))[:3], event({"error": {"message": f"overloaded {KEY}"}})),
+        events(*pieces_of(streamed("one"))[:3], event(b"<html>")),
+    ],
+    ids=["line breaks", "error in the stream", "no JSON"],
+)
+def test_failures_on_the_way_are_final_and_show_no_key(server: OpenAIServer, rest: Reply) -> None:
+    """What was read cannot be taken back: no second request."""
+    server.script.append(rest)
+    reply = model(server).stream(QUESTION)
+    with pytest.raises(ChatModelError, match="in the middle of an answer") as caught:
+        list(reply)
+    assert KEY not in repr(caught.value) + repr(caught.value.__cause__)
+    assert len(server.requests) == 1 and reply.ended is None
+
+
+def test_a_pause_that_is_too_long_ends_it(server: OpenAIServer) -> None:
+    """The timeout counts from one byte to the next."""
+    server.script.append(streamed("one", 0.6, "two"))
+    with pytest.raises(ChatModelError, match=r"did not answer within 0\.2 s"):
+        list(model(server, timeout=0.2).stream(QUESTION))
+
+
+def test_a_stream_without_an_answer_is_an_error(server: OpenAIServer) -> None:
+    """Events that are something else."""
+    server.script.append(events(event({"hello": 1}), event(b"[DONE]")))
+    with pytest.raises(ChatModelError, match=r"choices\[0\]\.delta"):
+        list(model(server).stream(QUESTION))
+
+
+def test_who_leaves_early_hangs_up(server: OpenAIServer) -> None:
+    """The server notices that nobody reads any more, and need not go on."""
+    server.script.append(streamed("one", *([0.01, "more" * 2000] * 100)))
+    with model(server).stream(QUESTION) as reply:
+        next(reply)
+    for _ in range(300):
+        if server.abandoned:
+            break
+        time.sleep(0.01)
+    assert server.abandoned == 1
+
+
+def test_tokens_are_counted_where_the_endpoint_does_not(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By tiktoken where its vocabulary is there, else by length, and it is said which."""
+
+    class Encoding:
+        def encode_ordinary(self, text: str) -> list[int]:
+            return [0] * len(text.split())
+
+    server.script.extend([streamed("Saturn", " has", usage=None)] * 2)
+    monkeypatch.setattr(openai_module, "token_counter", lambda _: openai_module.TiktokenCounter(Encoding()))
+    reply = model(server).stream(QUESTION)
+    list(reply)
+    assert reply.ended == Ended(4 + 4, 2, "tiktoken")
+    monkeypatch.setattr(openai_module, "token_counter", lambda _: openai_module.EstimatedCounter())
+    reply = model(server).stream(QUESTION)
+    list(reply)
+    assert reply.ended == Ended(4 + 8, 4, "estimated")
+
+
+def test_what_is_not_taken_is_left_out(server: OpenAIServer) -> None:
+    """Some endpoints know neither seed nor stream_options; some only say so in words."""
+    server.script.extend(
+        [
+            error(400, "no", param="stream_options"),
+            error(422, "extra fields not permitted: seed"),
+            streamed("yes"),
+        ]
+    )
+    chat_model = model(server)
+    assert list(chat_model.stream(QUESTION)) == ["yes"]
+    assert {"stream_options", "seed"}.isdisjoint(server.requests[-1].body)
+
+
+def test_calls_are_held_back_to_what_is_allowed(server: OpenAIServer) -> None:
+    """The third call of a minute that allows two waits for the first to be a minute ago."""
+    now = 0.0
+    slept = []
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        slept.append(seconds)
+        now += seconds
+
+    limit = MinuteLimit(2, clock=lambda: now, sleep=sleep)
+    held = OpenAIChatModel("tiny", Endpoint(server.base_url), requests=limit)
+    for _ in range(3):
+        held.complete(QUESTION)
+    assert slept == [60.0]
+
+
+def test_a_counted_model_counts_what_is_read(server: OpenAIServer) -> None:
+    """Questions and answers, streamed or not; the inner answer's end is handed on."""
+    server.script.extend([streamed("12345", "678"), chat("1234")])
+    counted = CountedModel(model(server))
+    reply = counted.stream(QUESTION)
+    assert "".join(reply) == "12345678" and reply.ended == Ended(7, 3)
+    counted.complete(QUESTION)
+    assert counted.calls == 2
+    assert counted.characters == 2 * len(QUESTION[0].content) + 12
+    assert counted.context_tokens == 8192 and counted.count_tokens("abc") == 1

@@ -1,0 +1,1 @@
+"""From ranked passages to an answer that cites them, with a language model or without one."""

@@ -1,0 +1,154 @@
+"""The way from a question to an answer: made to stand alone, searched for, answered, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from trivium.answering.asked import stand_alone, used
+from trivium.answering.check import check
+from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
+from trivium.answering.extract import extract
+from trivium.answering.judge import judge
+from trivium.answering.marks import MarkFilter, uncited, without_thoughts
+from trivium.answering.passages import Passage, passages
+from trivium.answering.prompt import make_prompt
+from trivium.answering.rarity import Rarity
+from trivium.answering.sentences import sentences
+from trivium.embedding.base import Embedder
+from trivium.graph.store import GraphStore
+from trivium.llm.base import ChatModel
+from trivium.text import plain, words
+from trivium.types import Answer, Hit, Statement, Turn, Usage
+
+_REFUSAL = words(NOT_FOUND)
+_LEAST_REPEATED = 4
+"""Words: shorter sentences may well be said twice."""
+_STOPS = tuple(".!?…。！？]\"'”’)")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What answers stand on: a store, its embedder, and a ``search`` that gives hits best first."""
+
+    store: GraphStore
+    embedder: Embedder
+    search: Callable[[str], Sequence[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What was said about passages, before it is an answer."""
+
+    text: str
+    statements: tuple[Statement, ...]
+    usage: Usage
+
+
+def answer(
+    question: str, ground: Ground, history: Sequence[Turn] = (), model: ChatModel | None = None
+) -> Generator[AnswerEvent, None, None]:
+    """Answer a question, with a model or by the best sentences. Closing it stops the model. Raises ChatModelError, and
+    what the search raises."""
+    asked, usage = stand_alone(question, history, model, ground.store)
+    hits = tuple(ground.search(asked))
+    yield Found(hits, asked)
+    offered = passages(hits)
+    if model is None or not offered:
+        found = yield from _extracted(asked, offered, ground)
+    else:
+        found = yield from _written(asked, offered, ground, model)
+    numbers = sorted({number for statement in found.statements for number in statement.citations})
+    by_number = {passage.number: passage for passage in offered}
+    yield Done(
+        Answer(
+            question=question,
+            asked=asked,
+            text=found.text,
+            found=found.text != NOT_FOUND,
+            statements=found.statements,
+            citations=tuple(by_number[number].citation for number in numbers),
+            hits=hits,
+            model=None if model is None else model.name,
+            usage=Usage(
+                usage.prompt_tokens + found.usage.prompt_tokens,
+                usage.completion_tokens + found.usage.completion_tokens,
+            ),
+        )
+    )
+
+
+def _extracted(asked: str, offered: Sequence[Passage], ground: Ground) -> Generator[AnswerEvent, None, _Text]:
+    by = judge("sentence", ground.embedder.identity.name)
+    chosen = extract(asked, offered, by, Rarity.of(ground.store, [asked]), ground.embedder)
+    text = ""
+    statements: list[Statement] = []
+    between = ""
+    for sentence in chosen:
+        own = uncited(" ".join(plain(sentence.text).split()))
+        piece = f"{between}{own} [{sentence.passage.number}]"
+        statements.append(
+            Statement(len(text) + len(between), len(text) + len(piece), (sentence.passage.number,), 1.0, True)
+        )
+        text += piece
+        yield Piece(piece)
+        # Rows of tables have no full stop to end them.
+        between = " " if own.endswith(_STOPS) else "\n"
+    if not chosen:
+        text = NOT_FOUND
+        yield Piece(text)
+    return _Text(text, tuple(statements), Usage())
+
+
+def _written(
+    asked: str, offered: Sequence[Passage], ground: Ground, model: ChatModel
+) -> Generator[AnswerEvent, None, _Text]:
+    prompt = make_prompt(asked, offered, model)
+    marks = MarkFilter([passage.number for passage in prompt.offered])
+    text, again = "", 0
+    with model.stream(prompt.messages, max_tokens=prompt.max_tokens) as reply:
+        for raw in chain(without_thoughts(reply), [None]):
+            piece = marks.finish() if raw is None else marks.feed(raw)
+            piece = piece if text else piece.lstrip()
+            if piece:
+                text += piece
+                yield Piece(piece)
+            again = _repeats(text, piece)
+            if again:
+                break
+    usage = used(reply, model, prompt.messages, text)
+    text = _final(text[:again] if again else text, cut=reply.ended is not None and reply.ended.cut)
+    if text == NOT_FOUND:
+        return _Text(text, (), usage)
+    by = judge("support", ground.embedder.identity.name)
+    statements = check(asked, text, prompt.offered, by, ground.store, ground.embedder)
+    return _Text(text, statements, usage)
+
+
+def _repeats(text: str, piece: str) -> int:
+    """Where a sentence begins that ``piece`` has ended and that was said before; 0 where none does. A model that says a
+    sentence again goes on saying it."""
+    if not any(character in piece for character in _STOPS):
+        return 0
+    said = [(start, words(text[start:end])) for start, end in sentences(text)]
+    start, last = said[-1] if said else (0, [])
+    again = len(last) >= _LEAST_REPEATED and any(last == other for _, other in said[:-1])
+    return start if again else 0
+
+
+def _final(text: str, cut: bool) -> str:
+    """The text without what is said beside a refusal to answer, since who has not found it knows no more; and without a
+    sentence that was broken off at the limit, or marked as such where it is the only one."""
+    text = text.strip()
+    spans = sentences(text)
+    said = [words(text[start:end]) for start, end in spans]
+    if not any(said) or said[0] == _REFUSAL:
+        return NOT_FOUND
+    if _REFUSAL in said:
+        spans = spans[: said.index(_REFUSAL)]
+    elif cut and not text.endswith(_STOPS):
+        if len(spans) == 1:
+            return f"{text} …"
+        spans = spans[:-1]
+    return text[: spans[-1][1]]

@@ -1,0 +1,36 @@
+"""What happens while a question is answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trivium.types import Answer, Hit
+
+NOT_FOUND = "Not found in the collection."
+"""The whole text of an answer where the collection does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The passages that the answer may rest on, best first, and the question they were searched for."""
+
+    hits: tuple[Hit, ...]
+    asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The next characters of the answer's text, as they are written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The answer. Its text may differ from the pieces: what follows a refusal to answer is left out."""
+
+    answer: Answer
+
+
+AnswerEvent = Found | Piece | Done
+"""``Found`` once, then pieces, then ``Done`` once."""

@@ -1,0 +1,110 @@
+"""What of a model's text may be shown: no citations but of offered passages, no control characters, no thoughts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from trivium.text import plain
+
+_MARK = re.compile(
+    r"(\s*)(?:\[\s*(?:passages?\s*)?(\d+(?:\s*[,;]\s*\d+)*)\s*\]|【\s*(\d+)[^】\]\[【]{0,20}】)",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]|【(\s*\d+[^】]{0,20})】")
+_LONGEST_MARK = 40
+_NUMBER = re.compile(r"\d+")
+_CITED = re.compile(r"\[(\d+)\]")
+_THINK, _THOUGHT = "<think>", "</think>"
+
+
+class MarkFilter:
+    """Lets a text through piece by piece. Marks come out as ``[1]`` or ``[1][2]``, however they were written; numbers
+    that were not offered are dropped."""
+
+    def __init__(self, offered: Collection[int]) -> None:
+        self._offered = frozenset(offered)
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What is certain by now; what may become a mark is held back."""
+        text = self._held + plain(piece)
+        end = _certain(text)
+        self._held = text[end:]
+        return self._checked(text[:end])
+
+    def finish(self) -> str:
+        """What was held back."""
+        text, self._held = self._held, ""
+        return self._checked(text).rstrip()
+
+    def _checked(self, text: str) -> str:
+        # What is left around a dropped mark may be one itself: "[9[9]]".
+        while (checked := _MARK.sub(self._mark, text)) != text:
+            text = checked
+        return text
+
+    def _mark(self, found: re.Match[str]) -> str:
+        numbers = [int(digits[:9]) for digits in _NUMBER.findall(found[2] or found[3])]
+        kept = "".join(f"[{number}]" for number in numbers if number in self._offered)
+        return found[1] + kept if kept else ""
+
+
+def _certain(text: str) -> int:
+    """Up to where a text cannot be part of a mark that is still being written, white space before it included."""
+    tail = max(0, len(text) - _LONGEST_MARK)
+    opened: list[int] = []
+    for place in range(tail, len(text)):
+        if text[place] in "[【":
+            opened.append(place)
+        elif text[place] in "]】" and opened:
+            opened.pop()
+    return len(text[: opened[0] if opened else len(text)].rstrip())
+
+
+def cited(text: str) -> tuple[int, ...]:
+    """The numbers that a filtered text cites, distinct, in order.
+
+    >>> cited("Two [2][1]. So it is [2].")
+    (2, 1)
+    """
+    return tuple(dict.fromkeys(int(number) for number in _CITED.findall(text)))
+
+
+def uncited(text: str) -> str:
+    """A text that is not ours: what looks like a citation in it is none.
+
+    >>> uncited("as shown [3], [1, 2]")
+    'as shown (3), (1, 2)'
+    """
+    return _FOREIGN.sub(lambda found: f"({(found[1] or found[2]).strip()})", text)
+
+
+def without_marks(text: str) -> str:
+    """A filtered text without its citations.
+
+    >>> without_marks("Two moons [1][2].")
+    'Two moons.'
+    """
+    return re.sub(r"\s*\[\d+\]", "", text).strip()
+
+
+def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
+    """An answer without the thoughts that some models write before it."""
+    rest = iter(pieces)
+    begun = ""
+    for piece in rest:
+        begun += piece
+        start = begun.lstrip()
+        if start.startswith(_THINK):
+            _, ended, answer = start.partition(_THOUGHT)
+            if ended:
+                yield answer
+                break
+        elif not _THINK.startswith(start):
+            yield begun
+            break
+    else:
+        if not begun.lstrip().startswith(_THINK):
+            yield begun
+    yield from rest

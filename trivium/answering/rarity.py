@@ -1,0 +1,69 @@
+"""How much of what one text says is said by another, rare words counting for more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from trivium.graph.store import GraphStore
+from trivium.retrievers.bm25 import idf
+from trivium.text import question_terms, terms, words
+
+_NAME = re.compile(r"\b(?:[^\W\d_]*[A-Z]\w*|\w*\d\w*)\b")
+_FIRST = re.compile(r"\W*\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """What terms weigh: their inverse document frequency in a store."""
+
+    weights: dict[str, float]
+
+    @classmethod
+    def of(cls, store: GraphStore, texts: Iterable[str]) -> Rarity:
+        """The weights of every term of some texts; the store is asked once."""
+        asked = sorted({term for text in texts for term in terms(text)})
+        if not asked:
+            return cls({})
+        weights = idf(store.term_statistics(asked)).tolist()
+        return cls(dict(zip(asked, weights, strict=True)))
+
+    def covered(self, claim: Iterable[str], said: frozenset[str]) -> float:
+        """The share in [0, 1] of the weight of distinct terms that is among those ``said``; 1 where there are none.
+
+        >>> Rarity({"moon": 3.0, "two": 1.0}).covered(["two", "moon"], frozenset(["moon"]))
+        0.75
+        """
+        total = found = 0.0
+        for term in dict.fromkeys(claim):
+            weight = self.weights.get(term, 0.0)
+            total += weight
+            found += weight if term in said else 0.0
+        return found / total if total > 0 else 1.0
+
+    def rarest(self, claim: Iterable[str]) -> str:
+        """The term that weighs most, the first of several; empty where there are none."""
+        return max(claim, key=lambda term: self.weights.get(term, 0.0), default="")
+
+
+def content(text: str) -> list[str]:
+    """The distinct terms of a text that carry its topic (all of them, where none does)."""
+    return question_terms(text)
+
+
+def names_and_numbers(sentence: str) -> list[str]:
+    """The distinct words of a sentence, lower-cased, that have a capital or a digit; the first word only with a digit or
+    with a capital behind its first letter, since sentences begin with one.
+
+    >>> names_and_numbers("The moons were found by Asaph Hall in 1877.")
+    ['asaph', 'hall', '1877']
+    """
+    first = _FIRST.match(sentence)
+    begin = first.end() if first is not None else 0
+    found = [
+        name[0]
+        for name in _NAME.finditer(sentence)
+        if name.start() >= begin or any(c.isdigit() or c.isupper() for c in name[0][1:])
+    ]
+    return list(dict.fromkeys(word for name in found for word in words(name)))
