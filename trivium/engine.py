@@ -143,8 +143,10 @@ class Engine:
         workers: int | None = None,
         embed: bool = True,
         progress: LoadProgress | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> IngestReport:
-        """Parse, load and (unless ``embed`` is false) embed sources; also adds to a store that has some.
+        """Parse, load and (unless ``embed`` is false) embed sources; also adds to a store that has some. ``names`` says
+        by path what files are called, where that is not their path.
 
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work.
@@ -152,7 +154,12 @@ class Engine:
         if self._embedder_name is not None and self.store.embedder is None:
             self.store.set_embedder(self.embedder.identity)  # remembered also when embedding comes later
         report = load(
-            [str(s) for s in sources], self.store, format=format, workers=workers, progress=progress
+            [str(s) for s in sources],
+            self.store,
+            format=format,
+            workers=workers,
+            progress=progress,
+            names=names,
         )
         if embed:
             self.embed(None if progress is None else lambda done, total: progress("embed", done, total))

@@ -8,6 +8,7 @@ TriviumError
 │   ├── StoreNotFoundError  there is no store at that address
 │   ├── StoreFormatError    the store was written by another schema version, or is damaged
 │   ├── StoreBusyError      another process is writing
+│   ├── StoreChangedError   what was found is gone: another process or thread has changed the store meanwhile
 │   └── EmbedderMismatchError  the store was filled by another embedder
 ├── EmbeddingError          an embedder failed or answered with something else than vectors
 │   └── ModelNotInstalledError  model files are missing; the message names the command that installs them
@@ -52,6 +53,10 @@ class StoreFormatError(StoreError):
 
 class StoreBusyError(StoreError):
     """Another process is writing to the store."""
+
+
+class StoreChangedError(StoreError):
+    """What was found is gone, because the store was changed meanwhile; asking again helps."""
 
 
 class EmbedderMismatchError(StoreError):

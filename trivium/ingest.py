@@ -11,7 +11,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -79,19 +79,29 @@ def load(
     format: Format = "auto",
     workers: int | None = None,
     progress: Progress | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> IngestReport:
-    """Parse sources and write them to the store.
+    """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
+    path.
 
     Raises InputError when a source matches nothing, StoreError when the store refuses. ``workers`` defaults to
     the number of cores. From a hundred documents on they are parsed in processes of their own, which import the
     calling script: it has to keep its own work under ``if __name__ == "__main__":``.
     """
     report = IngestReport()
-    found = _Found(discover(sources, format), report)
+    found = _Found(_named(discover(sources, format), names or {}), report)
     merge = _Merge(store, report)
     _load_documents(found, merge, workers or os.cpu_count() or 1, progress)
     _load_records(found.records, store, merge, progress)
     return report
+
+
+def _named(found: Iterator[Item | Problem], names: Mapping[str, str]) -> Iterator[Item | Problem]:
+    for item in found:
+        if isinstance(item, Problem):
+            yield replace(item, location=names.get(item.location, item.location))
+        else:
+            yield replace(item, label=names.get(item.location))
 
 
 class _Found:
@@ -260,10 +270,10 @@ def _load_records(items: Sequence[Item], store: GraphStore, merge: _Merge, progr
     when new titles have come. Records of one title are one page, whatever files they stand in."""
     by_title: dict[str, tuple[str, list[Record]]] = {}
     for item in items:
-        records, problems = read_records(item.location)
+        records, problems = read_records(item.location, item.name)
         merge.report.problems.extend(problems)
         for record in records:
-            _, known = by_title.setdefault(record.title, (RECORDS + item.location, []))
+            _, known = by_title.setdefault(record.title, (RECORDS + item.source, []))
             if all(record.text != other.text for other in known):
                 known.append(record)
     stored = [(uri, source) for uri, source, _, _ in store.pages() if source.startswith(RECORDS)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from selenium.webdriver import Chrome
 
+from tests.browser.chrome import open_chrome
 from tests.browser.neo4j_browser import CHROMIUM, DRIVER, Neo4jBrowser, neo4j_browser
 from tests.neo4j_servers import Server
 from tests.sample_graph import fill_with_sample
@@ -36,3 +38,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jBrowser]:
         pytest.skip("chromium and chromedriver are not installed")
     with neo4j_browser(tmp_path_factory.mktemp("profile")) as page:
         yield page
+
+
+@pytest.fixture(scope="module")
+def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """One browser for all tests of a module."""
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    with open_chrome(tmp_path_factory.mktemp("chrome")) as browser:
+        yield browser

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.browser.neo4j_browser import ARGUMENTS, CHROMIUM, DRIVER
+from tests.browser.chrome import dark_mode, wide
 from trivium.datasets.gold import Gold
 from trivium.evaluation.page import Setting, Side, comparison_page
 
@@ -19,22 +17,6 @@ HOSTILE = "<script>document.title = 'hostile'</script><img src=http://127.0.0.1:
 QUESTIONS = {"q1": "Who found Phobos?", "q2": f"Is {HOSTILE} shown?", "q3": "Where is Olympus Mons?"}
 RANKS = {"q1": (5, 1), "q2": (1, 2), "q3": (3, 3)}
 """Won by .8, lost by .5, tied."""
-
-
-@pytest.fixture(scope="module")
-def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("chromium and chromedriver are not installed")
-    options = ChromeOptions()
-    options.binary_location = CHROMIUM
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    for argument in (*ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('chrome')}"):
-        options.add_argument(argument)
-    browser = Chrome(options=options, service=Service(DRIVER))
-    try:
-        yield browser
-    finally:
-        browser.quit()
 
 
 @pytest.fixture
@@ -62,11 +44,6 @@ def page(chrome: Chrome, tmp_path: Path) -> Chrome:
     wide(chrome, 1280)
     chrome.get((tmp_path / "page.html").as_uri())
     return chrome
-
-
-def wide(chrome: Chrome, width: int) -> None:
-    metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
-    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
 def shown(chrome: Chrome) -> list[str]:
@@ -144,8 +121,7 @@ def test_dark_where_the_reader_wants_it(page: Chrome) -> None:
         return ['backgroundColor', 'color'].map(
             name => getComputedStyle(document.body)[name].match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0))
     """
-    for scheme, dark in (("light", False), ("dark", True)):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    for dark in (False, True):
+        dark_mode(page, dark)
         background, text = page.execute_script(brightness)
         assert (background < text) is dark

@@ -11,7 +11,7 @@ import typer
 from typer.rich_utils import rich_format_error
 
 import trivium
-from trivium.cli import answering, asking, exploring, loading, measuring, models, training
+from trivium.cli import answering, asking, exploring, loading, measuring, models, serving, training
 from trivium.cli.options import spread
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import TriviumError
@@ -41,6 +41,7 @@ for command in (
     training.train,
     asking.stats,
     asking.demo,
+    serving.serve,
     exploring.explore,
 ):
     app.command()(command)

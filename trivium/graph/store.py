@@ -304,7 +304,7 @@ class GraphStore(Protocol):
         ...
 
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
-        """Records in the order asked. Raises StoreError for an unknown chunk."""
+        """Records in the order asked. Raises StoreChangedError for an unknown chunk: it was there when it was found."""
         ...
 
     def page_text(self, page: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.errors import StoreError
+from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.model import RelationEdge
 from trivium.graph.schema import Label, RelationshipType, unescape
@@ -76,7 +76,7 @@ def count_embedded(connection: Connection) -> tuple[int, int]:
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
-    """Records in the order asked. Raises StoreError for an unknown chunk."""
+    """Records in the order asked. Raises StoreChangedError for an unknown chunk."""
     rows = connection.execute(
         """
         SELECT c.uri, n.uri, coalesce(s.uri, n.uri), c.text, c.kind, c.position, c.start_char, c.end_char,
@@ -89,7 +89,7 @@ def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
     records = {row[0]: ChunkRecord(*row) for row in rows}
     for uri in chunks:
         if uri not in records:
-            raise StoreError(
+            raise StoreChangedError(
                 f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
             )
     return [records[uri] for uri in chunks]

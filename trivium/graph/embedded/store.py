@@ -14,6 +14,7 @@ import numpy as np
 from trivium.graph.embedded import embeddings, expand, reader, search, writer
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.decision import read_decision, write_decision
+from trivium.graph.embedded.frozen import freeze
 from trivium.graph.embedded.generation import Generation, current_key, load_generation
 from trivium.graph.embedded.page_graphs import page_graphs
 from trivium.graph.embedded.terms import document_frequency
@@ -160,6 +161,23 @@ class EmbeddedStore:
 
     def refresh(self, progress: Progress | None = None) -> None:
         self._current(progress)
+
+    # -- one state -------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """What names the committed state: it is another after every change."""
+        with self._database.reading() as connection:
+            return current_key(connection)
+
+    def frozen(self, readers: int) -> Self:
+        """This store as it is now, for reading only, with its indexes brought up to date: what is committed later, here
+        or by another process, it does not see. ``readers`` threads can read from it at once, further ones wait. Close it
+        when it is done with: until then the database keeps what it would otherwise have tidied away."""
+        generation, database = freeze(self._current, self._database, readers)
+        store = type(self)(database)
+        store._generation = generation
+        return store
 
     # -- reading ---------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.errors import StoreError
+from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
@@ -32,12 +32,12 @@ def info(connection: Connection, memory: Memory) -> StoreInfo:
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
-    """Records in the order asked. Raises StoreError for an unknown chunk."""
+    """Records in the order asked. Raises StoreChangedError for an unknown chunk."""
     found = connection.read(cypher.CHUNKS, {"chunks": list(dict.fromkeys(chunks))})[0][0]
     records = {uri: ChunkRecord(uri, page_of(uri), section_of(uri), *rest) for uri, *rest in found}
     for uri in chunks:
         if uri not in records:
-            raise StoreError(
+            raise StoreChangedError(
                 f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
             )
     return [records[uri] for uri in chunks]

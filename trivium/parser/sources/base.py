@@ -24,7 +24,7 @@ class Item:
     ``location`` is a path, or the name of a remote source. ``offset`` and ``length`` are bytes of a row
     within the file (``length`` None: to the end) and ``line`` its 1-based line number. ``content`` holds
     the document where a worker could not read it again by itself (a row of a compressed file, a stream, an
-    API's answer).
+    API's answer). ``label`` is what it is called where that is not its location, as of an upload.
     """
 
     format: ItemFormat
@@ -33,11 +33,17 @@ class Item:
     length: int | None = None
     line: int | None = None
     content: bytes | None = None
+    label: str | None = None
+
+    @property
+    def source(self) -> str:
+        """What pages remember they came from."""
+        return self.location if self.label is None else self.label
 
     @property
     def name(self) -> str:
         """The item as people see it: printable, with the line where there is one."""
-        name = printable_path(self.location)
+        name = printable_path(self.source)
         return name if self.line is None else f"{name}, line {self.line}"
 
 

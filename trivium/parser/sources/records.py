@@ -34,14 +34,15 @@ class Record:
     source: str = ""
 
 
-def read_records(path: str | Path) -> tuple[list[Record], list[Problem]]:
-    """The records of a JSON Lines file or a JSON array, plain or gzipped, and the lines that hold none.
+def read_records(path: str | Path, name: str | None = None) -> tuple[list[Record], list[Problem]]:
+    """The records of a JSON Lines file or a JSON array, plain or gzipped, and the lines that hold none. ``name`` is what
+    the file is called, by default its path.
 
     Raises nothing: a file that cannot be read (on) is a Problem as well.
     """
     records: list[Record] = []
     problems: list[Problem] = []
-    name = printable_path(str(path))
+    name = printable_path(str(path)) if name is None else name
     try:
         for place, value in _values(Path(path), name):
             if isinstance(value, Problem):

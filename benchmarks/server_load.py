@@ -1,0 +1,221 @@
+"""Load a server with many clients at once, and see whether it holds.
+
+    python benchmarks/server_load.py --store my-store --questions questions.jsonl --clients 50 --seconds 60 --changing
+
+Starts ``trivium serve`` on a copy of the store, has every client ask one question after the other on a connection of its
+own, and prints what came of it: answers by status, throughput, latencies, and the server's memory before and after. With
+``--changing`` a further client adds and deletes documents meanwhile, as fast as the server makes the changes.
+``--requests`` goes on until so many were answered, to see whether memory grows. Clients and server share the machine's
+cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from trivium.datasets.questions import read_questions
+
+_PAGE = """<!doctype html><title>Load {n}</title><h1>Load {n}</h1><p>The document number {n} of a test, which speaks of
+<a href="/wiki/Earth">Earth</a> and is gone in a moment.</p>"""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the clients saw. Times are in seconds."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+    changes: list[float] = field(default_factory=list)
+    failed_changes: int = 0
+
+
+class Client:
+    """One connection, which is made again where it was closed."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._address = (host, port)
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def ask(
+        self, method: str, path: str, body: bytes = b"", kind: str = "application/json"
+    ) -> tuple[int, bytes]:
+        """Status and body of an answer."""
+        if self._writer is None:
+            self._reader, self._writer = await asyncio.open_connection(*self._address)
+        assert self._reader is not None
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+        self._writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        answer = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = re.search(r"content-length: (\d+)", answer)
+        content = await self._reader.readexactly(int(length.group(1)) if length else 0)
+        if "connection: close" in answer:
+            self.close()
+        return int(answer.split(" ")[1]), content
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._writer is not None:
+            self._writer.close()
+        self._reader = self._writer = None
+
+
+@contextmanager
+def server(store: Path, options: list[str]) -> Iterator[tuple[str, int]]:
+    """``trivium serve`` on a free port."""
+    command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert running.stdout is not None
+        found = re.search(r"http://([^:/]+):(\d+)/", running.stdout.readline())
+        if found is None:
+            sys.exit("the server did not start")
+        yield found.group(1), int(found.group(2))
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.wait(60)
+
+
+async def ready(client: Client) -> None:
+    """Wait until questions are answered."""
+    while (await client.ask("GET", "/ready"))[0] != 200:
+        await asyncio.sleep(0.1)
+
+
+async def memory(client: Client) -> float:
+    """Megabytes the server holds."""
+    _, text = await client.ask("GET", "/metrics")
+    found = re.search(rb"^process_resident_memory_bytes (\S+)", text, re.MULTILINE)
+    return float(found.group(1)) / 1e6 if found else float("nan")
+
+
+async def ask_on(client: Client, bodies: list[bytes], first: int, until: Any, outcome: Outcome) -> None:
+    """One question after the other until it is time."""
+    for place in count(first):
+        if until():
+            return
+        started = time.perf_counter()
+        try:
+            status, _ = await client.ask("POST", "/search", bodies[place % len(bodies)])
+            outcome.statuses[str(status)] += 1
+        except (OSError, asyncio.IncompleteReadError) as error:
+            outcome.statuses[type(error).__name__] += 1
+            client.close()
+        outcome.seconds.append(time.perf_counter() - started)
+
+
+async def change_on(client: Client, until: Any, outcome: Outcome) -> None:
+    """Add a document and delete it again, until it is time."""
+    for number in count():
+        if until():
+            return
+        page = _PAGE.format(n=number).encode()
+        boundary = "load-test"
+        part = f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="load.html"\r\n\r\n'
+        form = part.encode() + page + f"\r\n--{boundary}--\r\n".encode()
+        kind = f"multipart/form-data; boundary={boundary}"
+        for request in (("POST", "/documents", form, kind), ("DELETE", f"/documents/Load%20{number}")):
+            started = time.perf_counter()
+            status, answer = await client.ask(*request)
+            job = json.loads(answer)
+            while status == 202 and job["state"] in ("queued", "running"):
+                await asyncio.sleep(0.02)
+                _, answer = await client.ask("GET", f"/jobs/{job['id']}")
+                job = json.loads(answer)
+            outcome.changes.append(time.perf_counter() - started)
+            outcome.failed_changes += status != 202 or job["state"] != "done"
+
+
+Measured = tuple[Outcome, float, float, float]
+
+
+async def load(host: str, port: int, given: argparse.Namespace, bodies: list[bytes]) -> Measured:
+    """The outcome, how long it took, and the server's memory before and after."""
+    watch = Client(host, port)
+    await ready(watch)
+    for body in bodies[:50]:
+        await watch.ask("POST", "/search", body)
+    before, outcome, started = await memory(watch), Outcome(), time.perf_counter()
+
+    def until() -> bool:
+        if given.requests is not None:
+            return len(outcome.seconds) >= given.requests
+        return time.perf_counter() - started >= given.seconds
+
+    clients = [Client(host, port) for _ in range(given.clients)]
+    work = [ask_on(client, bodies, 7 * place, until, outcome) for place, client in enumerate(clients)]
+    if given.changing:
+        work.append(change_on(Client(host, port), until, outcome))
+    await asyncio.gather(*work)
+    seconds = time.perf_counter() - started
+    for client in (watch, *clients):
+        client.close()
+    return outcome, seconds, before, await memory(watch)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument(
+        "--requests", type=int, help="Go on until so many were answered, however long it takes."
+    )
+    parser.add_argument("--changing", action="store_true", help="Add and delete documents meanwhile.")
+    parser.add_argument("--explain", action="store_true", help="Ask for contributions too.")
+    parser.add_argument("--workers", type=int, help="Of the server.")
+    given = parser.parse_args()
+    asked = [question.text for question in read_questions(given.questions)]
+    bodies = [json.dumps({"question": text, "k": 10, "explain": given.explain}).encode() for text in asked]
+    options = [] if given.workers is None else ["--workers", str(given.workers)]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(given.store, Path(folder) / "store")
+        with server(copy, options) as (host, port):
+            outcome, seconds, before, after = asyncio.run(load(host, port, given, bodies))
+    report(given, outcome, seconds, before, after)
+
+
+def report(given: argparse.Namespace, outcome: Outcome, seconds: float, before: float, after: float) -> None:
+    """Print what came of it."""
+    changing = ", documents coming and going" if given.changing else ""
+    grid = Table(title=f"{given.clients} clients, {seconds:.0f} s{changing}", show_header=False)
+    grid.add_row("answers", ", ".join(f"{status}: {n:,}" for status, n in sorted(outcome.statuses.items())))
+    grid.add_row("a second", f"{len(outcome.seconds) / seconds:.1f}")
+    for share in (50, 95, 99):
+        grid.add_row(f"p{share}", f"{1000 * float(np.percentile(outcome.seconds, share)):.0f} ms")
+    grid.add_row("longest", f"{1000 * max(outcome.seconds):.0f} ms")
+    if given.changing and outcome.changes:
+        median = 1000 * float(np.median(outcome.changes))
+        grid.add_row(
+            "changes", f"{len(outcome.changes)}, {outcome.failed_changes} failed, median {median:.0f} ms"
+        )
+    grid.add_row("memory", f"{before:.0f} MB before, {after:.0f} MB after")
+    Console().print(grid)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""`trivium serve` as a process: it says where it is, answers as the command line does, and ends when it is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.e2e.conftest import Run
+
+QUESTION = "Who discovered the moons of Mars?"
+
+
+@contextmanager
+def serve(store: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server on a free port, and its address as it printed it."""
+    command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]
+    running = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "100", "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert running.stdout is not None
+        assert select.select([running.stdout], [], [], 60)[0], "it said nothing"
+        line = running.stdout.readline()
+        found = re.search(r"http://\S+/", line)
+        assert found is not None, (line, running.poll())
+        yield running, found.group()
+    finally:
+        if running.poll() is None:
+            running.kill()
+        running.communicate()
+
+
+def ready(address: str) -> None:
+    deadline = time.monotonic() + 60
+    while requests.get(f"{address}ready", timeout=10).status_code != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_it_answers_as_the_command_line_does_and_ends_cleanly(
+    trivium: Run, sample_store: Path, how: signal.Signals
+) -> None:
+    """A request under way when it is told to stop is still answered; nothing but JSON is logged."""
+    with serve(sample_store) as (running, address):
+        assert requests.get(f"{address}health", timeout=10).json() == {"status": "ok"}
+        ready(address)
+        given = {"question": QUESTION, "k": 5, "explain": True}
+        answer = requests.post(f"{address}search", json=given, timeout=30)
+        page = requests.get(address, timeout=10)
+        assert page.headers["content-type"].startswith("text/html") and "<title>Trivium</title>" in page.text
+        host, port = address.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as client:
+            body = json.dumps(given).encode()
+            head = f"POST /search HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+            client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            time.sleep(0.02)
+            running.send_signal(how)
+            last = b""
+            while piece := client.recv(65536):
+                last += piece
+        assert last.startswith(b"HTTP/1.1 200")
+        _, err = running.communicate(timeout=30)
+    assert running.returncode == 0
+    *lines, stopped = err.strip().splitlines()
+    assert stopped == "stopped" and all(json.loads(line) for line in lines)
+    expected = trivium("search", QUESTION, "--store", sample_store, "--k", "5", "--explain", "--json").json
+    assert answer.json()["hits"] == expected["hits"]
+
+
+def test_listening_for_everybody_without_a_key_is_warned_of(sample_store: Path, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("a-key-of-some-length\n")
+    for options, warned in (([], True), (["--api-key-file", str(keys)], False)):
+        with serve(sample_store, "--host", "0.0.0.0", *options) as (running, _):
+            running.send_signal(signal.SIGTERM)
+            _, err = running.communicate(timeout=60)
+        assert ("warning" in err and "--api-key-file" in err) is warned
+        assert running.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--store", "nowhere"], 1, "nowhere"),
+        (["--port", "99999"], 1, "65535"),
+        (["--api-key-file", "missing"], 1, "missing"),
+        (["--cors-origin", "*"], 1, "https://example.org"),
+        (["--host", "no.such.host.invalid"], 1, "--host"),
+        ([], 2, "--store"),
+    ],
+)
+def test_what_cannot_be_served_is_said_at_once(
+    trivium: Run, sample_store: Path, tmp_path: Path, options: list[str], code: int, says: str
+) -> None:
+    store = [] if "--store" in options or not options else ["--store", str(sample_store)]
+    result = trivium("serve", *store, *options, cwd=tmp_path)
+    assert result.code == code and says in result.err and "Traceback" not in result.err
+
+
+def test_a_port_in_use_is_said_with_what_to_do(trivium: Run, sample_store: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = trivium("serve", "--store", sample_store, "--port", str(taken.getsockname()[1]))
+    assert result.code == 1 and "cannot listen" in result.err and "--port" in result.err
+
+
+def test_the_command_explains_itself_with_examples(trivium: Run) -> None:
+    result = trivium("serve", "--help")
+    assert result.code == 0 and result.out.count("trivium serve --store") >= 3
+
+
+def test_only_serving_needs_the_web_and_says_how_to_get_it(sample_store: Path) -> None:
+    """No other command loads a web framework; without one, `serve` names the extra."""
+    code = """
+import sys
+import trivium, trivium.cli
+assert not {"fastapi", "starlette", "uvicorn", "prometheus_client"} & set(sys.modules)
+sys.modules["fastapi"] = None
+trivium.cli.main(["serve", "--store", sys.argv[1]])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(sample_store)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and "pip install 'trivium[serve]'" in done.stderr.replace("\n", " ")

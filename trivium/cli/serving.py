@@ -1,0 +1,114 @@
+"""The command that serves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trivium.cli.options import Store
+from trivium.cli.terminal import err, out
+from trivium.errors import MissingExtraError
+from trivium.llm.registry import open_chat_model
+
+
+def serve(
+    store: Store,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 takes any free one.")] = 8000,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="Language model that writes the answers, as its endpoint knows it (TRIVIUM_CHAT_BASE_URL)."
+            "  \\[default: none, answers quote the passages]",
+            show_default=False,
+        ),
+    ] = None,
+    api_key_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--api-key-file",
+            help="File with API keys, one a line: requests need one as X-API-Key, or as a bearer token.",
+            show_default=False,
+        ),
+    ] = None,
+    cors_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cors-origin", help="Origin whose pages may use the API; may be repeated.", show_default=False
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            help="Further name this server is known under, as behind a proxy; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Questions searched at once.  \\[default: one a core]"),
+    ] = None,
+    queue: Annotated[
+        int, typer.Option("--queue", min=1, help="Questions that may wait; further ones get 503.")
+    ] = 256,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds a request may take.")] = 30.0,
+    answer_timeout: Annotated[
+        float, typer.Option("--answer-timeout", help="Seconds an answer may take.")
+    ] = 180.0,
+    rate_limit: Annotated[
+        int | None,
+        typer.Option("--rate-limit", min=1, help="Requests a minute and client.  \\[default: any number]"),
+    ] = None,
+    upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
+) -> None:
+    """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
+
+    Examples:
+
+        trivium serve --store my-store
+
+        trivium serve --store bolt://localhost:7687 --port 9000 --model gpt-4o-mini
+
+        trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
+    """
+    try:
+        # The web framework takes a while to load, and no other command needs it.
+        from trivium.server.app import create_app
+        from trivium.server.logs import log_as_json
+        from trivium.server.running import run
+        from trivium.server.settings import ServerSettings, read_keys
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("trivium"):
+            raise
+        raise MissingExtraError("serving", "serve") from error
+    settings = ServerSettings(
+        host=host,
+        port=port,
+        api_keys=() if api_key_file is None else read_keys(api_key_file),
+        cors_origins=tuple(cors_origin or ()),
+        hosts=tuple(allow_host or ()),
+        queue=queue,
+        timeout=timeout,
+        answer_timeout=answer_timeout,
+        rate_limit=rate_limit,
+        upload_bytes=upload_limit << 20,
+        **({} if workers is None else {"workers": workers}),
+    )
+    if not settings.on_loopback and not settings.api_keys:
+        err.print(
+            f"[bold yellow]warning:[/] whoever reaches {host} can read, change and delete these documents:"
+            " give them a key with --api-key-file, or listen on 127.0.0.1",
+            soft_wrap=True,
+        )
+    app = create_app(store, settings, model=None if model is None else open_chat_model(model))
+    log_as_json()
+    run(
+        app,
+        settings,
+        lambda address: out.print(f"[bold]Trivium[/]  {address}  (Ctrl-C ends it)", soft_wrap=True),
+    )
+    err.print("[dim]stopped[/]")

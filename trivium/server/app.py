@@ -1,0 +1,132 @@
+"""The app: an engine on a store, and everything that lets it be asked over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.staticfiles import StaticFiles
+
+import trivium
+from trivium.errors import TriviumError
+from trivium.llm.base import ChatModel
+from trivium.server import errors
+from trivium.server.asker import Asker, itself
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
+from trivium.server.guard import Guard
+from trivium.server.jobs import Jobs
+from trivium.server.metrics import Metrics
+from trivium.server.pool import Pool
+from trivium.server.routes import asking, documents, entities, page, searching, state
+from trivium.server.service import Service
+from trivium.server.settings import ServerSettings
+from trivium.server.watch import Watch
+
+_log = logging.getLogger(__name__)
+
+DESCRIPTION = """
+Ranked passages from a collection of documents, the reasons for their order, and answers that cite them.
+
+Every error is `{"error": {"code", "message"}}`. Besides those listed, any request may be answered with 401 (API key
+missing or wrong), 403 (host name or origin), 413 (too large), 429 (too many requests) and 503 (busy: the header
+`Retry-After` says when to try again).
+"""
+
+
+def create_app(
+    store: str | Path,
+    settings: ServerSettings | None = None,
+    *,
+    model: ChatModel | None = None,
+    asker: Callable[[ServingEngine], Asker] = itself,
+) -> FastAPI:
+    """The app on an existing store. ``model`` writes the answers; without one they quote. ``asker`` says who answers,
+    given the engine of the moment; by default the engine itself.
+
+    The store is opened at once (raises StoreNotFoundError, StoreFormatError), its indexes and the embedder are loaded
+    when the app has started; until then it is alive but not ready.
+    """
+    settings = ServerSettings() if settings is None else settings
+    metrics = Metrics()
+    engine = ServingEngine.serving(store, metrics.observe_stage)
+    collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
+    jobs = Jobs(collection, metrics.job_ended)
+    service = Service(
+        settings=settings,
+        collection=collection,
+        metrics=metrics,
+        jobs=jobs,
+        searching=Pool("search", settings.workers, settings.queue),
+        answering=Pool("answer", settings.answer_workers, settings.answer_queue),
+        asker=asker,
+        model=model,
+    )
+    for pool in (service.searching, service.answering):
+        metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
+
+    app = FastAPI(
+        title="Trivium",
+        version=trivium.__version__,
+        description=DESCRIPTION,
+        lifespan=_lifespan,
+        # Their pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        # Spans where an SDK is installed and set up; questions are no business of its logs.
+        telemetry={"logs": False},
+    )
+    app.state.service = service
+    errors.install(app)
+    for routes in (searching, asking, documents, entities, state, page):
+        app.include_router(routes.router)
+    app.mount("/page", StaticFiles(directory=page.FOLDER), name="page")
+    app.add_middleware(Guard, settings=settings)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+            expose_headers=["Location", "Retry-After", "X-Request-ID", searching.SCORES, searching.IDLE],
+        )
+    app.add_middleware(Watch, metrics=metrics)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    # A thread of its own: the server answers /health meanwhile.
+    opening = threading.Thread(target=_open, args=(service,), name="open")
+    opening.start()
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(_close, service, opening)
+
+
+def _open(service: Service) -> None:
+    try:
+        service.collection.open()
+    except TriviumError as error:
+        _log.error("the store cannot be served: %s", error)
+    except Exception:
+        _log.exception("the store cannot be served")
+    else:
+        service.jobs.start()
+
+
+def _close(service: Service, opening: threading.Thread) -> None:
+    opening.join()
+    service.jobs.stop()
+    service.searching.close()
+    service.answering.close()
+    service.collection.close()

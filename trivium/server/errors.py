@@ -1,0 +1,139 @@
+"""Every error is one JSON object: ``{"error": {"code", "message"}}``."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from trivium.errors import (
+    ChatModelError,
+    EmbeddingError,
+    FusionError,
+    InputError,
+    StoreBusyError,
+    StoreChangedError,
+    StoreError,
+    TriviumError,
+)
+from trivium.server.pool import PoolFullError
+
+RETRY_SECONDS = 1
+CLIENT_GONE = 499
+"""What the log says of a request whose client hung up; nobody sees the answer."""
+
+_log = logging.getLogger(__name__)
+
+_CODES = {
+    HTTPStatus.BAD_REQUEST: "bad_request",
+    HTTPStatus.UNAUTHORIZED: "unauthorized",
+    HTTPStatus.FORBIDDEN: "forbidden",
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
+    HTTPStatus.CONFLICT: "conflict",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
+    HTTPStatus.TOO_MANY_REQUESTS: "too_many_requests",
+}
+
+
+class ApiError(HTTPException):
+    """An answer that is an error. (FastAPI hides any other kind that is raised while it reads a body.)"""
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(status, message, dict(headers or {}))
+        self.code = code
+
+    def response(self) -> JSONResponse:
+        """The answer itself."""
+        return JSONResponse(error_body(self.code, self.detail), self.status_code, self.headers)
+
+
+class ClientGoneError(Exception):
+    """The client hung up before it had its answer."""
+
+
+def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
+    """The JSON of an error."""
+    # Lone surrogates come in by escapes in JSON, and no encoding takes them out again.
+    return {"error": {"code": code, "message": message.encode("utf-8", "replace").decode("utf-8")}}
+
+
+def busy(message: str, code: str = "busy") -> ApiError:
+    """Try again in a moment."""
+    return ApiError(503, code, message, {"Retry-After": str(RETRY_SECONDS)})
+
+
+def not_found(what: str) -> ApiError:
+    """There is no such thing."""
+    return ApiError(404, "not_found", what)
+
+
+def of_trivium(error: TriviumError) -> ApiError:
+    """What a client is told of an error of the package. Those of the store name folders, so their words stay here."""
+    match error:
+        case InputError() | FusionError():
+            return ApiError(400, "bad_request", str(error))
+        case StoreBusyError():
+            return busy("another process is writing to the store: try again when it has finished")
+        case StoreChangedError():
+            return busy("the documents changed while they were searched: ask again")
+        case StoreError():
+            return busy("the store cannot be read at the moment", "store")
+        case EmbeddingError():
+            return busy("the question could not be embedded", "embedding")
+        case ChatModelError():
+            return ApiError(502, "model", "the language model did not answer")
+        case _:
+            return ApiError(500, "internal", "the server made a mistake; its log has the details")
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of an app answered in the one way."""
+
+    @app.exception_handler(ApiError)
+    async def api_error(_: Request, error: ApiError) -> JSONResponse:
+        return error.response()
+
+    @app.exception_handler(ClientGoneError)
+    async def client_gone(_: Request, __: ClientGoneError) -> JSONResponse:
+        return JSONResponse(error_body("gone", "the client hung up"), CLIENT_GONE)
+
+    @app.exception_handler(PoolFullError)
+    async def pool_full(_: Request, __: PoolFullError) -> JSONResponse:
+        return busy("more questions are waiting than can be answered soon").response()
+
+    @app.exception_handler(TriviumError)
+    async def trivium_error(_: Request, error: TriviumError) -> JSONResponse:
+        answer = of_trivium(error)
+        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            _log.error("%s: %s", type(error).__name__, error)
+        return answer.response()
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        faults = error.errors()
+        malformed = any(fault["type"] == "json_invalid" for fault in faults)
+        message = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in faults[:5])
+        if malformed:
+            return ApiError(400, "malformed", f"the body is not JSON: {message}").response()
+        return ApiError(422, "invalid", message).response()
+
+    @app.exception_handler(HTTPException)
+    async def http_error(_: Request, error: HTTPException) -> JSONResponse:
+        code = _CODES.get(HTTPStatus(error.status_code), "error")
+        return ApiError(error.status_code, code, str(error.detail), error.headers).response()
+
+
+def _fault(location: tuple[int | str, ...], message: str) -> str:
+    """Where a request is wrong and how; never what it said there."""
+    place = ".".join(str(part) for part in location if part != "body")
+    return f"{place[:100]}: {message}" if place else message

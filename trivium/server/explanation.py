@@ -1,0 +1,110 @@
+"""Why a passage stands where it does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trivium.evaluation.rankings import order
+from trivium.graph.store import round_score
+from trivium.server.engine import Judged, ServingEngine
+from trivium.server.graph import Drawing, way_to
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one retriever makes of a passage: its ``rank`` in the retriever's own list (from 1; None: not in it), its
+    ``score`` there (None: the view has none for it), what it ``contributed`` to the fused score, and the node that led
+    to it (``via``; empty: found by itself)."""
+
+    rank: int | None
+    score: float | None
+    contributed: float | None
+    via: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A passage of a question's ranking. ``candidate`` says whether any retriever found it; if none did, there is no
+    score and no rank. Where ``log_odds`` is set the score is one, 0 where a passage is as likely right as wrong.
+    What the views contributed adds up to ``score``; ``idle`` is the part of a view that tells nothing."""
+
+    question: str
+    uri: str
+    candidate: bool
+    rank: int | None
+    score: float | None
+    idle: float | None
+    log_odds: bool
+    candidates: int
+    contributions: dict[str, float]
+    views: dict[str, View]
+    graph: Drawing
+
+
+def explain(
+    engine: ServingEngine,
+    question: str,
+    uri: str,
+    k: int,
+    retrievers: Sequence[str] | None,
+    fusion: str | None,
+) -> Explanation:
+    """Explain the place of a chunk in what a search with the same arguments ranks. Raises StoreChangedError for an
+    unknown chunk, and what the search raises."""
+    (record,) = engine.store.fetch([uri])
+    judged = engine.judge(question, k, retrievers, fusion)
+    table = judged.table
+    if uri not in table.chunks:
+        nowhere = {name: View(None, None, None, None) for name in table.columns}
+        graph = way_to(judged.query, record, {})
+        return Explanation(
+            question, uri, False, None, None, None, judged.log_odds, len(table.chunks), {}, nowhere, graph
+        )
+    row = table.chunks.index(uri)
+    score, rank, shares, idle = _placed(judged, row)
+    views = {
+        name: View(
+            int(table.ranks[row, column]) or None,
+            _number(float(table.raw[row, column])),
+            shares.get(name),
+            table.via[row].get(name),
+        )
+        for column, name in enumerate(table.columns)
+    }
+    return Explanation(
+        question=question,
+        uri=uri,
+        candidate=True,
+        rank=rank,
+        score=score,
+        idle=idle,
+        log_odds=judged.log_odds,
+        candidates=len(table.chunks),
+        contributions=shares,
+        views=views,
+        graph=way_to(judged.query, record, dict(table.via[row])),
+    )
+
+
+def _placed(judged: Judged, row: int) -> tuple[float, int, dict[str, float], float]:
+    """Score, rank, what each view added, and what an idle one does."""
+    table = judged.table
+    if judged.fused is None:
+        (name,) = table.columns
+        score = round_score(float(table.raw[row, 0]))
+        return score, int(table.ranks[row, 0]), {name: score}, 0.0
+    fused = judged.fused
+    rank = order(table.chunks, fused.scores).index(row) + 1
+    (values,) = fused.explain([row]).tolist()
+    return (
+        round_score(float(fused.scores[row])),
+        rank,
+        dict(zip(table.columns, values, strict=True)),
+        fused.idle,
+    )
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else round_score(value)

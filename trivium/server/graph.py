@@ -1,0 +1,206 @@
+"""Pieces of the graph to be drawn: the way from a question to a passage, and what surrounds an entity."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Literal
+
+from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, section_of, unescape
+from trivium.graph.store import Adjacency, ChunkRecord, GraphStore
+from trivium.retrievers.base import Query
+from trivium.retrievers.walk import WalkSettings, walk_seeds
+
+NodeKind = Literal["question", "page", "entity", "section", "chunk"]
+_LONGEST_WALK = 4
+_VISITED = 20_000
+_HOME = "belongs to"
+_CITES = "cites"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Something to draw. ``id`` is its uri (prefixed ``?`` for the question); ``label`` is for people."""
+
+    id: str
+    kind: NodeKind
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A line from one node to another. ``views`` are the retrievers that went along it."""
+
+    source: str
+    target: str
+    type: str
+    views: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Nodes and edges; every edge's ends are among the nodes."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+
+@dataclass(slots=True)
+class _Canvas:
+    nodes: dict[str, Node] = field(default_factory=dict)
+    edges: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
+
+    def node(self, node: Node) -> str:
+        self.nodes.setdefault(node.id, node)
+        return node.id
+
+    def edge(self, source: str, target: str, type: str, view: str = "") -> None:
+        views = self.edges.get((source, target, type), ())
+        self.edges[source, target, type] = (*views, view) if view and view not in views else views
+
+    def drawing(self) -> Drawing:
+        edges = (Edge(*ends, views) for ends, views in self.edges.items())
+        return Drawing(tuple(self.nodes.values()), tuple(edges))
+
+
+def way_to(query: Query, chunk: ChunkRecord, via: dict[str, str]) -> Drawing:
+    """How a question came to a chunk. ``via`` says by retriever which node led there, empty where the chunk was found
+    by itself (:attr:`trivium.types.Hit.provenance`)."""
+    canvas = _Canvas()
+    start = canvas.node(Node(f"?{query.text}", "question", query.text))
+    goal = canvas.node(Node(chunk.uri, "chunk", _place(chunk.section)))
+    pages = _Pages(query.store)
+    for view, node in via.items():
+        if view == "walk" or (view == "path" and " -[" in node):
+            continue
+        if not node:
+            canvas.edge(start, goal, "like", view)
+            continue
+        uri = canvas.node(_node(node, pages, section=view in ("section", "path")))
+        canvas.edge(start, uri, "like", view)
+        canvas.edge(
+            uri, goal, "has" if page_of(goal) == page_of(uri) and view != "entity" else "cited in", view
+        )
+    if " -[" in via.get("path", ""):
+        _draw_path(canvas, start, goal, via["path"], pages)
+    if "walk" in via:
+        _draw_walk(canvas, start, goal, query, pages)
+    return canvas.drawing()
+
+
+def around(store: GraphStore, entity: str, limit: int) -> tuple[Drawing, bool]:
+    """An entity with at most ``limit`` neighbours: those it is related to first, then pages that speak of it most. Also
+    whether there were more."""
+    canvas, pages = _Canvas(), _Pages(store)
+    centre = canvas.node(_node(entity, pages))
+    left_out = False
+    for relation in store.relations([entity]):
+        other = relation.target if relation.source == entity else relation.source
+        if other not in canvas.nodes and len(canvas.nodes) > limit:
+            left_out = True
+            continue
+        canvas.node(_node(other, pages))
+        canvas.edge(relation.source, relation.target, relation.type)
+    counts: dict[str, int] = {}
+    for chunk in store.expand([entity], Hop.CITED_IN).get(entity, []):
+        page = page_of(chunk)
+        if page != entity:
+            counts[page] = counts.get(page, 0) + 1
+    for page in sorted(counts, key=lambda name: (-counts[name], name)):
+        if page not in canvas.nodes and len(canvas.nodes) > limit:
+            left_out = True
+            break
+        canvas.node(Node(page, "page", unescape(page)))
+        canvas.edge(page, centre, _CITES)
+    return canvas.drawing(), left_out
+
+
+class _Pages:
+    """Which entities have a document; asked once each."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self._store = store
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, uri: str) -> bool:
+        if uri not in self._known:
+            self._known[uri] = bool(self._store.expand([uri], Hop.BELOW).get(uri))
+        return self._known[uri]
+
+
+def _node(uri: str, pages: _Pages, *, section: bool = False) -> Node:
+    if CHUNK_MARK in uri:
+        return Node(uri, "chunk", _place(section_of(uri)))
+    if section and uri != page_of(uri):
+        return Node(uri, "section", _place(uri))
+    return Node(uri, "page" if uri in pages else "entity", unescape(uri))
+
+
+def _place(section: str) -> str:
+    return " › ".join(headings_of(section))
+
+
+def _draw_path(canvas: _Canvas, start: str, goal: str, written: str, pages: _Pages) -> None:
+    """A path as its option is written: ``A -[relation]-> B -[relation]-> C``."""
+    first, *steps = written.split(" -[")
+    before = canvas.node(_node(first, pages))
+    canvas.edge(start, before, "like", "path")
+    for step in steps:
+        relation, _, uri = step.partition("]-> ")
+        node = canvas.node(_node(uri, pages))
+        canvas.edge(before, node, relation, "path")
+        before = node
+    canvas.edge(before, goal, "cited in", "path")
+
+
+def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query, pages: _Pages) -> None:
+    """The shortest ways of links from where a walk starts: from any start, and from an entity."""
+    graph = query.store.adjacency()
+    row = graph.chunk_rows.get(goal)
+    if row is None:
+        return
+    nodes, masses = walk_seeds(query, graph, WalkSettings())
+    seeds = dict(zip(nodes.tolist(), masses.tolist(), strict=True))
+    entities = {node: mass for node, mass in seeds.items() if node >= len(graph.chunks)}
+    for starts in (seeds, entities):
+        way = shortest_way(graph, row, starts)
+        if way is not None:
+            _draw_links(canvas, start, [_uri(graph, node) for node in way], query, pages)
+
+
+def _draw_links(canvas: _Canvas, start: str, way: list[str], query: Query, pages: _Pages) -> None:
+    before = canvas.node(_node(way[0], pages))
+    canvas.edge(start, before, "names" if way[0] in query.named_entities else "like", "walk")
+    for uri in way[1:]:
+        node = canvas.node(_node(uri, pages))
+        chunk, other = (before, node) if CHUNK_MARK in before else (node, before)
+        canvas.edge(before, node, _HOME if page_of(chunk) == other else _CITES, "walk")
+        before = node
+
+
+def shortest_way(graph: Adjacency, goal: int, seeds: dict[int, float]) -> list[int] | None:
+    """The nodes from a seed to the goal, along the fewest links; of equally near seeds the heaviest. None where there is
+    none near."""
+    towards: dict[int, int] = {goal: goal}
+    layer, depth = deque([goal]), 0
+    while layer and depth <= _LONGEST_WALK and len(towards) < _VISITED:
+        found = [node for node in layer if node in seeds]
+        if found:
+            node = max(found, key=lambda one: (seeds[one], -one))
+            way = [node]
+            while way[-1] != goal:
+                way.append(towards[way[-1]])
+            return way
+        following: deque[int] = deque()
+        for node in layer:
+            for other in graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist():
+                if other not in towards:
+                    towards[other] = node
+                    following.append(other)
+        layer, depth = following, depth + 1
+    return None
+
+
+def _uri(graph: Adjacency, node: int) -> str:
+    offset = len(graph.chunks)
+    return graph.chunks[node] if node < offset else graph.entities[node - offset]

@@ -1,0 +1,167 @@
+"""Who may ask, from where, how much and how often; whatever does not pass never reaches a route."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trivium.server.errors import ApiError
+from trivium.server.rates import Rates
+from trivium.server.settings import ServerSettings
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+OPEN_PATHS = ("/", "/health", "/ready", "/favicon.ico")
+"""What needs no key: the page (which asks for one), and what tells whether the server lives."""
+OPEN_FOLDER = "/page/"
+UPLOADS = "/documents"
+"""Requests to and below this path may be as large as documents are."""
+_UPLOAD_PATIENCE = 10
+"""How many times as long an upload may take to arrive."""
+_READING = ("GET", "HEAD", "OPTIONS")
+
+
+class Guard:
+    """Middleware that refuses, in this order: a host name that is not the server's, a page of another origin, a missing
+    or wrong key, too many requests, too large a body."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._keys = [_digest(key) for key in settings.api_keys]
+        self._hosts = frozenset((*LOOPBACK, *settings.hosts)) if settings.on_loopback else None
+        self._rates = None if settings.rate_limit is None else Rates(settings.rate_limit)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        limit = self._limit(scope["path"])
+        try:
+            self._check_host(headers)
+            self._check_origin(scope, headers)
+            client = self._check_key(scope, headers)
+            self._check_rate(scope, client)
+            _check_length(headers, limit)
+        except ApiError as error:
+            await error.response()(scope, receive, send)
+            return
+        read = 0
+        complete = False
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settings.timeout * (_UPLOAD_PATIENCE if _uploads(scope["path"]) else 1)
+
+        async def receive_some() -> Message:
+            nonlocal read, complete
+            if complete:
+                return await receive()  # the client hangs up, in its own time
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise ApiError(
+                    408, "too_slow", "the request did not arrive in time", {"Connection": "close"}
+                ) from None
+            if message["type"] == "http.request":
+                complete = not message.get("more_body", False)
+                read += len(message.get("body", b""))
+                if read > limit:
+                    raise _too_large(limit)
+            return message
+
+        await self._app(scope, receive_some, send)
+
+    def _limit(self, path: str) -> int:
+        return self._settings.upload_bytes if _uploads(path) else self._settings.request_bytes
+
+    def _check_host(self, headers: Headers) -> None:
+        """On loopback only its own names: a page of the web that has its name point here is a stranger."""
+        if self._hosts is None:
+            return
+        host = _host_name(headers.get("host", ""))
+        if host not in self._hosts:
+            raise ApiError(
+                403, "forbidden", "this server is not known under that host name (--allow-host adds one)"
+            )
+
+    def _check_origin(self, scope: Scope, headers: Headers) -> None:
+        """Browsers send some changes from any page without asking; they say where from."""
+        origin = headers.get("origin")
+        if origin is None or scope["method"] in _READING or origin in self._settings.cors_origins:
+            return
+        if urlsplit(origin).netloc != headers.get("host"):
+            raise ApiError(
+                403, "forbidden", "pages of that origin may not use this server (--cors-origin lets them)"
+            )
+
+    def _check_key(self, scope: Scope, headers: Headers) -> str:
+        """Who asks, for the rate limit: the key, or the address."""
+        address = scope.get("client")
+        anonymous = "" if address is None else str(address[0])
+        if not self._keys:
+            return anonymous
+        path, method = scope["path"], scope["method"]
+        if path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or method == "OPTIONS":
+            return anonymous
+        given = headers.get("x-api-key")
+        if given is None:
+            scheme, _, token = headers.get("authorization", "").partition(" ")
+            given = token.strip() if scheme.lower() == "bearer" else ""
+        digest = _digest(given)
+        # Every key is compared, each in constant time: how long it takes says nothing.
+        if sum(hmac.compare_digest(digest, key) for key in self._keys) == 0:
+            what = (
+                "an API key is needed: send it as X-API-Key"
+                if not given
+                else "that API key is not known here"
+            )
+            raise ApiError(401, "unauthorized", what, {"WWW-Authenticate": "Bearer"})
+        return digest.hex()
+
+    def _check_rate(self, scope: Scope, client: str) -> None:
+        if self._rates is None or scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDER):
+            return
+        wait = self._rates.wait(client)
+        if wait > 0:
+            raise ApiError(
+                429,
+                "too_many_requests",
+                f"more than {self._settings.rate_limit} requests a minute",
+                {"Retry-After": str(max(1, round(wait)))},
+            )
+
+
+def _uploads(path: str) -> bool:
+    return path == UPLOADS or path.startswith(f"{UPLOADS}/")
+
+
+def _check_length(headers: Headers, limit: int) -> None:
+    length = headers.get("content-length")
+    if length is not None and length.isdecimal() and int(length[:20]) > limit:
+        raise _too_large(limit)
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(
+        413, "too_large", f"a request here may have {limit:,} bytes at most", {"Connection": "close"}
+    )
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port.
+
+    >>> _host_name("localhost:8000"), _host_name("[::1]:8000")
+    ('localhost', '::1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()

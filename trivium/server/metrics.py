@@ -1,0 +1,90 @@
+"""What Prometheus is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from trivium.graph.store import StoreInfo
+from trivium.retrievers.registry import RETRIEVERS
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+_REQUEST_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
+_STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+
+
+class Metrics:
+    """The measures of one app, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._requests = Counter(
+            "trivium_http_requests",
+            "Requests answered, by route and status (499: the client hung up).",
+            ("method", "route", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "trivium_http_request_seconds",
+            "From a request's arrival to the end of its answer.",
+            ("method", "route"),
+            buckets=_REQUEST_SECONDS,
+            registry=self._registry,
+        )
+        self.in_flight = Gauge(
+            "trivium_http_requests_in_flight", "Requests being answered now.", registry=self._registry
+        )
+        self._stages = Histogram(
+            "trivium_search_stage_seconds",
+            "Time to embed a question, and to ask each retriever.",
+            ("stage",),
+            buckets=_STAGE_SECONDS,
+            registry=self._registry,
+        )
+        # Looked up once: a search observes nine of them.
+        self._stage = {name: self._stages.labels(name) for name in ("embed", *RETRIEVERS)}
+        self._places = Gauge(
+            "trivium_pool_places_taken",
+            "Questions running and waiting, by pool.",
+            ("pool",),
+            registry=self._registry,
+        )
+        self._nodes = Gauge("trivium_store_nodes", "Nodes by label.", ("label",), registry=self._registry)
+        self._relationships = Gauge(
+            "trivium_store_relationships", "Relationships by type.", ("type",), registry=self._registry
+        )
+        self._jobs = Counter(
+            "trivium_jobs", "Changes of the documents that ended.", ("kind", "state"), registry=self._registry
+        )
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request has ended."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def observe_stage(self, stage: str, seconds: float) -> None:
+        """A stage of a search has ended."""
+        self._stage[stage].observe(seconds)
+
+    def watch_pool(self, name: str, taken: Callable[[], int]) -> None:
+        """Show how full a pool is."""
+        self._places.labels(name).set_function(taken)
+
+    def store_changed(self, info: StoreInfo) -> None:
+        """The store holds something else now."""
+        for label, count in info.nodes.items():
+            self._nodes.labels(label).set(count)
+        for kind, count in info.relationships.items():
+            self._relationships.labels(kind).set(count)
+
+    def job_ended(self, kind: str, state: str) -> None:
+        """A job is done, or has failed."""
+        self._jobs.labels(kind, state).inc()
+
+    def text(self) -> bytes:
+        """All of it in Prometheus's format."""
+        return generate_latest(self._registry)

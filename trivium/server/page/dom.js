@@ -1,0 +1,45 @@
+// Elements made from data. Text is always text: nothing here reads markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with properties (`class`, `on…` listeners, attributes) and children (nodes or text). */
+export function el(tag, properties = {}, ...children) {
+  return fill(document.createElement(tag), properties, children);
+}
+
+/** The same in a drawing. */
+export function svg(tag, properties = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), properties, children);
+}
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+/** Characters as Python counts them, by code points. */
+export class Text {
+  constructor(text) {
+    this.characters = Array.from(text);
+  }
+
+  slice(start, end) {
+    return this.characters.slice(start, end).join("");
+  }
+}
+
+/** The headings that a uri leads down, readable. */
+export function headings(section) {
+  return section.split("#").map((part) => part.replaceAll("%23", "#"));
+}
+
+export const withoutChunk = (uri) => uri.replace(/#chunk-\d+$/, "");
+
+export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,0 +1,196 @@
+"""Answers with their grounds, whole or as they are written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+from fastapi.sse import format_sse_event
+from starlette.responses import Response
+
+from trivium.answering.events import AnswerEvent, Done, Found, Piece
+from trivium.errors import TriviumError
+from trivium.server.errors import ApiError, ClientGoneError, busy, error_body, of_trivium
+from trivium.server.pool import PoolFullError
+from trivium.server.schemas import AskAnswer, AskRequest, errors, hit_fields
+from trivium.server.service import Service, Serving, hung_up, unless_gone
+from trivium.types import Answer
+
+router = APIRouter(tags=["ask"])
+
+KEEP_ALIVE_SECONDS = 10.0
+_PING = b": still writing\n\n"
+
+_EVENTS = """Server-sent events, each with JSON: `found` {hits, asked} once, `piece` {text} as the answer is written, then
+`done` with the whole answer (whose text may differ: citations of passages that were not offered are gone), or `error`
+{error: {code, message}}."""
+_STREAM = {
+    "type": "object",
+    "description": _EVENTS,
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"type": "string", "enum": ["found", "piece", "done", "error"]},
+        "data": {"type": "string", "description": "JSON."},
+    },
+}
+
+
+@router.post(
+    "/ask",
+    response_model=AskAnswer,
+    responses={
+        200: {"content": {"text/event-stream": {"schema": _STREAM}}},
+        **errors(400, 409, 422, 502, 503),
+    },
+)
+async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
+    """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
+    sentences that tell most."""
+    serving.check_searchable()
+    answering = Answering(serving, given)
+    if given.stream:
+        answering.check_place()  # once the stream has begun, no status can say so
+        return _stream(request, answering)
+    return _body(await unless_gone(request, answering.whole(), serving.settings.answer_timeout))
+
+
+class Answering:
+    """One question being answered in a thread, which can be told that nobody listens any more."""
+
+    def __init__(self, serving: Service, given: AskRequest) -> None:
+        self.serving = serving
+        self._given = given
+        self._abandoned = threading.Event()
+        # What waits for a language model must not keep those waiting who only search, and the other way about.
+        self._pool = serving.searching if serving.model is None else serving.answering
+
+    async def whole(self) -> Answer:
+        """The answer."""
+        answers: list[Answer] = []
+
+        def take(event: AnswerEvent) -> None:
+            if isinstance(event, Done):
+                answers.append(event.answer)
+
+        await self.run(take)
+        return answers[0]
+
+    async def run(self, take: Callable[[AnswerEvent], None]) -> None:
+        """Hand every event to ``take``, in the thread; cancelled, it stops at the next one."""
+        try:
+            await self._pool.run(lambda: self._write(take))
+        finally:
+            self._abandoned.set()
+
+    def check_place(self) -> None:
+        """Raises PoolFullError where it would have to be refused."""
+        self._pool.check()
+
+    def _write(self, take: Callable[[AnswerEvent], None]) -> None:
+        given = self._given
+        with self.serving.collection.reading() as engine:
+            events = self.serving.asker(engine).ask_stream(
+                given.question,
+                k=given.k,
+                history=[turn.turn() for turn in given.history],
+                model=self.serving.model,
+                retrievers=given.retrievers,
+                fusion=given.fusion,
+            )
+            for event in self._while_wanted(events):
+                take(event)
+
+    def _while_wanted(self, events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
+        for event in events:
+            if self._abandoned.is_set():
+                close = getattr(events, "close", None)
+                if close is not None:
+                    close()
+                raise ClientGoneError
+            yield event
+
+
+def _stream(request: Request, answering: Answering) -> Response:
+    return StreamingResponse(
+        _events(request, answering),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _events(request: Request, answering: Answering) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[AnswerEvent | None] = asyncio.Queue()
+
+    def take(event: AnswerEvent) -> None:
+        loop.call_soon_threadsafe(events.put_nowait, event)
+
+    writing = asyncio.ensure_future(answering.run(take))
+    writing.add_done_callback(lambda _: events.put_nowait(None))
+    gone = asyncio.ensure_future(hung_up(request))
+    gone.add_done_callback(lambda _: events.put_nowait(None))
+    deadline = loop.time() + answering.serving.settings.answer_timeout
+    try:
+        while True:
+            patience = min(KEEP_ALIVE_SECONDS, deadline - loop.time())
+            try:
+                event = await asyncio.wait_for(events.get(), max(0.0, patience))
+            except TimeoutError:
+                if loop.time() < deadline:
+                    yield _PING
+                    continue
+                yield _sse("error", _error_of(busy("the answer took too long", "timeout")))
+                return
+            if event is None:
+                break
+            yield _sse(*_named(event))
+        if writing.done() and (error := writing.exception()) is not None:
+            yield _sse("error", _error_of(error))
+    finally:
+        writing.cancel()
+        gone.cancel()
+
+
+def _named(event: AnswerEvent) -> tuple[str, dict[str, Any]]:
+    match event:
+        case Found():
+            return "found", {"hits": [hit_fields(hit) for hit in event.hits], "asked": event.asked}
+        case Piece():
+            return "piece", {"text": event.text}
+        case Done():
+            return "done", _body(event.answer).model_dump()
+
+
+def _body(answer: Answer) -> AskAnswer:
+    return AskAnswer(
+        answer=answer.text,
+        found=answer.found,
+        asked=answer.asked,
+        citations=answer.citations,
+        statements=answer.statements,
+        hits=answer.hits,
+        model=answer.model,
+        usage=answer.usage,
+    )
+
+
+def _error_of(error: BaseException) -> dict[str, dict[str, str]]:
+    match error:
+        case ApiError():
+            answer = error
+        case PoolFullError():
+            answer = busy("more questions are waiting than can be answered soon")
+        case TriviumError():
+            answer = of_trivium(error)
+        case _:
+            answer = ApiError(500, "internal", "the server made a mistake; its log has the details")
+    return error_body(answer.code, answer.detail)
+
+
+def _sse(name: str, data: dict[str, Any]) -> bytes:
+    return format_sse_event(event=name, data_str=json.dumps(data, ensure_ascii=True))

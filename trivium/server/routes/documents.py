@@ -1,0 +1,277 @@
+"""The documents of the collection: looked at, added, replaced, removed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from pathlib import PurePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from trivium.errors import StoreError
+from trivium.graph.model import PageGraph
+from trivium.graph.schema import headings_of, page_uri, unescape
+from trivium.server.changes import adding, deleting, replacing
+from trivium.server.engine import ServingEngine
+from trivium.server.errors import busy, not_found
+from trivium.server.jobs import Job, QueueFullError
+from trivium.server.schemas import Records, errors
+from trivium.server.service import Service, Serving
+from trivium.server.uploads import Upload, receive_documents, receive_one
+from trivium.text import normalise_title
+
+router = APIRouter(tags=["documents"])
+
+_HTML = {"type": "string", "description": "A page that says what it is called."}
+_ADD = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "HTML pages, or records as JSON Lines.",
+                        }
+                    },
+                }
+            },
+            "application/json": {
+                "schema": Records.model_json_schema(ref_template="#/components/schemas/{model}")
+            },
+        },
+    }
+}
+_REPLACE = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "text/html": {"schema": _HTML},
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["text"],
+                    "additionalProperties": False,
+                    "properties": {"text": {"type": "string", "minLength": 1}},
+                }
+            },
+        },
+    }
+}
+
+
+class Document(BaseModel):
+    """A document in the list. ``source`` is the name of the file it came from, without its folder."""
+
+    uri: str = Field(examples=["Phobos (moon)"])
+    title: str
+    source: str
+    revision: int | None
+
+
+class Documents(BaseModel):
+    """A page of the list, by uri. `next` is what to ask for as `after`; null at the end."""
+
+    documents: list[Document]
+    total: int
+    next: str | None
+
+
+class Section(BaseModel):
+    """A heading. `start` is where its first passage begins (null: it has none), `headings` lead down to it."""
+
+    uri: str
+    parent: str
+    headings: list[str]
+    level: int
+    start: int | None
+
+
+class Passage(BaseModel):
+    """A chunk: characters `start` to `end` of the text, directly under `section`."""
+
+    uri: str
+    section: str
+    kind: str
+    start: int
+    end: int
+    cites: list[str]
+
+
+class WholeDocument(BaseModel):
+    """A document with its structure. All offsets count characters of `text`."""
+
+    uri: str
+    title: str
+    source: str
+    revision: int | None
+    aliases: list[str]
+    text: str
+    sections: list[Section]
+    passages: list[Passage]
+
+
+@router.get("/documents", responses=errors(422, 503))
+async def list_documents(
+    request: Request,
+    serving: Serving,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many.")] = 100,
+    after: Annotated[str | None, Query(max_length=4000, description="The last uri seen.")] = None,
+) -> Documents:
+    """The documents by uri, some at a time."""
+
+    def work(engine: ServingEngine) -> Documents:
+        pages = engine.store.pages()
+        begin = 0 if after is None else bisect_right([uri for uri, _, _, _ in pages], after)
+        shown = pages[begin : begin + limit]
+        last = begin + limit >= len(pages)
+        return Documents(
+            documents=[
+                Document(uri=uri, title=unescape(uri), source=_file(source), revision=revision)
+                for uri, source, revision, _ in shown
+            ],
+            total=len(pages),
+            next=None if last else shown[-1][0],
+        )
+
+    return await serving.read(request, work)
+
+
+@router.get("/documents/{page:path}", responses=errors(404, 422, 503))
+async def read_document(page: str, request: Request, serving: Serving) -> WholeDocument:
+    """A document: its text with its sections, passages and their offsets. Other titles of it lead to it."""
+
+    def work(engine: ServingEngine) -> WholeDocument:
+        uri = _known(engine, page)
+        for graph in list(engine.store.page_graphs([uri])):
+            return _document(graph)
+        raise _no_document(page)
+
+    return await serving.read(request, work)
+
+
+@router.post(
+    "/documents",
+    status_code=202,
+    response_model=Job,
+    openapi_extra=_ADD,
+    responses=errors(400, 413, 415, 422, 503),
+)
+async def add_documents(request: Request, response: Response, serving: Serving) -> Job:
+    """Add documents; those that are there already and differ are replaced. Answers at once with the job that does it."""
+    upload = await receive_documents(request)
+    return _queue(serving, response, "add", adding(upload), upload)
+
+
+@router.put(
+    "/documents/{page:path}",
+    status_code=202,
+    response_model=Job,
+    openapi_extra=_REPLACE,
+    responses=errors(400, 404, 413, 415, 422, 503),
+)
+async def replace_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
+    """Put another version in the place of a document. Answers at once with the job that does it; it fails where the page
+    says that it is called something else."""
+    await request.body()  # before anybody listens for the client to hang up
+    uri = await serving.read(request, lambda engine: _known(engine, page))
+    upload = await receive_one(request, unescape(uri))
+    return _queue(serving, response, "replace", replacing(upload, uri), upload)
+
+
+@router.delete("/documents/{page:path}", status_code=202, response_model=Job, responses=errors(404, 422, 503))
+async def delete_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
+    """Remove a document. One that others cite stays as an entity. Answers at once with the job that does it."""
+    uri = await serving.read(request, lambda engine: _known(engine, page))
+    return _queue(serving, response, "delete", deleting(uri), None)
+
+
+@router.get("/jobs/{identifier}", responses=errors(404, 422))
+async def read_job(identifier: str, serving: Serving) -> Job:
+    """How far a change of the documents is."""
+    job = serving.jobs.get(identifier)
+    if job is None:
+        raise not_found(f"there is no job {identifier!r}; those that ended long ago are forgotten")
+    return job
+
+
+def _queue(serving: Service, response: Response, kind: Any, work: Any, upload: Upload | None) -> Job:
+    try:
+        job = serving.jobs.submit(kind, work, (lambda: None) if upload is None else upload.discard)
+    except QueueFullError:
+        if upload is not None:
+            upload.discard()
+        raise busy("more changes are waiting than can be made soon") from None
+    response.headers["Location"] = f"/jobs/{job.id}"
+    return job
+
+
+def _known(engine: ServingEngine, page: str) -> str:
+    """The uri of the document that a title, alias or uri means. Raises ApiError where there is none."""
+    store = engine.store
+    uris = dict.fromkeys((page, page_uri(normalise_title(page))))
+    resolved = store.resolve(list(uris))
+    for uri in uris:
+        found = resolved.get(uri)
+        if found is not None and _has_text(engine, found):
+            return found
+    raise _no_document(page)
+
+
+def _has_text(engine: ServingEngine, entity: str) -> bool:
+    """Whether an entity is a document too."""
+    try:
+        engine.store.page_text(entity)
+    except StoreError:
+        return False
+    return True
+
+
+def _no_document(page: str) -> Exception:
+    return not_found(f"there is no document {page!r}")
+
+
+def _file(source: str) -> str:
+    """A source without its folder, which is nobody's business who reads over the network."""
+    return PurePath(source).name if "://" not in source else source
+
+
+def _document(graph: PageGraph) -> WholeDocument:
+    starts: dict[str, int] = {}
+    for chunk in graph.chunks:
+        starts[chunk.parent] = min(chunk.start, starts.get(chunk.parent, chunk.start))
+    return WholeDocument(
+        uri=graph.uri,
+        title=unescape(graph.uri),
+        source=_file(graph.source),
+        revision=graph.revision,
+        aliases=[unescape(alias) for alias in graph.aliases],
+        text=graph.text,
+        sections=[
+            Section(
+                uri=section.uri,
+                parent=section.parent,
+                headings=headings_of(section.uri),
+                level=section.level,
+                start=starts.get(section.uri),
+            )
+            for section in graph.sections
+        ],
+        passages=[
+            Passage(
+                uri=chunk.uri,
+                section=chunk.parent,
+                kind=chunk.kind,
+                start=chunk.start,
+                end=chunk.end,
+                cites=list(chunk.cites),
+            )
+            for chunk in graph.chunks
+        ],
+    )

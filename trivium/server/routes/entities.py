@@ -1,0 +1,47 @@
+"""Entities and what surrounds them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from trivium.graph.schema import page_uri
+from trivium.server.engine import ServingEngine
+from trivium.server.errors import not_found
+from trivium.server.graph import Drawing, around
+from trivium.server.schemas import errors
+from trivium.server.service import Serving
+from trivium.text import normalise_title
+
+router = APIRouter(tags=["graph"])
+
+
+class Neighbours(BaseModel):
+    """An entity and its neighbours, to be drawn."""
+
+    entity: str
+    graph: Drawing
+    more: bool = Field(description="Whether some were left out.")
+
+
+@router.get("/entities/{uri:path}/neighbours", responses=errors(404, 422, 503))
+async def neighbours(
+    uri: str,
+    request: Request,
+    serving: Serving,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many neighbours.")] = 24,
+) -> Neighbours:
+    """An entity with those it is related to and the pages that cite it. Other titles of it lead to it."""
+
+    def work(engine: ServingEngine) -> Neighbours:
+        names = dict.fromkeys((uri, page_uri(normalise_title(uri))))
+        known = engine.store.resolve(list(names))
+        entity = next((known[name] for name in names if name in known), None)
+        if entity is None:
+            raise not_found(f"there is no entity {uri!r}")
+        drawing, more = around(engine.store, entity, limit)
+        return Neighbours(entity=entity, graph=drawing, more=more)
+
+    return await serving.read(request, work)

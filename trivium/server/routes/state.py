@@ -1,0 +1,105 @@
+"""What the server and its store are doing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from trivium.server.errors import ApiError
+from trivium.server.metrics import CONTENT_TYPE
+from trivium.server.schemas import errors
+from trivium.server.service import Serving
+
+router = APIRouter(tags=["state"])
+
+
+class Health(BaseModel):
+    """The process is alive."""
+
+    status: str = Field(examples=["ok"])
+
+
+class Readiness(BaseModel):
+    """Whether questions can be answered now: the store is open, the embedder loaded, the index current. (While documents
+    are being added it is not, and questions are answered from what was there before.)"""
+
+    ready: bool
+    store: bool
+    embedder: bool
+    index_current: bool
+
+
+class Stats(BaseModel):
+    """What the store holds, and how the server is set."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    aliases: int
+    embedder: str | None
+    embedder_version: str | None
+    dimension: int | None
+    embedded: int
+    to_embed: int
+    schema_version: int
+    model: str | None = Field(description="The language model that answers; null where passages are quoted.")
+    waiting: dict[str, int] = Field(description="Requests running and waiting, by pool.")
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Whether the process is alive; asks nothing of the store."""
+    return Health(status="ok")
+
+
+@router.get("/ready", responses={503: {"model": Readiness}})
+async def ready(response: Response, serving: Serving) -> Readiness:
+    """Whether questions can be answered; 503 where not."""
+    collection = serving.collection
+    answer = Readiness(
+        ready=collection.embedded,
+        store=collection.ready,
+        embedder=collection.embedded,
+        index_current=collection.ready and collection.current,
+    )
+    if not answer.ready:
+        response.status_code = 503
+    return answer
+
+
+@router.get("/stats", responses=errors(503))
+async def stats(serving: Serving) -> Stats:
+    """Counts of the store."""
+    serving.check_ready()
+    info = serving.collection.info
+    identity = info.embedder
+    return Stats(
+        nodes=dict(info.nodes),
+        relationships=dict(info.relationships),
+        aliases=info.aliases,
+        embedder=None if identity is None else identity.name,
+        embedder_version=None if identity is None else identity.version,
+        dimension=None if identity is None else identity.dimension,
+        embedded=info.embedded,
+        to_embed=info.to_embed,
+        schema_version=info.schema_version,
+        model=None if serving.model is None else serving.model.name,
+        waiting={pool.name: pool.taken for pool in (serving.searching, serving.answering)},
+    )
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(serving: Serving) -> Any:
+    """Measures for Prometheus."""
+    return Response(serving.metrics.text(), media_type=CONTENT_TYPE)
+
+
+@router.get("/favicon.ico", include_in_schema=False)
+async def favicon() -> None:
+    """None; browsers ask."""
+    raise ApiError(404, "not_found", "there is no icon")

@@ -1,0 +1,233 @@
+"""What is asked and answered, as OpenAPI describes it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+from typing_extensions import TypedDict  # pydantic takes the one of typing from Python 3.12 on
+
+from trivium.types import Citation, Statement, Turn, Usage
+from trivium.types import Hit as FoundHit
+
+QUESTION_CHARACTERS = 4000
+"""The longest question; an embedder reads the first few hundred words."""
+MOST_HITS = 100
+_TURNS = 20
+_ANSWER_CHARACTERS = 20_000
+
+RetrieverName = Literal["vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk"]
+FusionName = Literal["default", "network", "convex", "rrf"]
+"""The fusions by name; folders with trained ones are for the command line, not for whoever can reach a server."""
+
+
+class HitFields(TypedDict):
+    """A passage as every door gives it."""
+
+    uri: str
+    text: str
+    score: float
+    rank: int
+    page: str
+    section: str
+    kind: str
+    start: int
+    end: int
+    contributions: dict[str, float]
+    provenance: dict[str, str]
+
+
+def hit_fields(hit: FoundHit) -> HitFields:
+    return {
+        "uri": hit.uri,
+        "text": hit.text,
+        "score": hit.score,
+        "rank": hit.rank,
+        "page": hit.page,
+        "section": hit.section,
+        "kind": hit.kind,
+        "start": hit.start,
+        "end": hit.end,
+        "contributions": dict(hit.contributions),
+        "provenance": dict(hit.provenance),
+    }
+
+
+Hit = Annotated[FoundHit, PlainSerializer(hit_fields)]
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("needs some text")
+    return text
+
+
+def _whole(text: str) -> str:
+    """JSON can carry halves of characters, and nothing else takes them."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("holds half a surrogate pair, which is no character")
+    return text
+
+
+Whole = Annotated[str, AfterValidator(_whole)]
+QuestionText = Annotated[
+    Whole,
+    AfterValidator(_not_blank),
+    Field(
+        min_length=1,
+        max_length=QUESTION_CHARACTERS,
+        description="What to look for.",
+        examples=["Who found the moons of Mars?"],
+    ),
+]
+Retrievers = Annotated[
+    list[RetrieverName] | None,
+    Field(
+        max_length=8,
+        description="Views to ask; all eight where none is named.",
+        examples=[["vector", "walk"]],
+    ),
+]
+FusionOption = Annotated[
+    FusionName | None,
+    Field(
+        description="How to fuse them; `default` where none is named. One retriever alone keeps its own scores."
+    ),
+]
+Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]
+
+
+class Given(BaseModel):
+    """A body that says what it means: no unknown keys, no numbers in quotes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class SearchRequest(Given):
+    """A question and how to search for it."""
+
+    question: QuestionText
+    k: int = Field(10, ge=1, le=MOST_HITS, description="How many passages.")
+    retrievers: Retrievers = None
+    fusion: FusionOption = None
+    explain: bool = Field(False, description="Say what each retriever contributed.")
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"question": "Who found the moons of Mars?", "k": 3, "explain": True}]
+        }
+    )
+
+
+class SearchAnswer(BaseModel):
+    """The passages found, best first."""
+
+    hits: tuple[Hit, ...]
+
+
+class PastTurn(Given):
+    """A question asked before, and its answer."""
+
+    question: QuestionText
+    answer: Whole = Field(max_length=_ANSWER_CHARACTERS)
+
+    def turn(self) -> Turn:
+        """The same as the engine knows it."""
+        return Turn(self.question, self.answer)
+
+
+class AskRequest(Given):
+    """A question to be answered from the collection."""
+
+    question: QuestionText
+    history: list[PastTurn] = Field(
+        default=[], max_length=_TURNS, description="The conversation so far, oldest first."
+    )
+    stream: bool = Field(False, description="Answer with server-sent events while it is written.")
+    k: int = Field(6, ge=1, le=30, description="How many passages to answer from.")
+    retrievers: Retrievers = None
+    fusion: FusionOption = None
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"question": "Who found the moons of Mars?"},
+                {
+                    "question": "When did he live?",
+                    "history": [{"question": "Who found the moons of Mars?", "answer": "Asaph Hall [1]."}],
+                    "stream": True,
+                },
+            ]
+        }
+    )
+
+
+class AskAnswer(BaseModel):
+    """An answer and its grounds. Citation marks like `[1]` in `answer` are the numbers of `citations`; offsets of
+    `statements` count characters of `answer`, those of `citations` characters of the page's text."""
+
+    answer: str
+    found: bool = Field(description="False where the collection does not tell.")
+    asked: str = Field(
+        description="The question that was searched for: a follow-up is made to stand by itself."
+    )
+    citations: tuple[Citation, ...]
+    statements: tuple[Statement, ...]
+    hits: tuple[Hit, ...]
+    model: str | None = Field(
+        description="The language model; null where sentences were taken from the passages."
+    )
+    usage: Usage
+
+
+class ExplainRequest(Given):
+    """A question, a passage, and the search to explain."""
+
+    question: QuestionText
+    uri: Uri = Field(description="The passage (chunk).", examples=["Phobos#chunk-1"])
+    k: int = Field(10, ge=1, le=MOST_HITS)
+    retrievers: Retrievers = None
+    fusion: FusionOption = None
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"question": "Who found the moons of Mars?", "uri": "Mars#Moons#chunk-1"}]
+        }
+    )
+
+
+class Record(Given):
+    """A passage of a document without markup; records of one title make one document."""
+
+    title: str = Field(min_length=1, max_length=500)
+    text: str = Field(min_length=1)
+
+
+class Records(Given):
+    """Documents without markup. Where they mention titles of the collection, they are linked to them."""
+
+    records: list[Record] = Field(min_length=1, max_length=10_000)
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"records": [{"title": "Vulcan", "text": "Vulcan was thought to circle the Sun."}]}]
+        }
+    )
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong."""
+
+    code: str = Field(description="For programs.", examples=["not_found"])
+    message: str = Field(description="For people.", examples=["there is no document 'Vulcan'"])
+
+
+class ErrorAnswer(BaseModel):
+    """Every error is one of these."""
+
+    error: ErrorDetail
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For a route's ``responses``: the errors it may answer with, besides those that any route may."""
+    return {status: {"model": ErrorAnswer} for status in statuses}

@@ -1,0 +1,87 @@
+"""What the routes share: the collection, the threads that ask it, and how long anybody waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, cast
+
+from fastapi import Depends, Request
+
+from trivium.llm.base import ChatModel
+from trivium.server.asker import Asker
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
+from trivium.server.errors import ApiError, ClientGoneError, busy
+from trivium.server.jobs import Jobs
+from trivium.server.metrics import Metrics
+from trivium.server.pool import Pool
+from trivium.server.settings import ServerSettings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The parts of a running server. ``asker`` says who answers questions, given the engine of the moment; ``model`` is
+    the language model that writes, None where passages are quoted."""
+
+    settings: ServerSettings
+    collection: Collection
+    metrics: Metrics
+    jobs: Jobs
+    searching: Pool
+    answering: Pool
+    asker: Callable[[ServingEngine], Asker]
+    model: ChatModel | None
+
+    def check_ready(self) -> None:
+        """Raises ApiError while there is nothing to read from."""
+        if not self.collection.ready:
+            raise busy("the server is starting: try again in a moment", "starting")
+
+    def check_searchable(self) -> None:
+        """Raises ApiError while there is nothing to search."""
+        self.check_ready()
+        if not self.collection.embedded:
+            raise ApiError(409, "empty", "nothing is embedded in the store yet: add documents first")
+
+    async def read(self, request: Request, work: Callable[[ServingEngine], T]) -> T:
+        """What ``work`` finds, in a thread, unless the client hangs up first. Raises ApiError where it takes too long,
+        PoolFullError where too many wait."""
+        self.check_ready()
+        return await unless_gone(
+            request, self.searching.run(lambda: self.collection.read(work)), self.settings.timeout
+        )
+
+
+async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """What ``work`` returns; it is cancelled where the client hangs up (raises ClientGoneError) and after so many seconds
+    (raises ApiError)."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(hung_up(request))
+    try:
+        await asyncio.wait((task, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        if gone.done():
+            raise ClientGoneError
+        raise busy(f"no answer within {seconds:g} s", "timeout")
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+async def hung_up(request: Request) -> None:
+    """Returns when the client has closed its connection; its request must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _service(request: Request) -> Service:
+    return cast(Service, request.app.state.service)
+
+
+Serving = Annotated[Service, Depends(_service)]
+"""A parameter of a route that is the running server's parts."""
