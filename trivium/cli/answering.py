@@ -150,7 +150,7 @@ def _answer(asking: _Asking, question: str, history: Sequence[Turn]) -> Answer:
             if asking.json:
                 print_json(answer_json(event.answer))
             else:
-                _print(event.answer, streamed)
+                print_answer(event.answer, streamed)
             return event.answer
     raise RuntimeError("an answer ends with Done")
 
@@ -173,7 +173,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _print(answer: Answer, streamed: str) -> None:
+def print_answer(answer: Answer, streamed: str = "") -> None:
     """The answer, unless it was ``streamed`` as it is; what of it no passage bears out; and the passages."""
     if streamed:
         out.print()

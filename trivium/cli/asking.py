@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from trivium.cli.answering import print_answer
 from trivium.cli.loading import load_sources
 from trivium.cli.measuring import judge_suite
 from trivium.cli.options import Exact, Json, MaybeStore, RetrieverOption, SelectorOption, Store
@@ -202,7 +203,7 @@ def demo(
         str, typer.Option("--store", "-s", help="Where to build the sample store.")
     ] = "demo-store",
 ) -> None:
-    """Build the sample encyclopaedia of the Solar System and ask it a few questions.
+    """Build the sample encyclopaedia of the Solar System, search it and have a question answered.
 
     Example:  trivium demo
     """
@@ -214,8 +215,16 @@ def demo(
             out.rule(style="dim")
             hits = engine.search(question, k=2, explain=True)
             print_hits(question, hits, explain=True, log_odds=engine.gives_log_odds())
+        out.print()
+        out.rule("answered, without a language model", style="dim")
+        out.print(f"[bold]{escape(DEMO_QUESTIONS[0])}[/]")
+        print_answer(engine.ask(DEMO_QUESTIONS[0]))
     out.print()
     out.rule(style="dim")
-    command = shlex.join([*own_name(), "search", "your question", "--store", store, "--explain"])
-    out.print("Ask it something else:")
-    out.print(f"  [bold]{escape(command)}[/]", soft_wrap=True)
+    for what, arguments in (
+        ("Ask it something else:", ["ask", "your question"]),
+        ("See why a passage is found:", ["search", "your question", "--explain"]),
+        ("Open it in a web page:", ["serve"]),
+    ):
+        command = shlex.join([*own_name(), *arguments, "--store", store])
+        out.print(f"{what}\n  [bold]{escape(command)}[/]", soft_wrap=True)
