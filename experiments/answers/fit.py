@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 Rows = Sequence[Mapping[str, Any]]
@@ -27,9 +26,11 @@ SENTENCE = [
     *("covered", "covered_lead", "covered_by_text", "covered_by_passage", "rarest", "names", "log_rank"),
     *("new_names", "number_found", "number_missing", "nobody", "log_length", "cosine", "cosine_lead"),
 ]
-SUPPORT = ["covered", "together", "new", "names", "numbers", "cosine"]
+STRAY = ["names", "numbers"]
+SUPPORT = ["new", "together", "cosine", *STRAY]
+FORGED = ("wrong name", "wrong number", "right, verbatim")
 ENOUGH_SENTENCE = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-ENOUGH_SUPPORT = (0.3, 0.5, 0.7)
+ENOUGH_SUPPORT = (0.5, 0.6, 0.7, 0.75, 0.8)
 FOLDS = 5
 
 
@@ -42,39 +43,41 @@ def sigmoid(x: Floats) -> Floats:
 
 
 def fit(rows: Rows, names: Sequence[str]) -> tuple[float, Floats]:
-    """Intercept and weights; every list of a question's sentences weighs the same, and so do both answers to whether a
-    statement is borne out."""
-    x, y = matrix(rows, names), np.array([row["right"] for row in rows])
+    """Intercept and weights."""
+    if rows[0]["task"] == "sentence":
+        return solve(rows, names)
+    # A forged sentence is as like its passage as can be: how much likeness is worth is fitted without them, and then with
+    # them how much is to be taken off for a name or a number that is not there.
+    alike = [name for name in names if name not in STRAY]
+    intercept, weights = solve([row for row in rows if row["case"] not in FORGED], alike)
+    further, strays = solve(rows, STRAY, intercept + matrix(rows, alike) @ weights)
+    by_name = dict(zip([*alike, *STRAY], [*weights, *strays], strict=True))
+    return intercept + further, np.array([by_name[name] for name in names])
+
+
+def solve(rows: Rows, names: Sequence[str], offset: Floats | None = None) -> tuple[float, Floats]:
+    """Logistic regression on top of an ``offset``. Every list of a question's sentences weighs the same, and so do both
+    answers to whether a statement is borne out."""
+    x, sign = matrix(rows, names), np.where([row["right"] for row in rows], 1.0, -1.0)
     group = [(row["question"], row["case"]) if row["task"] == "sentence" else row["right"] for row in rows]
     size: defaultdict[Any, int] = defaultdict(int)
     for one in group:
         size[one] += 1
     weight = np.array([1 / size[one] for one in group])
+    weight *= len(rows) / weight.sum()
     mean, deviation = x.mean(axis=0), x.std(axis=0) + 1e-9
-    z, weight = (x - mean) / deviation, weight * len(rows) / weight.sum()
-    if rows[0]["task"] == "sentence":
-        model = LogisticRegression(C=1.0, max_iter=2000).fit(z, y, sample_weight=weight)
-        intercept, weights = float(model.intercept_[0]), model.coef_[0]
-    else:
-        intercept, weights = fit_without_contradiction(z, y, weight)
-    weights = weights / deviation
-    return float(intercept - weights @ mean), weights
-
-
-def fit_without_contradiction(z: Floats, y: NDArray[np.bool_], weight: Floats) -> tuple[float, Floats]:
-    """The same loss, with no weight below 0: more of a statement in a passage never counts against it, although in these
-    rows the most alike statements are the forged ones."""
-    sign = np.where(y, 1.0, -1.0)
+    z = (x - mean) / deviation
+    base = np.zeros(len(rows)) if offset is None else offset
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        margin = sign * (parameters[0] + z @ parameters[1:])
+        margin = sign * (base + parameters[0] + z @ parameters[1:])
         pull = -weight * sign * sigmoid(-margin)
         value = weight @ np.logaddexp(0, -margin) + parameters[1:] @ parameters[1:] / 2
         return float(value), np.concatenate([[pull.sum()], z.T @ pull + parameters[1:]])
 
-    bounds = [(None, None)] + [(0, None)] * z.shape[1]
-    found = minimize(loss, np.zeros(1 + z.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B")
-    return float(found.x[0]), found.x[1:]
+    found = minimize(loss, np.zeros(1 + len(names)), jac=True, method="L-BFGS-B")
+    weights = found.x[1:] / deviation
+    return float(found.x[0] - weights @ mean), weights
 
 
 def out_of_fold(rows: Rows, names: Sequence[str]) -> Floats:
@@ -168,7 +171,7 @@ def main() -> None:
         help="the first also serves where no embedder is known",
     )
     parser.add_argument("--enough", type=float, default=0.1, help="for sentences")
-    parser.add_argument("--enough-support", type=float, default=0.5)
+    parser.add_argument("--enough-support", type=float, default=0.8)
     parser.add_argument("--save", action="store_true")
     arguments = parser.parse_args()
     judges: dict[str, dict[str, Any]] = {"sentence": {}, "support": {}}

@@ -28,7 +28,7 @@ class ScriptedModel:
         return -(-len(text) // 4)
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> str:
         """The next answer."""
         say = self._answers[min(len(self.asked), len(self._answers) - 1)]
@@ -36,7 +36,7 @@ class ScriptedModel:
         return say if isinstance(say, str) else say(messages)
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> Reply:
         """The next answer, in pieces."""
         return Reply(self._pieces(self.complete(messages), messages))

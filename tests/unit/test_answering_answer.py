@@ -87,6 +87,13 @@ def test_to_speak_of_the_answer_is_no_statement_of_its_own() -> None:
     assert statement.supported and statement.citations == (1,)
 
 
+def test_what_states_nothing_is_borne_out_by_nothing() -> None:
+    """It is not marked, and cites nothing."""
+    first, second = asked(ScriptedModel("The answer is:\nGalileo did it.")).statements
+    assert (first.citations, first.supported) == ((), True)
+    assert not second.supported
+
+
 @pytest.mark.parametrize(
     "text",
     [

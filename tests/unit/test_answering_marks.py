@@ -27,6 +27,7 @@ def through(text: str, step: int = 1000, offered: tuple[int, ...] = (1, 2, 3)) -
         ("A [note] and [1877-78] and [", "A [note] and [1877-78] and ["),
         ("a\x1b[31mred\x07\u202e gnp", "a [31mred   gnp"),
         ("So [9[9]] it [9[9[8]]] is [[1]].", "So it is [[1]]."),
+        ("So: <passage 1> it is </Passage> if 1 < 2 and <b>.", "So: it is if 1 < 2 and <b>."),
         ("end [", "end ["),
         ("end [1", "end [1"),
         ("end \n\n", "end"),

@@ -19,6 +19,7 @@ from trivium.answering.sentences import sentences
         ("So it is [1]. And [2][3]. “Yes.” [1] No", ["So it is [1].", "And [2][3].", "“Yes.” [1]", "No"]),
         ("Found in 1877. [1] So they say.", ["Found in 1877. [1]", "So they say."]),
         ("Mass: 5 kg\nMoons: 2\n\nEnd", ["Mass: 5 kg", "Moons: 2", "End"]),
+        ("Their album is Help! (album). (So they say.)", ["Their album is Help! (album).", "(So they say.)"]),
         ("1. First thing.\n2. Second thing.", ["1. First thing.", "2. Second thing."]),
         ("这是。那是！", ["这是。", "那是！"]),
         (" \n ", []),

@@ -25,14 +25,17 @@ def check(
     embedder: Embedder,
 ) -> tuple[Statement, ...]:
     """The statements of a filtered answer. One that cites no passage that bears it out is also attributed to the one that
-    does best, if that is enough; numbers of passages that were not ``offered`` do not occur in it."""
+    does best, if that is enough; one that states nothing needs nobody. Numbers of passages that were not ``offered`` do
+    not occur in it."""
     spans = [span for span in sentences(text) if words(without_marks(text[slice(*span)]))]
     claims = [without_marks(text[slice(*span)]) for span in spans]
     rarity = Rarity.of(store, [question, *claims])
     rows = support.features(question, claims, offered, rarity, embedder if judge.needs_cosine else None)
     return tuple(
         _statement(span, cited(text[slice(*span)]), _probabilities(row, offered, judge), judge.enough)
-        for span, row in zip(spans, rows, strict=True)
+        if support.claimed(claim)
+        else Statement(*span, cited(text[slice(*span)]), 1.0, True)
+        for span, claim, row in zip(spans, claims, rows, strict=True)
     )
 
 

@@ -12,7 +12,10 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _FOREIGN = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]|【(\s*\d+[^】]{0,20})】")
+_OWN_TAG = re.compile(r"\s*</?passages?(?:\s+\d+)?\s*>", re.IGNORECASE)
+"""What passages are quoted in: small models repeat it."""
 _LONGEST_MARK = 40
+_OPENING, _CLOSING = "[【<", "]】>"
 _NUMBER = re.compile(r"\d+")
 _CITED = re.compile(r"\[(\d+)\]")
 _THINK, _THOUGHT = "<think>", "</think>"
@@ -20,7 +23,7 @@ _THINK, _THOUGHT = "<think>", "</think>"
 
 class MarkFilter:
     """Lets a text through piece by piece. Marks come out as ``[1]`` or ``[1][2]``, however they were written; numbers
-    that were not offered are dropped."""
+    that were not offered are dropped, and so are the marks that passages are quoted in."""
 
     def __init__(self, offered: Collection[int]) -> None:
         self._offered = frozenset(offered)
@@ -40,7 +43,7 @@ class MarkFilter:
 
     def _checked(self, text: str) -> str:
         # What is left around a dropped mark may be one itself: "[9[9]]".
-        while (checked := _MARK.sub(self._mark, text)) != text:
+        while (checked := _OWN_TAG.sub("", _MARK.sub(self._mark, text))) != text:
             text = checked
         return text
 
@@ -55,9 +58,9 @@ def _certain(text: str) -> int:
     tail = max(0, len(text) - _LONGEST_MARK)
     opened: list[int] = []
     for place in range(tail, len(text)):
-        if text[place] in "[【":
+        if text[place] in _OPENING:
             opened.append(place)
-        elif text[place] in "]】" and opened:
+        elif text[place] in _CLOSING and opened:
             opened.pop()
     return len(text[: opened[0] if opened else len(text)].rstrip())
 

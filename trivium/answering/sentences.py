@@ -8,7 +8,7 @@ from collections.abc import Iterator
 _LINE = re.compile(r"[^\n]+")
 # Citation marks behind the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
-_END = re.compile(rf"[.!?…]+{_MARKS}(?=\s+[^\sa-z]|\s*$)|[。！？]+{_MARKS}")
+_END = re.compile(rf"[.!?…]+{_MARKS}(?=\s+(?:[^\sa-z(]|\([^a-z])|\s*$)|[。！？]+{_MARKS}")
 # What a full stop does not end: titles, other abbreviations before a capital or a number, initials ("J. Smith", "U.S.").
 _ABBREVIATED = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Lt|Col|Gen|Gov|Sen|Rep|Rev|Hon|Mt|Ft|No|Nos|Fig|Vol|vol|pp|p|ca|c|cf|vs|v"

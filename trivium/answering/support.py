@@ -25,15 +25,15 @@ def features(
     rarity: Rarity,
     embedder: Embedder | None,
 ) -> list[list[Features]]:
-    """What a judge sees of each statement (rows) and passage (columns): how much of the statement the passage says
-    (``covered``), and how much one of its sentences (``together``); of what was not in the question (``new``); of its
-    ``names`` and ``numbers``, where one that is wrong makes it all wrong; and the ``cosine`` with the closest sentence,
-    with an embedder."""
+    """What a judge sees of each statement (rows) and passage (columns): how much of it the passage says (``covered``),
+    how much one of its sentences (``together``), and how much of what was not in the question (``new``); whether its
+    ``names`` and ``numbers`` are all there, since one that is wrong makes it wrong; and the ``cosine`` with the closest
+    sentence, with an embedder."""
     asked = frozenset(terms(question)) | _OF_THE_ANSWER
     rows: list[list[Features]] = []
     pairs: list[list[list[str]]] = []
     for statement in statements:
-        claim = [term for term in content(statement) if term not in _OF_THE_ANSWER]
+        claim = claimed(statement)
         named = names_and_numbers(statement)
         numbers = [word for word in named if any(c.isdigit() for c in word)]
         names = [word for word in named if word not in numbers]
@@ -56,6 +56,11 @@ def features(
     if embedder is not None:
         _add_cosines(statements, rows, pairs, embedder)
     return rows
+
+
+def claimed(statement: str) -> list[str]:
+    """The terms of what a statement states; none where it only speaks of itself ("The answer is:")."""
+    return [term for term in content(statement) if term not in _OF_THE_ANSWER]
 
 
 def _none_missing(wanted: Sequence[str], there: frozenset[str]) -> float:

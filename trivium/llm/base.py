@@ -62,8 +62,8 @@ class Reply(Iterator[str]):
 class ChatModel(Protocol):
     """Answers a conversation with text. What it says is data, never an instruction.
 
-    With temperature 0 and one seed it is asked to say the same again; whether it does is up to whoever runs it (the local
-    model does). Threads may share it."""
+    With temperature 0 it is asked to say the same again, with one seed; whether it does is up to whoever runs it (the
+    local model does). Threads may share it."""
 
     @property
     def name(self) -> str: ...
@@ -78,13 +78,13 @@ class ChatModel(Protocol):
         ...
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> str:
         """The model's answer. Raises ChatModelError."""
         ...
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError, here or while it is read."""
         ...

@@ -40,20 +40,20 @@ class CountedModel:
         return self._model.count_tokens(text)
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> str:
         """The model's answer; also a call that fails has been paid for. Raises ChatModelError."""
         self._count_call(messages)
-        answer = self._model.complete(messages, max_tokens=max_tokens, temperature=temperature, seed=seed)
+        answer = self._model.complete(messages, max_tokens=max_tokens, temperature=temperature)
         self._count(answer)
         return answer
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> Reply:
         """The model's answer, counted as far as it is read. Raises ChatModelError."""
         self._count_call(messages)
-        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature, seed=seed)
+        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature)
         return Reply(self._counted(reply))
 
     def _counted(self, reply: Reply) -> Generator[str, None, Ended]:

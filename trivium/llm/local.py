@@ -84,18 +84,18 @@ class LocalChatModel:
         return self._open().count_tokens(text)
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> str:
         """The model's answer. Raises ChatModelError."""
         chat = self._open().chat
-        return chat.complete(messages, max_tokens=max_tokens, temperature=temperature, seed=seed)
+        return chat.complete(messages, max_tokens=max_tokens, temperature=temperature)
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError."""
         chat = self._open().chat
-        return chat.stream(messages, max_tokens=max_tokens, temperature=temperature, seed=seed)
+        return chat.stream(messages, max_tokens=max_tokens, temperature=temperature)
 
     def close(self) -> None:
         """Free the memory."""

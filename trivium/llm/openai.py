@@ -37,12 +37,14 @@ class OpenAIChatModel:
         endpoint: Endpoint,
         *,
         context_tokens: int = CONTEXT_TOKENS,
+        seed: int = 0,
         requests: MinuteLimit | None = None,
         tokens: MinuteLimit | None = None,
     ) -> None:
         self._model = model
         self._endpoint = endpoint
         self._context_tokens = context_tokens
+        self._seed = seed
         self._requests = requests
         self._tokens = tokens
         self._refused: set[str] = set()  # parameters, for good
@@ -65,32 +67,30 @@ class OpenAIChatModel:
         return EstimatedCounter().cut(text, _NO_LIMIT)[1]
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> str:
         """The model's answer, possibly empty. Raises ChatModelError."""
-        body = self._body(messages, max_tokens, temperature, seed)
+        body = self._body(messages, max_tokens, temperature)
         answer = self._asked(lambda sent: self._endpoint.post(_PATH, sent, self._within(messages)), body)
         return self._content(answer)
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0, seed: int = 0
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
     ) -> Reply:
         """The model's answer piece by piece, possibly empty; also of an endpoint that sends it in one. Raises
         ChatModelError, here or while it is read."""
-        body = self._body(messages, max_tokens, temperature, seed)
+        body = self._body(messages, max_tokens, temperature)
         body |= {"stream": True, "stream_options": {"include_usage": True}}
         objects = self._asked(lambda sent: self._endpoint.stream(_PATH, sent, self._within(messages)), body)
         return Reply(self._pieces(objects, messages))
 
-    def _body(
-        self, messages: Sequence[Message], max_tokens: int, temperature: float, seed: int
-    ) -> dict[str, Any]:
+    def _body(self, messages: Sequence[Message], max_tokens: int, temperature: float) -> dict[str, Any]:
         return {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "max_tokens": max_tokens,
             "temperature": temperature,
-            "seed": seed,
+            "seed": self._seed,
         }
 
     def _within(self, messages: Sequence[Message]) -> Callable[[], None]:
