@@ -68,11 +68,15 @@ def asked(page: Chrome) -> Chrome:
 
 
 def pose(page: Chrome, question: str) -> None:
-    """Type a question and wait for the whole answer."""
+    """Type a question and wait for the whole answer, which is not that to an earlier question."""
+    page.execute_script(
+        "document.querySelectorAll('.hit, .statement').forEach((old) => (old.dataset.old = ''))"
+    )
     field = one(page, "#question")
     field.clear()
     field.send_keys(question, Keys.ENTER)
-    soon(lambda: all_of(page, ".hit") and all_of(page, ".statement"), "passages and the answer")
+    fresh = [f"{name}:not([data-old])" for name in (".hit", ".statement")]
+    soon(lambda: all(all_of(page, selector) for selector in fresh), "passages and the answer")
 
 
 def all_of(page: Chrome, selector: str) -> list[WebElement]:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.contract.graphs import IDENTITY, graph, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.neo4j_servers import V5, V2026, Server, own_server, run_tool
+from tests.neo4j_servers import V2026, Server, own_server, run_tool
 from tests.neo4j_wipe import wipe
 from trivium.graph.bulk import export
 from trivium.graph.model import PageGraph, RelationEdge
@@ -239,7 +239,7 @@ class Loads:
     info: Any
 
 
-@pytest.fixture(scope="module", params=[V5, V2026])
+@pytest.fixture(scope="module", params=[V2026])  # the other version imports in tests/e2e/test_neo4j_server.py
 def loads(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loads]:
     """Both ways of loading, on one server after the other."""
     root = tmp_path_factory.mktemp("bulk")
