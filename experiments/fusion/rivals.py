@@ -27,7 +27,7 @@ from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, examples_of, read
 from trivium.training.judge import shown
 from trivium.training.settings import Settings
-from trivium.training.teacher import grow
+from trivium.training.teacher import grow, scores_by
 
 Scores = list[np.ndarray]
 ROUNDS = 200
@@ -61,8 +61,9 @@ def lambdamart(examples: Sequence[Example], fold: np.ndarray) -> Scores:
     scores: Scores = [np.zeros(0)] * len(examples)
     for held_out in np.unique(fold).tolist():
         booster = grow([examples[k] for k in np.flatnonzero(fold != held_out).tolist()], ROUNDS, seed=0)
-        for k in np.flatnonzero(fold == held_out):
-            scores[k] = np.asarray(booster.predict(examples[k].rows))
+        own = np.flatnonzero(fold == held_out).tolist()
+        for k, found in zip(own, scores_by(booster, [examples[k] for k in own]), strict=True):
+            scores[k] = found
     return scores
 
 

@@ -10,11 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.unit.server_world import QUESTION, build_store, serving
-from trivium.cli.terminal import hit_json
 from trivium.engine import Engine
 from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.server.schemas import FusionName, RetrieverName
+from trivium.wire import hit_json
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.cli.options import Json, RetrieverOption, Store
-from trivium.cli.terminal import err, hit_json, out, print_json, shown
+from trivium.cli.terminal import err, out, print_json, shown
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.fusion.registry import FUSIONS
@@ -24,6 +24,7 @@ from trivium.llm.registry import open_chat_model
 from trivium.settings import load_settings
 from trivium.text import plain
 from trivium.types import Answer, Turn
+from trivium.wire import hit_json
 
 NO_MODEL = "none"
 

@@ -16,7 +16,6 @@ from trivium.cli.measuring import judge_suite
 from trivium.cli.options import Exact, Json, MaybeStore, RetrieverOption, SelectorOption, Store
 from trivium.cli.terminal import (
     err,
-    hit_json,
     info_json,
     out,
     own_name,
@@ -36,6 +35,7 @@ from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.sample import DEMO_QUESTIONS, pages_folder
+from trivium.wire import hit_json
 
 
 def _selector(name: str) -> Selector:

@@ -97,23 +97,6 @@ def print_json(value: Mapping[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-def hit_json(hit: Hit) -> dict[str, Any]:
-    """A hit with every field, as in SPEC section 6."""
-    return {
-        "uri": hit.uri,
-        "text": hit.text,
-        "score": hit.score,
-        "rank": hit.rank,
-        "page": hit.page,
-        "section": hit.section,
-        "kind": hit.kind,
-        "start": hit.start,
-        "end": hit.end,
-        "contributions": dict(hit.contributions),
-        "provenance": dict(hit.provenance),
-    }
-
-
 def shown(text: str) -> str:
     """Untrusted text for the terminal: no markup, no control characters."""
     return escape(plain(text))

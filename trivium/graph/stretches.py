@@ -24,6 +24,17 @@ def stretches_of(owners: Places, count: int) -> Places:
     return found
 
 
+def homes_of(pages: Places, entities: int) -> Places:
+    """What :attr:`trivium.graph.store.Adjacency.homes` holds (nodes x 2), from the entity that is each chunk's page
+    (chunks,), -1 where there is none, and the number of entities.
+
+    >>> homes_of(np.array([1, 1]), 2).tolist()
+    [[0, 0], [0, 0], [0, 0], [0, 2]]
+    """
+    chunks = len(pages)
+    return stretches_of(np.where(pages < 0, -1, chunks + pages), chunks + entities)
+
+
 def stretches(starts: Places, lengths: Places) -> tuple[Places, Places]:
     """One after another the places of stretches that begin at ``starts`` and go up by one: which stretch each is of, and
     the places.

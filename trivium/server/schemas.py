@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
-from typing_extensions import TypedDict  # pydantic takes the one of typing from Python 3.12 on
 
 from trivium.types import Citation, Statement, Turn, Usage
 from trivium.types import Hit as FoundHit
+from trivium.wire import hit_json
 
 QUESTION_CHARACTERS = 4000
 """The longest question; an embedder reads the first few hundred words."""
@@ -21,39 +21,7 @@ FusionName = Literal["default", "network", "convex", "rrf"]
 """The fusions by name; folders with trained ones are for the command line, not for whoever can reach a server."""
 
 
-class HitFields(TypedDict):
-    """A passage as every door gives it."""
-
-    uri: str
-    text: str
-    score: float
-    rank: int
-    page: str
-    section: str
-    kind: str
-    start: int
-    end: int
-    contributions: dict[str, float]
-    provenance: dict[str, str]
-
-
-def hit_fields(hit: FoundHit) -> HitFields:
-    return {
-        "uri": hit.uri,
-        "text": hit.text,
-        "score": hit.score,
-        "rank": hit.rank,
-        "page": hit.page,
-        "section": hit.section,
-        "kind": hit.kind,
-        "start": hit.start,
-        "end": hit.end,
-        "contributions": dict(hit.contributions),
-        "provenance": dict(hit.provenance),
-    }
-
-
-Hit = Annotated[FoundHit, PlainSerializer(hit_fields)]
+Hit = Annotated[FoundHit, PlainSerializer(hit_json)]
 
 
 def _not_blank(text: str) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.csr import Rows
-from trivium.graph.embedded.files import load_array, load_arrays, save_arrays
+from trivium.graph.embedded.files import load_array, load_arrays, save_array, save_arrays
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
 from trivium.graph.occurrences import count_numbers
@@ -76,7 +76,7 @@ def build_tokens(
             filled += len(block)
         values.flush()
     else:
-        np.save(folder / f"{_FILE}.npy", np.empty(0, dtype=np.int32))
+        save_array(folder, _FILE, np.empty(0, dtype=np.int32))
     known = sorted(numbers)
     starts = np.zeros(len(sizes), dtype=np.int64)
     starts[nodes.by_id] = np.cumsum(sizes) - sizes

@@ -14,7 +14,7 @@ from trivium.graph.embedded.csr import Csr, Rows, group, pack_csr, unpack_csr
 from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
 from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
 from trivium.graph.schema import Label
-from trivium.graph.stretches import stretches_of
+from trivium.graph.stretches import homes_of
 
 _FILE = "topology"
 
@@ -153,10 +153,7 @@ def load_topology(folder: Path) -> Topology:
         cites=unpack_csr("cites", arrays),
         cited_in=unpack_csr("cited_in", arrays),
         links=unpack_csr("links", arrays),
-        homes=stretches_of(
-            len(arrays["page"]) + arrays["page_entity"].astype(np.int64)[arrays["page"]],
-            len(arrays["page"]) + len(nodes[Label.ENTITY].ids),
-        ),
+        homes=homes_of(arrays["page_entity"].astype(np.int64)[arrays["page"]], len(nodes[Label.ENTITY].ids)),
     )
 
 

@@ -15,7 +15,7 @@ from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency
-from trivium.graph.stretches import stretches_of
+from trivium.graph.stretches import homes_of
 
 _ATTEMPTS = 3
 _LINKS = "links"
@@ -77,9 +77,7 @@ def _read(connection: Connection) -> Adjacency:
         entities=entity_uris,
         indptr=links.indptr,
         indices=links.indices,
-        homes=stretches_of(
-            np.where(own_page < 0, -1, own_page + len(chunk_uris)), len(chunk_uris) + len(entity_uris)
-        ),
+        homes=homes_of(own_page, len(entity_uris)),
         chunk_rows={uri: row for row, uri in enumerate(chunk_uris)},
         entity_rows=entity_rows,
     )

@@ -17,9 +17,10 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.errors import TriviumError
 from trivium.server.errors import ApiError, ClientGoneError, busy, error_body, of_trivium
 from trivium.server.pool import PoolFullError
-from trivium.server.schemas import AskAnswer, AskRequest, errors, hit_fields
+from trivium.server.schemas import AskAnswer, AskRequest, errors
 from trivium.server.service import Service, Serving, hung_up, unless_gone
 from trivium.types import Answer
+from trivium.wire import hit_json
 
 router = APIRouter(tags=["ask"])
 
@@ -159,7 +160,7 @@ async def _events(request: Request, answering: Answering) -> AsyncIterator[bytes
 def _named(event: AnswerEvent) -> tuple[str, dict[str, Any]]:
     match event:
         case Found():
-            return "found", {"hits": [hit_fields(hit) for hit in event.hits], "asked": event.asked}
+            return "found", {"hits": [hit_json(hit) for hit in event.hits], "asked": event.asked}
         case Piece():
             return "piece", {"text": event.text}
         case Done():
