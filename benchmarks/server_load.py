@@ -188,10 +188,16 @@ def main() -> None:
     parser.add_argument("--changing", action="store_true", help="Add and delete documents meanwhile.")
     parser.add_argument("--explain", action="store_true", help="Ask for contributions too.")
     parser.add_argument("--workers", type=int, help="Of the server.")
+    parser.add_argument("--processes", type=int, help="Of the server.")
     given = parser.parse_args()
     asked = [question.text for question in read_questions(given.questions)]
     bodies = [json.dumps({"question": text, "k": 10, "explain": given.explain}).encode() for text in asked]
-    options = [] if given.workers is None else ["--workers", str(given.workers)]
+    options = [
+        part
+        for name, value in (("--workers", given.workers), ("--processes", given.processes))
+        if value is not None
+        for part in (name, str(value))
+    ]
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(given.store, Path(folder) / "store")
         with server(copy, options) as (host, port):

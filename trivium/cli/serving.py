@@ -52,6 +52,14 @@ def serve(
         int | None,
         typer.Option("--workers", min=1, help="Questions searched at once.  \\[default: one a core]"),
     ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes",
+            min=0,
+            help="Processes that search, besides the one that serves: each is worth a core.",
+        ),
+    ] = 0,
     queue: Annotated[
         int, typer.Option("--queue", min=1, help="Questions that may wait; further ones get 503.")
     ] = 256,
@@ -92,6 +100,7 @@ def serve(
         cors_origins=tuple(cors_origin or ()),
         hosts=tuple(allow_host or ()),
         queue=queue,
+        processes=processes,
         timeout=timeout,
         answer_timeout=answer_timeout,
         rate_limit=rate_limit,

@@ -24,6 +24,8 @@ from trivium.server.guard import Guard
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
+from trivium.server.processes import Processes
+from trivium.server.questions import IDLE, SCORES
 from trivium.server.routes import asking, documents, entities, page, searching, state
 from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
@@ -58,15 +60,18 @@ def create_app(
     engine = ServingEngine.serving(store, metrics.observe_stage)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
     jobs = Jobs(collection, metrics.job_ended)
+    count = settings.processes
+    processes = Processes(store, count, metrics.observe_stage) if count else None
     service = Service(
         settings=settings,
         collection=collection,
         metrics=metrics,
         jobs=jobs,
-        searching=Pool("search", settings.workers, settings.queue),
+        searching=Pool("search", max(settings.workers, count), settings.queue),
         answering=Pool("answer", settings.answer_workers, settings.answer_queue),
         asker=asker,
         model=model,
+        processes=processes,
     )
     for pool in (service.searching, service.answering):
         metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
@@ -95,7 +100,7 @@ def create_app(
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
-            expose_headers=["Location", "Retry-After", "X-Request-ID", searching.SCORES, searching.IDLE],
+            expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES, IDLE],
         )
     app.add_middleware(Watch, metrics=metrics)
     return app
@@ -116,6 +121,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 def _open(service: Service) -> None:
     try:
         service.collection.open()
+        if service.processes is not None:
+            service.processes.start()
     except TriviumError as error:
         _log.error("the store cannot be served: %s", error)
     except Exception:
@@ -129,4 +136,6 @@ def _close(service: Service, opening: threading.Thread) -> None:
     service.jobs.stop()
     service.searching.close()
     service.answering.close()
+    if service.processes is not None:
+        service.processes.close()
     service.collection.close()

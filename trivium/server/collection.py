@@ -65,16 +65,30 @@ class Collection:
         self._view: _View | None = None
         self._watch = threading.Thread(target=self._follow, name="follow", daemon=True)
 
-    def open(self) -> None:
-        """Bring the indexes up to date, load what a search needs, and begin to serve. Raises what that raises."""
+    def open(self, *, follow: bool = True) -> None:
+        """Bring the indexes up to date, load what a search needs, and begin to serve. Unless it shall ``follow`` what
+        other processes write, :meth:`reach` says when to look. Raises what that raises."""
         with self._changing:
             self._adopt()
-        self._watch.start()
+        if follow:
+            self._watch.start()
+
+    def reach(self, state: str | None) -> None:
+        """Show the last committed state unless ``state`` is shown; None stands for a store that is read as it is."""
+        with self._changing:
+            if state != self.state:
+                self._adopt()
 
     @property
     def ready(self) -> bool:
         """Whether there is something to read from."""
         return self._view is not None
+
+    @property
+    def state(self) -> str | None:
+        """The state of the store that is shown; None where it is read as it is, and before there is one."""
+        view = self._view
+        return None if view is None else view.state
 
     @property
     def embedded(self) -> bool:

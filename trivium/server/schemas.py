@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
-from trivium.types import Citation, Statement, Turn, Usage
+from trivium.types import Answer, Citation, Statement, Turn, Usage
 from trivium.types import Hit as FoundHit
 from trivium.wire import hit_json
 
@@ -146,6 +146,20 @@ class AskAnswer(BaseModel):
         description="The language model; null where sentences were taken from the passages."
     )
     usage: Usage
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        """The same as the engine gives it."""
+        return cls(
+            answer=answer.text,
+            found=answer.found,
+            asked=answer.asked,
+            citations=answer.citations,
+            statements=answer.statements,
+            hits=answer.hits,
+            model=answer.model,
+            usage=answer.usage,
+        )
 
 
 class ExplainRequest(Given):

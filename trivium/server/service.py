@@ -7,16 +7,19 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, cast
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
+from pydantic import BaseModel
 
 from trivium.llm.base import ChatModel
-from trivium.server.asker import Asker
+from trivium.server.asker import Asker, itself
 from trivium.server.collection import Collection
 from trivium.server.engine import ServingEngine
 from trivium.server.errors import ApiError, ClientGoneError, busy
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
+from trivium.server.processes import Processes
+from trivium.server.questions import KINDS, Reply
 from trivium.server.settings import ServerSettings
 
 T = TypeVar("T")
@@ -25,7 +28,8 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Service:
     """The parts of a running server. ``asker`` says who answers questions, given the engine of the moment; ``model`` is
-    the language model that writes, None where passages are quoted."""
+    the language model that writes, None where passages are quoted. ``processes`` answer what they can, where there are
+    any."""
 
     settings: ServerSettings
     collection: Collection
@@ -35,6 +39,12 @@ class Service:
     answering: Pool
     asker: Callable[[ServingEngine], Asker]
     model: ChatModel | None
+    processes: Processes | None = None
+
+    @property
+    def quotes(self) -> bool:
+        """Whether it is the engine itself that answers, in sentences of the passages."""
+        return self.model is None and self.asker is itself
 
     def check_ready(self) -> None:
         """Raises ApiError while there is nothing to read from."""
@@ -54,6 +64,23 @@ class Service:
         return await unless_gone(
             request, self.searching.run(lambda: self.collection.read(work)), self.settings.timeout
         )
+
+    async def answer(
+        self, request: Request, kind: str, given: BaseModel, seconds: float | None = None
+    ) -> Response:
+        """A question of a kind (:data:`~trivium.server.questions.KINDS`) answered, in a process where there are any,
+        within ``seconds`` (default: the time of a request). Raises as :meth:`read` does."""
+        self.check_ready()
+        collection, processes, work = self.collection, self.processes, KINDS[kind].work
+
+        def reply() -> Reply:
+            if processes is None:
+                return collection.read(lambda engine: work(engine, given))
+            return processes.ask(kind, given, collection.state)
+
+        patience = self.settings.timeout if seconds is None else seconds
+        found = await unless_gone(request, self.searching.run(reply), patience)
+        return Response(found.body, headers=dict(found.headers), media_type="application/json")
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: float) -> T:

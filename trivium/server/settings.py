@@ -24,7 +24,8 @@ class ServerSettings:
     ``request_bytes``: of a request's JSON; ``upload_bytes``: of one with documents. ``timeout``: until a request is
     given up, ``answer_timeout`` one that waits for a language model. ``workers``: questions answered at once (default:
     one a core), and ``queue`` how many may wait for them before more are refused; ``answer_workers`` and ``answer_queue``
-    the same for answers of a language model. ``rate_limit``: requests a client may make in a minute, None for any
+    the same for answers of a language model. ``processes``: how many processes search beside the one that serves (0: it
+    searches itself). ``rate_limit``: requests a client may make in a minute, None for any
     number. ``shutdown_timeout``: how long requests under way may take to end.
     """
 
@@ -39,6 +40,7 @@ class ServerSettings:
     answer_timeout: float = 180.0
     workers: int = field(default_factory=available_cores)
     queue: int = 256
+    processes: int = 0
     answer_workers: int = 4
     answer_queue: int = 16
     rate_limit: int | None = None
@@ -58,6 +60,8 @@ class ServerSettings:
         for name, count in counts.items():
             if count < 1:
                 raise ConfigurationError(f"{name} must be at least 1, got {count}")
+        if self.processes < 0:
+            raise ConfigurationError(f"processes must be at least 0, got {self.processes}")
         for name, seconds in (
             ("timeout", self.timeout),
             ("answer_timeout", self.answer_timeout),

@@ -53,11 +53,14 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
     sentences that tell most."""
     serving.check_searchable()
+    if serving.quotes and not given.stream:
+        return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
     answering = Answering(serving, given)
     if given.stream:
         answering.check_place()  # once the stream has begun, no status can say so
         return _stream(request, answering)
-    return _body(await unless_gone(request, answering.whole(), serving.settings.answer_timeout))
+    answer = await unless_gone(request, answering.whole(), serving.settings.answer_timeout)
+    return AskAnswer.of(answer)
 
 
 class Answering:
@@ -164,20 +167,7 @@ def _named(event: AnswerEvent) -> tuple[str, dict[str, Any]]:
         case Piece():
             return "piece", {"text": event.text}
         case Done():
-            return "done", _body(event.answer).model_dump()
-
-
-def _body(answer: Answer) -> AskAnswer:
-    return AskAnswer(
-        answer=answer.text,
-        found=answer.found,
-        asked=answer.asked,
-        citations=answer.citations,
-        statements=answer.statements,
-        hits=answer.hits,
-        model=answer.model,
-        usage=answer.usage,
-    )
+            return "done", AskAnswer.of(event.answer).model_dump()
 
 
 def _error_of(error: BaseException) -> dict[str, dict[str, str]]:

@@ -1,0 +1,82 @@
+"""What can be asked of an engine, as the bytes of an answer: in a thread of the server, or in a process beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+from trivium.answering.events import Done
+from trivium.errors import StoreChangedError
+from trivium.server.engine import ServingEngine
+from trivium.server.errors import not_found
+from trivium.server.explanation import Explanation, explain
+from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
+
+SCORES = "X-Trivium-Scores"
+IDLE = "X-Trivium-Idle"
+"""Headers of a search: what its scores are, ``log-odds`` or ``own``; and what a view contributes that tells nothing."""
+
+_EXPLANATION = TypeAdapter(Explanation)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The JSON of an answer, and its headers."""
+
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def search(engine: ServingEngine, given: SearchRequest) -> Reply:
+    """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
+    hits = engine.search(given.question, given.k, given.retrievers, given.fusion, given.explain)
+    log_odds = engine.gives_log_odds(given.retrievers, given.fusion)
+    return Reply(
+        _json(SearchAnswer(hits=tuple(hits))),
+        {SCORES: "log-odds" if log_odds else "own", IDLE: str(hits[0].idle if hits else 0.0)},
+    )
+
+
+def explain_passage(engine: ServingEngine, given: ExplainRequest) -> Reply:
+    """Why a passage stands where it does. Raises ApiError for one that there is not."""
+    try:
+        engine.store.fetch([given.uri])
+    except StoreChangedError as error:
+        raise not_found(f"there is no passage {given.uri!r}") from error
+    why = explain(engine, given.question, given.uri, given.k, given.retrievers, given.fusion)
+    return Reply(_EXPLANATION.dump_json(why))
+
+
+def quote(engine: ServingEngine, given: AskRequest) -> Reply:
+    """An answer in sentences of the passages, without a language model."""
+    events = engine.ask_stream(
+        given.question,
+        k=given.k,
+        history=[turn.turn() for turn in given.history],
+        retrievers=given.retrievers,
+        fusion=given.fusion,
+    )
+    (answer,) = (event.answer for event in events if isinstance(event, Done))
+    return Reply(_json(AskAnswer.of(answer)))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of question: what is given, and what is done with it."""
+
+    given: type[BaseModel]
+    work: Callable[[ServingEngine, Any], Reply]
+
+
+KINDS: Mapping[str, Kind] = {
+    "search": Kind(SearchRequest, search),
+    "explain": Kind(ExplainRequest, explain_passage),
+    "quote": Kind(AskRequest, quote),
+}
+
+
+def _json(answer: BaseModel) -> bytes:
+    return answer.model_dump_json().encode()
