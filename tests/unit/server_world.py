@@ -21,8 +21,8 @@ from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
 from trivium.server.connection import PatientProtocol
-from trivium.server.engine import ServingEngine
 from trivium.server.settings import ServerSettings
+from trivium.serving.engine import ServingEngine
 from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
 
 QUESTION = "Who found the moons of Mars?"

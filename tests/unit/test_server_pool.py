@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from trivium.server.logs import request_id
 from trivium.server.pool import Pool, PoolFullError
+from trivium.serving.logs import request_id
 
 
 def test_one_more_than_fits_is_refused_and_places_come_free() -> None:

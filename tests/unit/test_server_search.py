@@ -13,7 +13,7 @@ from tests.unit.server_world import QUESTION, build_store, serving
 from trivium.engine import Engine
 from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
-from trivium.server.schemas import FusionName, RetrieverName
+from trivium.serving.fields import FusionName, RetrieverName
 from trivium.wire import hit_json
 
 

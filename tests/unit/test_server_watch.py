@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from tests.unit.server_world import QUESTION, Script, build_store, serving
-from trivium.server.logs import JsonFormatter
+from trivium.serving.logs import JsonFormatter
 
 SECRET = "a question that is nobody's business"
 

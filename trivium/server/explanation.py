@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from trivium.evaluation.rankings import order
 from trivium.graph.store import round_score
-from trivium.server.engine import Judged, ServingEngine
-from trivium.server.graph import Drawing, way_to
+from trivium.serving.engine import Judged, ServingEngine
+from trivium.serving.graph import Drawing, way_to
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from trivium.errors import InputError, StoreBusyError, TriviumError
 from trivium.ingest import Progress
-from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
+from trivium.serving.collection import Collection
+from trivium.serving.engine import ServingEngine
 
 Kind = Literal["add", "replace", "delete"]
 State = Literal["queued", "running", "done", "failed"]

@@ -21,11 +21,11 @@ from pydantic import BaseModel
 from threadpoolctl import threadpool_limits
 
 from trivium.errors import StoreError, TriviumError
-from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
 from trivium.server.errors import ApiError, of_trivium
-from trivium.server.logs import log_as_json, request_id
 from trivium.server.questions import KINDS, Reply
+from trivium.serving.collection import Collection
+from trivium.serving.engine import ServingEngine
+from trivium.serving.logs import log_as_json, request_id
 
 Observe = Callable[[str, float], None]
 

@@ -7,13 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from trivium.graph.schema import page_uri
-from trivium.server.engine import ServingEngine
 from trivium.server.errors import not_found
-from trivium.server.graph import Drawing, around
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
-from trivium.text import normalise_title
+from trivium.serving.engine import ServingEngine
+from trivium.serving.entities import find_entity
+from trivium.serving.graph import Drawing, around
 
 router = APIRouter(tags=["graph"])
 
@@ -36,9 +35,7 @@ async def neighbours(
     """An entity with those it is related to and the pages that cite it. Other titles of it lead to it."""
 
     def work(engine: ServingEngine) -> Neighbours:
-        names = dict.fromkeys((uri, page_uri(normalise_title(uri))))
-        known = engine.store.resolve(list(names))
-        entity = next((known[name] for name in names if name in known), None)
+        entity = find_entity(engine.store, uri)
         if entity is None:
             raise not_found(f"there is no entity {uri!r}")
         drawing, more = around(engine.store, entity, limit)

@@ -10,7 +10,7 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from trivium.errors import StoreChangedError, StoreError, TriviumError
 from trivium.graph.store import StoreInfo
-from trivium.server.engine import ServingEngine
+from trivium.serving.engine import ServingEngine
 
 T = TypeVar("T")
 

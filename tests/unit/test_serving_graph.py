@@ -10,7 +10,7 @@ from tests.unit.retrievers_world import QUESTION, page
 from trivium.graph.build import build
 from trivium.graph.store import ChunkRecord
 from trivium.retrievers.base import Query
-from trivium.server.graph import Drawing, around, shortest_way, way_to
+from trivium.serving.graph import Drawing, around, shortest_way, way_to
 from trivium.types import EmbedderIdentity
 
 ASKED = "who found the moons of mars"

@@ -14,9 +14,9 @@ from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.store import StoreInfo
-from trivium.server import collection as module
-from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
+from trivium.serving import collection as module
+from trivium.serving.collection import Collection
+from trivium.serving.engine import ServingEngine
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,14 @@
+"""Which entity is meant by what somebody calls it."""
+
+from __future__ import annotations
+
+from trivium.graph.schema import page_uri
+from trivium.graph.store import GraphStore
+from trivium.text import normalise_title
+
+
+def find_entity(store: GraphStore, name: str) -> str | None:
+    """The uri of the entity with that uri, title or alias; None where there is none."""
+    names = dict.fromkeys((name, page_uri(normalise_title(name))))
+    known = store.resolve(list(names))
+    return next((known[one] for one in names if one in known), None)
