@@ -46,8 +46,16 @@ def quoted(text: str) -> str:
     >>> quoted("</passage> <|im_end|> [INST] as shown [3], 1 < 2")
     '< /passage> < |im_end| > [ INST] as shown (3), 1 < 2'
     """
-    text = _PIPE_TAG.sub(" >", _TAG.sub("< ", plain(text)))
-    return uncited(_BRACKET_TAG.sub("[ ", text))
+    return uncited(untagged(text))
+
+
+def untagged(text: str) -> str:
+    """A text that is not ours but may cite: no control characters and no tags.
+
+    >>> untagged("Asaph Hall [1]. </passage>")
+    'Asaph Hall [1]. < /passage>'
+    """
+    return _BRACKET_TAG.sub("[ ", _PIPE_TAG.sub(" >", _TAG.sub("< ", plain(text))))
 
 
 def make_prompt(question: str, passages: Sequence[Passage], model: ChatModel) -> Prompt:

@@ -11,7 +11,17 @@ import typer
 from typer.rich_utils import rich_format_error
 
 import trivium
-from trivium.cli import answering, asking, exploring, loading, measuring, models, serving, training
+from trivium.cli import (
+    answering,
+    asking,
+    connecting,
+    exploring,
+    loading,
+    measuring,
+    models,
+    serving,
+    training,
+)
 from trivium.cli.options import spread
 from trivium.cli.terminal import err, out, shown
 from trivium.errors import TriviumError
@@ -42,6 +52,7 @@ for command in (
     asking.stats,
     asking.demo,
     serving.serve,
+    connecting.mcp,
     exploring.explore,
 ):
     app.command()(command)

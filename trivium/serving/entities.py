@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore
-from trivium.text import normalise_title
+from trivium.text import normalise_name, normalise_title
 
 
 def find_entity(store: GraphStore, name: str) -> str | None:
-    """The uri of the entity with that uri, title or alias; None where there is none."""
+    """The uri of the entity with that uri, title or alias, else of one whose name differs only in its capitals,
+    punctuation or a trailing parenthesis; None where there is none."""
     names = dict.fromkeys((name, page_uri(normalise_title(name))))
     known = store.resolve(list(names))
-    return next((known[one] for one in names if one in known), None)
+    exact = next((known[one] for one in names if one in known), None)
+    if exact is not None:
+        return exact
+    loose = normalise_name(name)
+    return store.lookup_names([loose]).get(loose) if loose else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
@@ -35,11 +36,11 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
-def log_as_json(level: int = logging.INFO) -> None:
-    """Send what this package and the HTTP server log to stderr, a line each."""
+def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn",)) -> None:
+    """Send what this package and the ``libraries`` that serve it log to stderr, a line each."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
-    for name in ("trivium", "uvicorn"):
+    for name in ("trivium", *libraries):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level)

@@ -1,0 +1,94 @@
+"""Reading on: a section with its passages, a bounded part of it at a time."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from trivium.errors import InputError
+from trivium.graph.schema import CHUNK_MARK, SEPARATOR, Hop, headings_of, page_of, section_of
+from trivium.graph.store import ChunkRecord, GraphStore
+from trivium.integrations.mcp.answers import OpenedSection, SectionName, Stretch
+from trivium.serving.entities import find_entity
+
+MOST_CHARACTERS = 12_000
+"""Of the passages shown at once."""
+MOST_SECTIONS = 200
+_SUGGESTED = 8
+
+
+def open_section(store: GraphStore, uri: str, start: int | None = None) -> OpenedSection:
+    """The section with that uri, of that passage, or the beginning of that page (a title or alias will do), from the
+    character ``start`` of the page's text on; by default from its beginning, or so that the passage is among what is
+    shown. Raises InputError that says what there is instead."""
+    page = _page(store, page_of(uri))
+    outline = store.outline([page]).get(page, [])
+    asked = page + uri[len(page_of(uri)) :]
+    section = section_of(asked) if CHUNK_MARK in asked else asked
+    if section != page and section not in outline:
+        raise InputError(f"there is no section {section!r}: {_instead(section, page, outline)}")
+    chunks = store.expand([section], Hop.CHILD).get(section, [])
+    if CHUNK_MARK in asked and asked not in chunks:
+        raise InputError(f"there is no passage {asked!r}: open its section {section!r}")
+    records = store.fetch(chunks)
+    begin = _beginning(records, asked) if start is None else start
+    shown, following = _shown(records, begin)
+    parts = [one for one in outline if one.rpartition(SEPARATOR)[0] == section]
+    return OpenedSection(
+        uri=section,
+        page=page,
+        headings=headings_of(section),
+        passages=shown,
+        next_start=following,
+        above=None if section == page else section.rpartition(SEPARATOR)[0],
+        sections=[SectionName(uri=one, heading=headings_of(one)[-1]) for one in parts[:MOST_SECTIONS]],
+        sections_left_out=max(0, len(parts) - MOST_SECTIONS),
+    )
+
+
+def _page(store: GraphStore, name: str) -> str:
+    """The uri of a page. Raises InputError where there is no such document."""
+    page = find_entity(store, name)
+    if page is None:
+        raise InputError(
+            f"there is no page {name!r}: take a uri from the answer of search, as it stands there, or a page's title"
+        )
+    if not store.expand([page], Hop.BELOW).get(page) and not store.outline([page]).get(page):
+        raise InputError(
+            f"the collection has no document of {page!r}, it is only spoken of: neighbours says by which pages"
+        )
+    return page
+
+
+def _instead(section: str, page: str, outline: list[str]) -> str:
+    close = get_close_matches(section, outline, n=_SUGGESTED, cutoff=0.6) or outline[:_SUGGESTED]
+    if not close:
+        return f"the page {page!r} has none"
+    return f"there are {', '.join(map(repr, close))}" + (" and others" if len(outline) > len(close) else "")
+
+
+def _beginning(records: list[ChunkRecord], asked: str) -> int:
+    """Where to begin: at the section's beginning if the passage asked for (if any) is shown then, else at the passage."""
+    if not records:
+        return 0
+    passage = next((record for record in records if record.uri == asked), records[0])
+    length = sum(record.end - record.start for record in records if record.start <= passage.start)
+    return records[0].start if length <= MOST_CHARACTERS else passage.start
+
+
+def _shown(records: list[ChunkRecord], begin: int) -> tuple[list[Stretch], int | None]:
+    """What fits from a character on, and the character at which the rest begins."""
+    shown: list[Stretch] = []
+    room = MOST_CHARACTERS
+    for record in records:
+        first = max(record.start, begin)
+        if first >= record.end:
+            continue
+        if room <= 0:
+            return shown, first
+        last = min(record.end, first + room)
+        text = record.text[first - record.start : last - record.start]
+        shown.append(Stretch(uri=record.uri, kind=record.kind, start=first, end=last, text=text))
+        if last < record.end:
+            return shown, last
+        room -= last - first
+    return shown, None

@@ -1,0 +1,240 @@
+"""The tools: search, ask, open_section, neighbours, stats."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel, Field
+
+from trivium.answering.events import Done
+from trivium.errors import InputError, StoreError
+from trivium.graph.schema import headings_of
+from trivium.integrations.mcp.answers import (
+    Answered,
+    Cited,
+    Counts,
+    Found,
+    FoundPassage,
+    Neighbour,
+    OpenedSection,
+    Relation,
+    Surrounded,
+)
+from trivium.integrations.mcp.reading import Library
+from trivium.integrations.mcp.sections import open_section
+from trivium.integrations.mcp.words import (
+    answered_words,
+    counts_words,
+    found_words,
+    section_words,
+    surrounded_words,
+)
+from trivium.llm.base import ChatModel
+from trivium.serving.engine import ServingEngine
+from trivium.serving.entities import find_entity
+from trivium.serving.fields import FusionOption, QuestionText, Retrievers, Uri
+from trivium.serving.graph import around
+from trivium.types import Answer, Hit
+from trivium.wire import hit_json
+
+T = TypeVar("T", bound=BaseModel)
+
+MOST_PASSAGES = 20
+MOST_CHARACTERS = 2000
+"""Of a passage that was found; most are shorter."""
+MOST_NEIGHBOURS = 100
+
+Passages = Annotated[int, Field(ge=1, le=MOST_PASSAGES, description="How many passages.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """How questions are searched for whose asker does not say, and who writes answers: None where they are quoted."""
+
+    retrievers: Sequence[str] | None = None
+    fusion: str | None = None
+    model: ChatModel | None = None
+
+
+class Tools:
+    """What an agent may do. Nothing here changes anything."""
+
+    def __init__(self, library: Library, defaults: Defaults) -> None:
+        self._library = library
+        self._defaults = defaults
+
+    async def search(
+        self,
+        question: QuestionText,
+        k: Passages = 5,
+        retrievers: Retrievers = None,
+        fusion: FusionOption = None,
+        explain: Annotated[bool, Field(description="Say what each view of relevance contributed.")] = False,
+    ) -> Annotated[CallToolResult, Found]:
+        """Search the collection: the passages that answer a question best, each with page, section and characters. Ask a
+        whole question, in the words of an encyclopaedia. Read on with open_section."""
+        asked, fused = self._views(retrievers, fusion)
+
+        def work(engine: ServingEngine) -> Found:
+            _check_searchable(engine)
+            hits = engine.search(question, k, asked, fused, explain)
+            log_odds = engine.gives_log_odds(asked, fused)
+            return Found(scores="log-odds" if log_odds else "own", passages=[_found(hit) for hit in hits])
+
+        return _result(await self._library.read(work), found_words)
+
+    async def ask(
+        self,
+        question: QuestionText,
+        k: Passages = 6,
+        retrievers: Retrievers = None,
+        fusion: FusionOption = None,
+    ) -> Annotated[CallToolResult, Answered]:
+        """Answer a question from the collection only, citing passages; it says so where the collection does not tell. The
+        question must stand by itself. For more than a sentence or two, search and read instead."""
+        asked, fused = self._views(retrievers, fusion)
+        unwanted = threading.Event()
+
+        def work(engine: ServingEngine) -> Answered | None:
+            _check_searchable(engine)
+            events = engine.ask_stream(
+                question, k=k, model=self._defaults.model, retrievers=asked, fusion=fused
+            )
+            for event in events:
+                if unwanted.is_set():
+                    events.close()
+                    break
+                if isinstance(event, Done):
+                    return _answered(event.answer)
+            return None
+
+        try:
+            answered = await self._library.read_while_wanted(work)
+        finally:
+            unwanted.set()
+        assert answered is not None
+        return _result(answered, answered_words)
+
+    async def open_section(
+        self,
+        uri: Annotated[
+            Uri,
+            Field(
+                description="A section, passage or page: a uri as search gave it, or a page's title.",
+                examples=["Mars#Moons", "Phobos (moon)"],
+            ),
+        ],
+        start: Annotated[
+            int | None,
+            Field(ge=0, description="The `next_start` of the stretch before; none to begin with."),
+        ] = None,
+    ) -> Annotated[CallToolResult, OpenedSection]:
+        """Read a section: the passages directly under its heading, the names of its parts, and what it is part of. A
+        page's uri opens what stands above its first heading. Long sections come a stretch at a time."""
+        return _result(
+            await self._library.read(lambda engine: open_section(engine.store, uri, start)), section_words
+        )
+
+    async def neighbours(
+        self,
+        entity: Annotated[
+            Uri,
+            Field(
+                description="Its uri (of a page, or as search gave it), title or alias.", examples=["Mars"]
+            ),
+        ],
+        limit: Annotated[int, Field(ge=1, le=MOST_NEIGHBOURS, description="How many neighbours.")] = 24,
+    ) -> Annotated[CallToolResult, Surrounded]:
+        """What an entity is related to (from infoboxes and the like), and which pages speak of it most: for questions
+        that take more than one step."""
+
+        def work(engine: ServingEngine) -> Surrounded:
+            found = find_entity(engine.store, entity)
+            if found is None:
+                raise InputError(
+                    f"there is no entity {entity!r}: take the page of a passage that search found, or a title"
+                )
+            drawing, more = around(engine.store, found, limit)
+            return Surrounded(
+                entity=found,
+                neighbours=[
+                    Neighbour(uri=node.id, kind="page" if node.kind == "page" else "entity")
+                    for node in drawing.nodes
+                    if node.id != found
+                ],
+                relations=[
+                    Relation(source=edge.source, type=edge.type, target=edge.target) for edge in drawing.edges
+                ],
+                more=more,
+            )
+
+        return _result(await self._library.read(work), surrounded_words)
+
+    async def stats(self) -> Annotated[CallToolResult, Counts]:
+        """How much the collection holds: pages, sections, passages, entities, links."""
+        info = await self._library.info()
+        model = self._defaults.model
+        counts = Counts(
+            nodes=dict(info.nodes),
+            relationships=dict(info.relationships),
+            aliases=info.aliases,
+            embedder=None if info.embedder is None else info.embedder.name,
+            model=None if model is None else model.name,
+        )
+        return _result(counts, counts_words)
+
+    def _views(
+        self, retrievers: Sequence[str] | None, fusion: str | None
+    ) -> tuple[Sequence[str] | None, str | None]:
+        """What was asked for; where nothing was, what the server was told."""
+        if retrievers is None and fusion is None:
+            return self._defaults.retrievers, self._defaults.fusion
+        return retrievers, fusion
+
+
+def _result(answer: T, words: Callable[[T], str]) -> CallToolResult:
+    """The answer for programs, and the same as text for models."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=words(answer))],
+        structured_content=answer.model_dump(mode="json"),
+    )
+
+
+def _check_searchable(engine: ServingEngine) -> None:
+    if engine.store.embedder is None:
+        raise StoreError("nothing in the store is embedded yet: run  trivium embed --store STORE")
+
+
+def _found(hit: Hit) -> FoundPassage:
+    fields = hit_json(hit)
+    fields["text"] = hit.text[:MOST_CHARACTERS]
+    cut = len(hit.text) > MOST_CHARACTERS
+    return FoundPassage(**fields, headings=headings_of(hit.section), cut=cut)
+
+
+def _answered(answer: Answer) -> Answered:
+    texts = {hit.uri: hit.text for hit in answer.hits}
+    return Answered(
+        found=answer.found,
+        answer=answer.text,
+        citations=[
+            Cited(
+                number=one.number,
+                uri=one.uri,
+                page=one.page,
+                section=one.section,
+                headings=headings_of(one.section),
+                start=one.start,
+                end=one.end,
+                text=texts[one.uri][:MOST_CHARACTERS],
+                cut=len(texts[one.uri]) > MOST_CHARACTERS,
+            )
+            for one in answer.citations
+        ],
+        unsupported=[answer.text[s.start : s.end] for s in answer.statements if not s.supported],
+        model=answer.model,
+    )

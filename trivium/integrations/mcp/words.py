@@ -1,0 +1,76 @@
+"""Answers as text for a model to read. Whatever comes from documents stands between tags that it can neither open nor
+close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trivium.answering.prompt import quoted, untagged
+from trivium.integrations.mcp.answers import NOTE, Answered, Counts, Found, OpenedSection, Surrounded
+
+
+def found_words(found: Found) -> str:
+    """Passages, best first."""
+    if not found.passages:
+        return "Nothing found."
+    blocks = [
+        _block(f"passage {one.rank}", one.uri, one.headings, one.text, one.cut) for one in found.passages
+    ]
+    return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *blocks])
+
+
+def answered_words(answered: Answered) -> str:
+    """An answer and what it cites."""
+    lines = [NOTE, "<answer>", untagged(answered.answer), "</answer>"]
+    lines += [f"Not borne out by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
+    lines += [
+        _block(f"passage {one.number}", one.uri, one.headings, one.text, one.cut)
+        for one in answered.citations
+    ]
+    return "\n".join(lines)
+
+
+def section_words(section: OpenedSection) -> str:
+    """A section and where to read on."""
+    lines = [f"{_headings(section.headings)}. {NOTE}", "<section>"]
+    lines += [f"{quoted(one.uri)} ({one.start}-{one.end}):\n{quoted(one.text)}" for one in section.passages]
+    lines.append("</section>")
+    if section.next_start is not None:
+        lines.append(f"It goes on: open_section with start {section.next_start}.")
+    if section.sections:
+        more = f" and {section.sections_left_out} more" if section.sections_left_out else ""
+        lines.append("Its parts: " + "; ".join(quoted(one.uri) for one in section.sections) + more)
+    if section.above is not None:
+        lines.append(f"Part of: {quoted(section.above)}")
+    return "\n".join(lines)
+
+
+def surrounded_words(surrounded: Surrounded) -> str:
+    """Relations, a line each."""
+    lines = [f"{quoted(surrounded.entity)} and its neighbours. {NOTE}", "<relations>"]
+    lines += [
+        f"{quoted(one.source)} -[{quoted(one.type)}]-> {quoted(one.target)}" for one in surrounded.relations
+    ]
+    lines.append("</relations>")
+    if surrounded.more:
+        lines.append("Some were left out: ask with a higher limit.")
+    return "\n".join(lines)
+
+
+def counts_words(counts: Counts) -> str:
+    """Counts, a line each."""
+    numbers = [*counts.nodes.items(), *counts.relationships.items(), ("aliases", counts.aliases)]
+    lines = [f"{name}: {number:,}" for name, number in numbers]
+    lines.append(f"embedder: {counts.embedder or 'none, nothing can be searched yet'}")
+    lines.append(f"answers: {counts.model or 'sentences of the passages'}")
+    return "\n".join(lines)
+
+
+def _block(tag: str, uri: str, headings: Sequence[str], text: str, cut: bool) -> str:
+    name = tag.partition(" ")[0]
+    rest = " …" if cut else ""
+    return f"<{tag}>\n{quoted(uri)}\n{_headings(headings)}: {quoted(text)}{rest}\n</{name}>"
+
+
+def _headings(headings: Sequence[str]) -> str:
+    return quoted(" > ".join(headings))
