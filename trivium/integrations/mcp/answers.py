@@ -47,6 +47,9 @@ class Found(BaseModel):
     scores: Literal["log-odds", "own"] = Field(
         description="log-odds: 0 is as likely right as wrong. own: to be compared within one search only."
     )
+    idle: float = Field(
+        description="What a view contributes that tells nothing: more speaks for a passage, less against it."
+    )
     passages: list[FoundPassage]
 
 

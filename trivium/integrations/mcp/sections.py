@@ -60,10 +60,11 @@ def _page(store: GraphStore, name: str) -> str:
 
 
 def _instead(section: str, page: str, outline: list[str]) -> str:
-    close = get_close_matches(section, outline, n=_SUGGESTED, cutoff=0.6) or outline[:_SUGGESTED]
-    if not close:
+    if not outline:
         return f"the page {page!r} has none"
-    return f"there are {', '.join(map(repr, close))}" + (" and others" if len(outline) > len(close) else "")
+    close = get_close_matches(section, outline, n=_SUGGESTED, cutoff=0.6)
+    named = list(dict.fromkeys([*close, *outline]))[:_SUGGESTED]
+    return f"there are {', '.join(map(repr, named))}" + (" and others" if len(outline) > len(named) else "")
 
 
 def _beginning(records: list[ChunkRecord], asked: str) -> int:

@@ -83,7 +83,11 @@ class Tools:
             _check_searchable(engine)
             hits = engine.search(question, k, asked, fused, explain)
             log_odds = engine.gives_log_odds(asked, fused)
-            return Found(scores="log-odds" if log_odds else "own", passages=[_found(hit) for hit in hits])
+            return Found(
+                scores="log-odds" if log_odds else "own",
+                idle=hits[0].idle if hits else 0.0,
+                passages=[_found(hit) for hit in hits],
+            )
 
         return _result(await self._library.read(work), found_words)
 

@@ -1,0 +1,191 @@
+"""`trivium mcp` as the process that a client starts: asked over its pipes and over HTTP, and what it says when it
+cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+import requests
+from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+from mcp.types import CallToolResult
+
+from trivium.cli.app import main
+from trivium.engine import Engine
+
+QUESTION = "Who discovered the two moons of Mars?"
+OPENING = [
+    {
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+]
+
+
+def command(store: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "trivium", "mcp", "--store", str(store), *options]
+
+
+def wait_for(port: int, server: subprocess.Popen[str]) -> None:
+    """Until somebody listens."""
+    deadline = time.monotonic() + 60
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    server.kill()
+    pytest.fail(f"nobody listens: {server.communicate()[1]}")
+
+
+def test_the_sdks_client_asks_the_real_process(sample_store: Path) -> None:
+    """Every tool, structured as its schema says (the client checks it); the passages are the engine's."""
+
+    async def talk() -> dict[str, CallToolResult]:
+        program, *arguments = command(sample_store)
+        server = StdioServerParameters(
+            command=program, args=arguments, env={"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+        )
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            opened = await session.initialize()
+            assert opened.server_info.name == "trivium" and "data" in (opened.instructions or "")
+            await session.list_tools()
+            return {
+                "search": await session.call_tool("search", {"question": QUESTION, "k": 4}),
+                "ask": await session.call_tool("ask", {"question": QUESTION}),
+                "open_section": await session.call_tool("open_section", {"uri": "Mars#Atmosphere"}),
+                "neighbours": await session.call_tool("neighbours", {"entity": "Phobos (moon)"}),
+                "stats": await session.call_tool("stats", {}),
+                "wrong": await session.call_tool("open_section", {"uri": "Vulcan (planet)"}),
+            }
+
+    results = anyio.run(talk)
+    found = results["search"].structured_content["passages"]
+    with Engine.open(sample_store) as engine:
+        hits = engine.search(QUESTION, 4)
+    assert [(one["uri"], one["score"], one["text"]) for one in found] == [
+        (hit.uri, hit.score, hit.text) for hit in hits
+    ]
+    assert "Asaph Hall" in results["ask"].structured_content["answer"]
+    assert results["open_section"].structured_content["headings"] == ["Mars", "Atmosphere"]
+    related = results["neighbours"].structured_content["relations"]
+    assert {"source": "Mars", "type": "moons", "target": "Phobos (moon)"} in related
+    assert results["stats"].structured_content["nodes"]["Page"] == 51
+    assert results["wrong"].is_error
+    assert not any(result.is_error for name, result in results.items() if name != "wrong")
+
+
+def test_nothing_but_the_protocol_is_on_stdout_and_it_ends_with_its_input(sample_store: Path) -> None:
+    """Also where a line is no JSON and a tool fails; what is logged goes to stderr, as JSON."""
+    calls = [
+        {"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"question": QUESTION}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "open_section", "arguments": {"uri": "Vulcan"}}},
+    ]
+    lines = [json.dumps({"jsonrpc": "2.0", **message}) for message in (*OPENING, *calls)]
+    with subprocess.Popen(
+        command(sample_store),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write("\n".join([*lines, "no JSON", ""]))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(3)]
+        rest, logged = server.communicate(timeout=60)
+    assert server.returncode == 0 and rest == ""
+    assert {answer.get("id") for answer in answers} == {1, 2, 3}
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+    assert logged and all(json.loads(line) for line in logged.splitlines())
+
+
+def test_over_http_it_serves_this_machine_only(sample_store: Path) -> None:
+    """The SDK's client finds the same tools there; a page of the web that rebound its name is refused."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}/mcp"
+
+    async def talk() -> CallToolResult:
+        async with Client(address) as client:
+            return await client.call_tool("search", {"question": QUESTION, "k": 1})
+
+    with subprocess.Popen(
+        command(sample_store, "--port", str(port)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        wait_for(port, server)
+        result = anyio.run(talk)
+        foreign = requests.post(address, headers={"Host": "evil.example"}, json=OPENING[0], timeout=10)
+        server.send_signal(signal.SIGTERM)
+        out, err = server.communicate(timeout=60)
+    assert address in err.replace("\n", "")
+    assert len(result.structured_content["passages"]) == 1
+    assert foreign.status_code in (403, 421)
+    assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--store", "nowhere"], 1, "nowhere"),
+        (["--retriever", "telepathy"], 1, "telepathy"),
+        (["--fusion", "no-such"], 1, "no-such"),
+        (["--model", "local:missing.gguf"], 1, "missing.gguf"),
+        (["--port", "0"], 2, "--port"),
+    ],
+)
+def test_what_cannot_be_served_is_said_at_once(
+    sample_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    options: list[str],
+    code: int,
+    says: str,
+) -> None:
+    """On stderr: a client shows its user that. Nothing is begun."""
+    monkeypatch.chdir(tmp_path)
+    store = [] if "--store" in options else ["--store", str(sample_store)]
+    with pytest.raises(SystemExit) as ended:
+        main(["mcp", *store, *options])
+    out, err = capfd.readouterr()
+    assert (ended.value.code, out) == (code, "")
+    assert says in err and "Traceback" not in err
+
+
+def test_nothing_else_loads_the_libraries_and_without_one_its_extra_is_named(sample_store: Path) -> None:
+    code = """
+import sys
+import trivium, trivium.engine, trivium.cli
+assert not {"langchain_core", "mcp", "mcp_types"} & set(sys.modules)
+sys.modules |= {"langchain_core": None, "langchain_core.callbacks": None, "mcp": None}
+try:
+    import trivium.integrations.langchain
+except trivium.TriviumError as error:
+    print(error, file=sys.stderr)
+trivium.cli.main(["mcp", "--store", sys.argv[1]])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(sample_store)], capture_output=True, text=True, check=False
+    )
+    said = done.stderr.replace("\n", " ")
+    assert done.returncode == 1
+    assert "pip install 'trivium[langchain]'" in said and "pip install 'trivium[mcp]'" in said
