@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -169,6 +170,21 @@ def test_what_cannot_be_served_is_said_at_once(
     out, err = capfd.readouterr()
     assert (ended.value.code, out) == (code, "")
     assert says in err and "Traceback" not in err
+
+
+def test_the_configuration_blocks_of_the_documentation_are_understood(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """All that is wrong with them is that there is no store at that path."""
+    guide = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text("utf-8")
+    blocks = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", guide, re.DOTALL)]
+    servers = [server["trivium"] for block in blocks for server in block.values()]
+    shell = [line.partition(" -- ")[2].split() for line in guide.splitlines() if " -- trivium " in line]
+    assert [server["command"] for server in servers] == ["trivium"] * 2 and len(shell) == 1
+    for arguments in (*(server["args"] for server in servers), shell[0][1:]):
+        with pytest.raises(SystemExit, match="1"):
+            main(arguments)
+        assert "/path/to/my-store" in capfd.readouterr().err.replace("\n", "")
 
 
 def test_nothing_else_loads_the_libraries_and_without_one_its_extra_is_named(sample_store: Path) -> None:
