@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TextIO
 
 import anyio
 import pytest
@@ -23,18 +24,6 @@ from trivium.cli.app import main
 from trivium.engine import Engine
 
 QUESTION = "Who discovered the two moons of Mars?"
-OPENING = [
-    {
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    },
-    {"method": "notifications/initialized"},
-]
 
 
 def command(store: Path, *options: str) -> list[str]:
@@ -54,15 +43,25 @@ def wait_for(port: int, server: subprocess.Popen[str]) -> None:
     pytest.fail(f"nobody listens: {server.communicate()[1]}")
 
 
-def test_the_sdks_client_asks_the_real_process(sample_store: Path) -> None:
-    """Every tool, structured as its schema says (the client checks it); the passages are the engine's."""
+def test_the_sdks_client_asks_the_real_process(sample_store: Path, tmp_path: Path) -> None:
+    """Every tool, structured as its schema says (the client checks it); the passages are the engine's. Nothing but the
+    protocol is on stdout, also where a tool fails; what is logged goes to stderr, as JSON."""
+    wire, log = tmp_path / "wire", tmp_path / "log"
 
     async def talk() -> dict[str, CallToolResult]:
-        program, *arguments = command(sample_store)
         server = StdioServerParameters(
-            command=program, args=arguments, env={"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+            command="sh",
+            args=["-c", 'wire=$1; shift; "$@" | tee "$wire"', "sh", str(wire), *command(sample_store)],
+            env={"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
         )
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        with log.open("w") as errors:
+            return await ask_all(server, errors)
+
+    async def ask_all(server: StdioServerParameters, errors: TextIO) -> dict[str, CallToolResult]:
+        async with (
+            stdio_client(server, errors) as (read, write),
+            ClientSession(read, write) as session,
+        ):
             opened = await session.initialize()
             assert opened.server_info.name == "trivium" and "data" in (opened.instructions or "")
             await session.list_tools()
@@ -89,31 +88,10 @@ def test_the_sdks_client_asks_the_real_process(sample_store: Path) -> None:
     assert results["stats"].structured_content["nodes"]["Page"] == 51
     assert results["wrong"].is_error
     assert not any(result.is_error for name, result in results.items() if name != "wrong")
-
-
-def test_nothing_but_the_protocol_is_on_stdout_and_it_ends_with_its_input(sample_store: Path) -> None:
-    """Also where a line is no JSON and a tool fails; what is logged goes to stderr, as JSON."""
-    calls = [
-        {"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"question": QUESTION}}},
-        {"id": 3, "method": "tools/call", "params": {"name": "open_section", "arguments": {"uri": "Vulcan"}}},
-    ]
-    lines = [json.dumps({"jsonrpc": "2.0", **message}) for message in (*OPENING, *calls)]
-    with subprocess.Popen(
-        command(sample_store),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    ) as server:
-        assert server.stdin is not None and server.stdout is not None
-        server.stdin.write("\n".join([*lines, "no JSON", ""]))
-        server.stdin.flush()
-        answers = [json.loads(server.stdout.readline()) for _ in range(3)]
-        rest, logged = server.communicate(timeout=60)
-    assert server.returncode == 0 and rest == ""
-    assert {answer.get("id") for answer in answers} == {1, 2, 3}
-    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
-    assert logged and all(json.loads(line) for line in logged.splitlines())
+    answers = [json.loads(line) for line in wire.read_text("utf-8").splitlines()]
+    assert len(answers) >= 8 and all(answer["jsonrpc"] == "2.0" for answer in answers)
+    logged = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert any("Vulcan" in line["message"] for line in logged)
 
 
 def test_over_http_it_serves_this_machine_only(sample_store: Path) -> None:
@@ -134,7 +112,7 @@ def test_over_http_it_serves_this_machine_only(sample_store: Path) -> None:
     ) as server:
         wait_for(port, server)
         result = anyio.run(talk)
-        foreign = requests.post(address, headers={"Host": "evil.example"}, json=OPENING[0], timeout=10)
+        foreign = requests.post(address, headers={"Host": "evil.example"}, json={}, timeout=10)
         server.send_signal(signal.SIGTERM)
         out, err = server.communicate(timeout=60)
     assert address in err.replace("\n", "")

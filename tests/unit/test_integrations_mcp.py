@@ -17,6 +17,7 @@ from mcp.types import CallToolResult
 
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.events import NOT_FOUND
+from trivium.embedding.workers import available_cores
 from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.integrations.mcp import sections, tools
@@ -244,14 +245,21 @@ class EndlessModel(ScriptedModel):
             self.stopped.set()
 
 
-def test_an_answer_that_nobody_waits_for_stops_its_model(store: Path) -> None:
+def test_an_answer_that_nobody_waits_for_stops_its_model_and_keeps_no_search_waiting(store: Path) -> None:
+    """As many at once as there are cores."""
     model = EndlessModel()
     with connected(store, Defaults(model=model)) as call:
         call("search", question=QUESTION)  # what loads has loaded
-        with pytest.raises(MCPError):
-            call("ask", question=QUESTION, seconds=0.5)
+        asking = [
+            call.portal.start_task_soon(lambda: call.client.call_tool("ask", {"question": QUESTION}, 1.0))  # type: ignore[attr-defined]
+            for _ in range(available_cores())
+        ]
+        assert not call("search", question=QUESTION, seconds=10).is_error
+        assert not any(one.done() for one in asking)
+        for one in asking:
+            with pytest.raises(MCPError):
+                one.result()
         assert model.stopped.wait(5)
-        assert not call("search", question=QUESTION).is_error
 
 
 def test_neighbours_are_relations_and_pages_that_speak_of_it(call: Call) -> None:

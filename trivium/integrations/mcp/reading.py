@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from typing import Self, TypeVar
 
@@ -25,25 +25,32 @@ from trivium.serving.engine import ServingEngine
 
 T = TypeVar("T")
 
+ANSWERS = 4
+"""How many are written at once."""
+
 
 class Library:
-    """An engine on a store, served at one committed state; what other processes write shows when it is complete."""
+    """An engine on a store, served at one committed state; what other processes write shows when it is complete. It is
+    opened once, and read only while it is."""
+
+    _opening: Future[None]
+    _searching: CapacityLimiter
+    _answering: CapacityLimiter
 
     def __init__(self, engine: ServingEngine) -> None:
         self._workers = available_cores()
-        self._collection = Collection(engine, self._workers, lambda _: None)
+        self._collection = Collection(engine, self._workers + ANSWERS, lambda _: None)
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
-        self._limiter: CapacityLimiter | None = None
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Self]:
         """Begin to open the store, and close it at the end. Whoever reads meanwhile waits."""
-        self._limiter = CapacityLimiter(self._workers)
+        # What waits for a language model must not keep those waiting who only search.
+        self._searching, self._answering = CapacityLimiter(self._workers), CapacityLimiter(ANSWERS)
         self._opening = self._opener.submit(self._collection.open)
         try:
             yield self
         finally:
-            # On a client's leaving nothing may be left of the process, however busy it is.
             self._opener.shutdown(wait=True)
             self._collection.close()
 
@@ -51,7 +58,7 @@ class Library:
         """What ``work`` finds, in a thread. Raises ToolError with what to do."""
         with explained():
             await self._opened()
-            return await to_thread.run_sync(lambda: self._collection.read(work), limiter=self._limiter)
+            return await to_thread.run_sync(lambda: self._collection.read(work), limiter=self._searching)
 
     async def read_while_wanted(self, work: Callable[[ServingEngine], T]) -> T:
         """:meth:`read` of what may take long and looks itself whether it is still wanted: a cancelled request does not
@@ -63,7 +70,7 @@ class Library:
 
         with explained():
             await self._opened()
-            return await to_thread.run_sync(once, limiter=self._limiter, abandon_on_cancel=True)
+            return await to_thread.run_sync(once, limiter=self._answering, abandon_on_cancel=True)
 
     async def info(self) -> StoreInfo:
         """What the collection holds."""
