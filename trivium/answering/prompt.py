@@ -15,7 +15,7 @@ from trivium.text import plain
 
 ANSWER_TOKENS = 512
 """The longest answer; a quarter of what fits, where that is less."""
-_SLACK = 64
+SLACK = 64
 """Tokens for the marks around the messages, which differ from model to model."""
 
 _INSTRUCTIONS = f"""\
@@ -67,13 +67,13 @@ def make_prompt(question: str, passages: Sequence[Passage], model: ChatModel) ->
     """
     max_tokens = min(ANSWER_TOKENS, model.context_tokens // 4)
     frame = _question(question, "")
-    room = model.context_tokens - max_tokens - _SLACK - model.count_tokens(_INSTRUCTIONS + frame)
+    room = model.context_tokens - max_tokens - SLACK - model.count_tokens(_INSTRUCTIONS + frame)
     blocks: dict[int, str] = {}
     for passage in passages:
-        block = _block(passage, passage.hit.text)
-        tokens = model.count_tokens(block)
+        listed = block(passage.number, passage.headings, passage.hit.text)
+        tokens = model.count_tokens(listed)
         if tokens <= room:
-            blocks[passage.number] = block
+            blocks[passage.number] = listed
             room -= tokens
     if not blocks and passages:
         blocks[passages[0].number] = _cut(passages[0], room, model)
@@ -92,17 +92,18 @@ def _question(question: str, listed: str) -> str:
     return f"{listed}\nQuestion: {quoted(question)}"
 
 
-def _block(passage: Passage, text: str) -> str:
-    return f"<passage {passage.number}>\n{quoted(passage.headings)}: {quoted(text)}\n</passage>\n"
+def block(number: int, headings: str, text: str) -> str:
+    """A passage as it stands in a prompt: numbered, under its headings, as data."""
+    return f"<passage {number}>\n{quoted(headings)}: {quoted(text)}\n</passage>\n"
 
 
 def _cut(passage: Passage, room: int, model: ChatModel) -> str:
     """The beginning of a passage that is too long by itself."""
     length = len(passage.hit.text)
     while length > 0:
-        block = _block(passage, passage.hit.text[:length])
-        if model.count_tokens(block) <= room:
-            return block
+        listed = block(passage.number, passage.headings, passage.hit.text[:length])
+        if model.count_tokens(listed) <= room:
+            return listed
         length = length * 3 // 4
     raise ChatModelError(
         f"{model.name} reads {model.context_tokens} tokens, which leaves no room for a passage beside the question:"

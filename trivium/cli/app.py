@@ -20,6 +20,7 @@ from trivium.cli import (
     measuring,
     models,
     serving,
+    synthesizing,
     training,
 )
 from trivium.cli.options import spread
@@ -56,6 +57,7 @@ for command in (
     exploring.explore,
 ):
     app.command()(command)
+app.add_typer(synthesizing.synthesize, name="synthesize")
 app.add_typer(models.models, name="models")
 
 

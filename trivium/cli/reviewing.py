@@ -1,0 +1,137 @@
+"""One question after another in the terminal, decided on with single keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import typer
+from rich.text import Text
+
+from trivium.cli.terminal import out, shown
+from trivium.synthetic.records import Decision, Source
+from trivium.synthetic.review import REVIEW_SETTINGS, Review
+from trivium.synthetic.run import Candidate, Run
+from trivium.text import normalise_name, plain
+
+_KEYS = {
+    "a": "accept",
+    "r": "reject",
+    "e": "edit question",
+    "w": "edit answer",
+    "s": "skip",
+    "b": "back",
+    "q": "quit",
+}
+
+
+def review_at_terminal(run: Run, keep: int, threshold: int) -> None:
+    """Show the questions until enough are kept, none is left, or the person leaves. Raises InputError where another
+    process reviews the same run."""
+    with run.reviewed.writing(REVIEW_SETTINGS) as save:
+        review = Review(run.candidates(threshold), save, keep)
+        while (one := review.current) is not None:
+            _show(one, review)
+            key = _key()
+            if key == "q":
+                break
+            _act(key, one, review)
+        if review.kept >= keep:
+            out.print(
+                f"\n{review.kept:,} kept: that is enough. [bold]trivium synthesize export[/] writes them."
+            )
+        elif review.waiting:
+            out.print(f"\n{review.kept:,} kept, {review.waiting:,} to go; the same command goes on.")
+        else:
+            out.print(
+                f"\n{review.kept:,} of {keep:,} kept, and nothing is left to decide on: generate and judge more, or"
+                " lower  --threshold",
+                soft_wrap=True,
+            )
+
+
+def _act(key: str, one: Candidate, review: Review) -> None:
+    if key == "a":
+        review.decide(Decision.ACCEPT)
+    elif key == "r":
+        review.decide(Decision.REJECT)
+    elif key == "e":
+        review.edit(_changed("question", one.question), one.answer)
+    elif key == "w":
+        review.edit(one.question, _changed("answer", one.answer))
+    elif key == "s":
+        review.skip()
+    elif key == "b" and not review.back():
+        out.print("[dim]this is where you began[/]")
+
+
+def _show(one: Candidate, review: Review) -> None:
+    out.print()
+    out.rule(f"{review.kept:,} kept of {review.keep:,}, {review.waiting:,} to decide on", style="dim")
+    out.print(f"[bold]{shown(one.question)}[/]", soft_wrap=True)
+    out.print(f"answer  [bold green]{shown(one.answer)}[/]", soft_wrap=True)
+    out.print(f"bridge  [cyan]{shown(one.bridge.title)}[/]", soft_wrap=True)
+    scores = ", ".join(f"{name.replace('_', ' ')} {score}" for name, score in one.judged.scores.items())
+    out.print(f"[dim]scores  {scores} (together {one.judged.total})[/]")
+    if one.decision is not None:
+        out.print(f"[yellow]decided before: {one.decision}[/]")
+    for concern in review.concerns():
+        out.print(f"[yellow]careful: {concern}[/]")
+    for number, source in enumerate(one.sources, start=1):
+        out.print(
+            f"\n[bold]{number}  {shown(source.headings)}[/]  [dim]{shown(source.uri)}[/]", soft_wrap=True
+        )
+        out.print(_marked(source, one.answer, one.bridge.names))
+    legend = "   ".join(f"[bold]{key}[/] {does}" for key, does in _KEYS.items())
+    out.print(f"\n{legend}")
+
+
+def _marked(source: Source, answer: str, names: Iterable[str]) -> Text:
+    """The passage, with the answer and the bridge's names in their colours."""
+    text = Text(plain(source.text))
+    for phrases, style in ((names, "cyan"), ([answer], "bold green")):
+        for phrase in phrases:
+            for found in _phrase(phrase).finditer(text.plain):
+                text.stylize(style, *found.span())
+    return text
+
+
+def _phrase(phrase: str) -> re.Pattern[str]:
+    """Whole words, whatever punctuation stands between them."""
+    words = [re.escape(word) for word in normalise_name(phrase).split()]
+    joined = r"[\W_]+".join(words)
+    return re.compile(rf"\b{joined}\b" if words else r"(?!)", re.IGNORECASE)
+
+
+def _key() -> str:
+    """A key that does something; several at once are a slip of the hand, or pasted."""
+    while True:
+        try:
+            key = typer.getchar().lower()
+        except EOFError:
+            return "q"
+        if key in _KEYS:
+            return key
+
+
+def _changed(what: str, text: str) -> str:
+    """What a person makes of a line; the same where they leave it empty."""
+    try:
+        import readline
+    except ImportError:  # no editing of what is there: typed anew
+        out.print(f"[dim]empty keeps it: {shown(text)}[/]", soft_wrap=True)
+        typed = _line(what)
+    else:
+        readline.set_startup_hook(lambda: readline.insert_text(text))
+        try:
+            typed = _line(what)
+        finally:
+            readline.set_startup_hook()
+    return " ".join(plain(typed).split()) or text
+
+
+def _line(what: str) -> str:
+    try:
+        return input(f"{what}: ")
+    except EOFError:
+        return ""

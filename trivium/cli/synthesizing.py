@@ -1,0 +1,198 @@
+"""Commands that make a benchmark of multi-hop questions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from trivium.cli.options import Json, Store
+from trivium.cli.reviewing import review_at_terminal
+from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.errors import InputError
+from trivium.graph.homes import open_store
+from trivium.llm.registry import open_chat_model
+from trivium.synthetic.export import export as export_run
+from trivium.synthetic.generate import generate as generate_run
+from trivium.synthetic.judge import judge as judge_run
+from trivium.synthetic.run import THRESHOLD, Run
+from trivium.synthetic.sample import WEIGHTS, Sampling, Weights
+from trivium.types import ChunkKind
+
+synthesize = typer.Typer(
+    help="Make a benchmark of questions of several hops from a store: generate, judge, review, export.",
+    no_args_is_help=True,
+)
+
+Folder = Annotated[
+    Path,
+    typer.Argument(metavar="RUN", help="Folder of the run; the first step makes it.", show_default=False),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="Language model: openai:NAME, local, or local:PATH of a GGUF file.  \\[default: TRIVIUM_CHAT_MODEL]",
+        show_default=False,
+    ),
+]
+
+
+@synthesize.command("generate")
+def synthesize_generate(
+    run: Folder,
+    store: Store,
+    model: Model = None,
+    entities: Annotated[int, typer.Option("--entities", "-n", min=1, help="How many to write about.")] = 300,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another one draws other entities.")] = 0,
+    weights: Annotated[
+        str, typer.Option("--weights", help="uniform, or cited: in proportion to the chunks that cite them.")
+    ] = "uniform",
+    passages: Annotated[int, typer.Option("--passages", min=2, help="Most passages to write from.")] = 4,
+    most_cited: Annotated[
+        int, typer.Option("--most-cited", min=2, help="Leave out entities that more chunks cite.")
+    ] = 50,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help=f"Chunks to write from: {', '.join(ChunkKind)}.  \\[default: paragraph]"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Draw entities that chunks of several pages cite, and have a question written around each.
+
+    Interrupt it any time: the same command goes on. A larger --entities adds more.
+
+    Examples:
+
+        trivium synthesize generate my-run --store my-store --model openai:gpt-4o
+
+        trivium synthesize generate my-run --store my-store --model local --entities 20
+    """
+    if weights not in WEIGHTS:
+        raise typer.BadParameter(f"expected {' or '.join(WEIGHTS)}, got {weights!r}", param_hint="--weights")
+    sampling = Sampling(
+        entities=entities,
+        seed=seed,
+        weights=cast(Weights, weights),
+        sources=passages,
+        most_cited=most_cited,
+        kinds=tuple(dict.fromkeys(kind or [ChunkKind.PARAGRAPH])),
+    )
+    chat = open_chat_model(model)
+    own = Run(run)
+    with open_store(store) as opened, progress(quiet=json) as bars:
+        generate_run(own, opened, chat, sampling, lambda done, total: bars("questions", done, total))
+    _show(own, json)
+
+
+@synthesize.command("judge")
+def synthesize_judge(run: Folder, model: Model = None, json: Json = False) -> None:
+    """Have the questions scored from 1 to 10 on four criteria; the model need not be the one that wrote them.
+
+    Example:  trivium synthesize judge my-run --model openai:gpt-4o
+    """
+    own = Run(run)
+    own.begun()
+    chat = open_chat_model(model)
+    with progress(quiet=json) as bars:
+        judge_run(own, chat, lambda done, total: bars("questions", done, total))
+    _show(own, json)
+
+
+@synthesize.command("review")
+def synthesize_review(
+    run: Folder,
+    keep: Annotated[int, typer.Option("--keep", min=1, help="Stop when so many are accepted.")] = 100,
+    threshold: Annotated[
+        int,
+        typer.Option("--threshold", min=1, max=10, help="Show only questions with no score below this."),
+    ] = THRESHOLD,
+) -> None:
+    """Accept or reject the best questions, one by one in the terminal. Every decision is kept at once.
+
+    Example:  trivium synthesize review my-run --keep 100
+    """
+    own = Run(run)
+    own.begun()
+    if not sys.stdin.isatty():
+        raise InputError("a person reviews at a terminal, and standard input is none: run it in one")
+    review_at_terminal(own, keep, threshold)
+
+
+@synthesize.command("export")
+def synthesize_export(
+    run: Folder,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Question file to write (.jsonl).", show_default=False)
+    ],
+    json: Json = False,
+) -> None:
+    """Write the accepted questions as a question file, with TREC judgements beside it.
+
+    Example:  trivium synthesize export my-run mine.jsonl && trivium evaluate mine.jsonl --store my-store
+    """
+    written = export_run(Run(run), file)
+    if json:
+        print_json({"questions": written.questions, "file": str(written.file), "qrels": str(written.qrels)})
+        return
+    out.print(
+        f"{written.questions:,} questions in {shown(str(written.file))}, judgements in {shown(str(written.qrels))}",
+        soft_wrap=True,
+    )
+
+
+@synthesize.command("status")
+def synthesize_status(run: Folder, json: Json = False) -> None:
+    """Say how far a run has come, and what became of its questions.
+
+    Example:  trivium synthesize status my-run
+    """
+    own = Run(run)
+    own.begun()
+    _show(own, json)
+
+
+def _show(run: Run, json: bool) -> None:
+    status = run.status()
+    if json:
+        print_json(status)
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    generated, judged, reviewed = status["generate"], status["judge"], status["review"]
+    rows: list[tuple[str, int]] = [
+        ("entities", status["bridges"]),
+        *((name, generated[name]) for name in ("asked", "written", "declined", "malformed", "failed")),
+        *((f"  {check}", count) for check, count in generated["failed_checks"].items()),
+        ("scored", judged["scored"]),
+        ("score unreadable", judged["malformed"]),
+        ("not scored yet", judged["waiting"]),
+        *((f"  weakest score {score}", count) for score, count in judged["weakest_score"].items()),
+        ("accepted", reviewed["accepted"]),
+        ("rejected", reviewed["rejected"]),
+    ]
+    for name, count in rows:
+        table.add_row(Text(name), f"{count:,}")
+    out.print(table)
+    for step, what in (("wrote", generated), ("judged", judged)):
+        _show_model(step, what)
+    if judged["waiting"]:
+        err.print("[dim]next:  trivium synthesize judge[/]")
+    elif judged["scored"]:
+        err.print("[dim]next:  trivium synthesize review, then  trivium synthesize export[/]")
+
+
+def _show_model(step: str, what: Mapping[str, Any]) -> None:
+    if what["model"] is not None:
+        used = what["usage"]
+        out.print(
+            f"[dim]{shown(what['model'])} {step}: {used['prompt_tokens']:,} tokens read,"
+            f" {used['completion_tokens']:,} written[/]"
+        )

@@ -1,0 +1,118 @@
+"""Reading what a model replied: JSON where it kept to what was asked, and a reason where it did not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from trivium.synthetic.records import CRITERIA
+from trivium.text import plain
+
+_MOST_TRIED = 50
+"""Opening braces that are tried as the beginning of an object."""
+_LONGEST = 1000
+"""Characters of a question or answer that are read."""
+_NUMBER = re.compile(r"\d{1,4}")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question as the model gave it. ``numbers`` are those of the passages it says it used, distinct, in order."""
+
+    question: str
+    answer: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """The model says that there is no question."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The reply is not what was asked for."""
+
+    reason: str
+
+
+def read_draft(text: str) -> Draft | Declined | Unreadable:
+    """The question in a writer's reply.
+
+    >>> read_draft('Sure! {"question": "Who?", "answer": "Hall", "passages": [2, "1"]}')
+    Draft(question='Who?', answer='Hall', numbers=(2, 1))
+    >>> read_draft('{"declined": "nothing in common"}')
+    Declined(reason='nothing in common')
+    >>> read_draft("Who?")
+    Unreadable(reason='no JSON object with question or declined')
+    """
+    value = _object(text, ("question", "declined"))
+    if value is None:
+        return Unreadable("no JSON object with question or declined")
+    if "question" not in value:
+        declined = value["declined"]
+        return Declined(_line(declined) if isinstance(declined, str) else "")
+    question, answer, numbers = value["question"], value.get("answer"), value.get("passages")
+    if isinstance(answer, int | float) and not isinstance(answer, bool):
+        answer = str(answer)
+    if not isinstance(question, str) or not isinstance(answer, str) or not isinstance(numbers, list):
+        return Unreadable("question and answer are not text, or passages is no list")
+    read = [_whole(number) for number in numbers]
+    if None in read:
+        return Unreadable("passages are not numbers")
+    return Draft(
+        _line(question), _line(answer), tuple(dict.fromkeys(number for number in read if number is not None))
+    )
+
+
+def read_scores(text: str) -> dict[str, int] | Unreadable:
+    """The scores in a judge's reply.
+
+    >>> read_scores('{"multi_hop": 9, "clear": "8", "unambiguous": 7.0, "one_answer": 10, "note": "fine"}')
+    {'multi_hop': 9, 'clear': 8, 'unambiguous': 7, 'one_answer': 10}
+    >>> read_scores('{"multi_hop": 11}')
+    Unreadable(reason='no score from 1 to 10 for multi_hop, clear, unambiguous, one_answer')
+    """
+    value = _object(text, CRITERIA)
+    if value is None:
+        return Unreadable("no JSON object with scores")
+    read = {name: _whole(value.get(name)) for name in CRITERIA}
+    scores = {name: score for name, score in read.items() if score is not None and 1 <= score <= 10}
+    missing = [name for name in CRITERIA if name not in scores]
+    return Unreadable(f"no score from 1 to 10 for {', '.join(missing)}") if missing else scores
+
+
+def _object(text: str, keys: Collection[str]) -> dict[str, Any] | None:
+    """The first JSON object in a text that has one of the keys."""
+    decoder = json.JSONDecoder()
+    start = -1
+    for _ in range(_MOST_TRIED):
+        start = text.find("{", start + 1)
+        if start < 0:
+            return None
+        try:
+            value, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and not value.keys().isdisjoint(keys):
+            return value
+    return None
+
+
+def _whole(value: object) -> int | None:
+    """A whole number from 0 to 9999, also written as text."""
+    if isinstance(value, str):
+        return int(value) if _NUMBER.fullmatch(value.strip()) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10_000:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def _line(text: str) -> str:
+    """A model's text as one line that does nothing but read."""
+    return " ".join(plain(text).split())[:_LONGEST]
