@@ -192,7 +192,7 @@ def test_what_does_not_fit_into_the_window_is_left_out_or_cut(tmp_path: Path) ->
     """Passages first, then the end of the longer of two; the checks look at what the model was shown."""
     pages = [page(f"P{n}", lead=[(f"{'Long. ' * 100}P{n} ends with X and ends.", ["X"])]) for n in range(4)]
     shown, absent = [], []
-    for tokens in (4000, 1200, 1000, 800):
+    for tokens in (4000, 1200, 1000, 720):
         model = ScriptedModel(draft(answer="and ends"), context_tokens=tokens)
         run = Run(tmp_path / str(tokens))
         generate(run, world(pages), model)
