@@ -202,7 +202,7 @@ def test_what_does_not_fit_into_the_window_is_left_out_or_cut(tmp_path: Path) ->
         absent.append(Check.ANSWER_ABSENT in record.failed)
     assert (shown, absent) == ([4, 3, 2, 2], [False, False, False, True])
     with pytest.raises(ChatModelError, match="no room for two passages"):
-        generate(Run(tmp_path / "none"), world(pages), ScriptedModel("no", context_tokens=512))
+        generate(Run(tmp_path / "none"), world(pages), ScriptedModel("no", context_tokens=400))
 
 
 def test_each_question_is_judged_once_criterion_by_criterion(tmp_path: Path) -> None:
