@@ -1,0 +1,56 @@
+"""Does a model tell questions of two hops from questions of one? People wrote both, about the sample encyclopaedia.
+
+    python experiments/synthetic/judged.py --model local --questions 10
+
+A judge that is worth its tokens gives the first high scores throughout, and the second a low one for ``multi_hop``.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from people import Case, several, single
+
+from trivium.llm.base import ChatModel
+from trivium.llm.registry import open_chat_model
+from trivium.sample import folder
+from trivium.synthetic.judge import score
+from trivium.synthetic.records import CRITERIA, Bridge, Judged, Outcome, Written
+from trivium.synthetic.run import THRESHOLD
+
+
+def main() -> None:
+    """Print a table: kinds of questions x criteria."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--questions", type=int, default=10)
+    given = parser.parse_args()
+    model = open_chat_model(given.model)
+    print(f"| {model.name} | questions | readable |", " | ".join(CRITERIA), f"| all {THRESHOLD} or more |")
+    print("|---|---|---|" + "---|" * len(CRITERIA) + "---|")
+    for name, cases in (
+        ("two hops", several(folder() / "questions_two_hop.jsonl", {})),
+        ("one hop", single(folder() / "questions_single_hop.jsonl")),
+    ):
+        some = list(cases)[: given.questions]
+        judged = [_judged(case, model) for case in some]
+        read = [one for one in judged if one.scores]
+        means = " | ".join(
+            f"{sum(one.scores[name] for one in read) / len(read):.1f}" if read else "-" for name in CRITERIA
+        )
+        passed = sum(one.weakest >= THRESHOLD for one in judged)
+        print(f"| {name} | {len(some)} | {len(read)} | {means} | {passed} |")
+
+
+def _judged(case: Case, model: ChatModel) -> Judged:
+    question, sources = case
+    bridge = Bridge(question.id, 0, (), tuple(sources))
+    uris = tuple(source.uri for source in sources)
+    written = Written(question.id, Outcome.WRITTEN, question.text, question.answers[0], uris)
+    return score(bridge, written, model)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""What the checks say of questions that people wrote: too strict where several passages are needed, blind to one hop?
+
+    python experiments/synthetic/people.py --data ../shared/data
+
+Of several hops: the questions with the passages they were made from, bridges unknown. Of one hop: the question with its
+passage and another one drawn from the same file, as if a model claimed to need both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from trivium.datasets.questions import read_questions
+from trivium.sample import folder
+from trivium.synthetic.checks import Check, check_wording
+from trivium.synthetic.records import Bridge, Source
+from trivium.types import Question
+
+NOBODY = Bridge("", 0, (), ())
+MOST = 1000
+Case = tuple[Question, list[Source]]
+
+
+def main() -> None:
+    """Print a table: sets x checks, share of questions that fail."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True)
+    data = parser.parse_args().data
+    sample = folder()
+    sets = {
+        "sample, two hops": several(sample / "questions_two_hop.jsonl", {}),
+        **{
+            name: several(
+                data / "multihop" / f"{file}_questions.jsonl",
+                corpus(data / "multihop" / f"{file}_corpus.jsonl"),
+            )
+            for name, file in (("HotpotQA", "hotpotqa"), ("2Wiki", "2wiki"), ("MuSiQue", "musique"))
+        },
+        "sample, one hop": single(sample / "questions_single_hop.jsonl"),
+        "SQuAD, one hop": single(data / "wiki" / "squad_questions.jsonl"),
+        "QED, one hop": single(data / "nq" / "qed_questions.jsonl"),
+    }
+    checks = [
+        Check.FORM,
+        Check.NO_ANSWER,
+        Check.ANSWER_ABSENT,
+        Check.ANSWER_GIVEN,
+        Check.COPIED,
+        Check.ONE_PASSAGE,
+    ]
+    print("| | questions |", " | ".join(check.name.lower().replace("_", " ") for check in checks), "|")
+    print("|---|---|" + "---|" * len(checks))
+    for name, cases in sets.items():
+        known = list(cases)[:MOST]
+        counted: Counter[Check] = Counter()
+        for question, sources in known:
+            text = " ".join(f"{one.headings} {one.text}" for one in sources).lower()
+            answers = [answer for answer in question.answers if answer.lower() in text] or list(
+                question.answers
+            )
+            counted.update(check_wording(question.text, answers[0], NOBODY, sources))
+        shares = " | ".join(f"{counted[check] / len(known):.3f}" for check in checks)
+        print(f"| {name} | {len(known):,} | {shares} |")
+
+
+def corpus(file: Path) -> dict[str, str]:
+    """Title -> text."""
+    rows = map(json.loads, file.read_text("utf-8").splitlines())
+    return {row["title"]: row["text"] for row in rows}
+
+
+def several(file: Path, texts: dict[str, str]) -> Iterator[Case]:
+    """Questions with all of their gold passages."""
+    for question in read_questions(file):
+        passages = [(one.title, one.text) for one in question.gold_passages]
+        passages += [(title, texts[title]) for title in question.gold_titles if title in texts]
+        yield question, [Source(title, title, title, text) for title, text in passages]
+
+
+def single(file: Path) -> Iterator[Case]:
+    """Questions with their passage and one that has nothing to do with it."""
+    questions = read_questions(file)
+    own = [
+        next(
+            ((one.title, one.text) for one in question.gold_passages),
+            (question.page or "", question.paragraph or ""),
+        )
+        for question in questions
+    ]
+    generator = random.Random(0)
+    for question, passage in zip(questions, own, strict=True):
+        if not passage[1]:
+            continue
+        other = generator.choice([one for one in own if one[0] != passage[0]])
+        yield question, [Source(title, title, title, text) for title, text in (passage, other)]
+
+
+if __name__ == "__main__":
+    main()

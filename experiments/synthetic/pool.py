@@ -1,0 +1,56 @@
+"""Which entities of a store questions can be made around, and whether an exported gold passage leads back to its chunk.
+
+python experiments/synthetic/pool.py --store joint-store
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from trivium.datasets.trace import trace
+from trivium.graph.homes import open_store
+from trivium.graph.schema import unescape
+from trivium.graph.store import GraphStore
+from trivium.synthetic.sample import Sampling, draw
+from trivium.types import Passage, Question
+
+ALL = 10**9
+
+
+def main() -> None:
+    """Print both."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", required=True)
+    with open_store(parser.parse_args().store) as store:
+        for kinds in (("paragraph",), ("paragraph", "list"), ("paragraph", "list", "table", "infobox")):
+            for most in (20, 50, 200):
+                count = len(draw(store, Sampling(entities=ALL, kinds=kinds, most_cited=most)))
+                print(f"{', '.join(kinds):<32} cited by at most {most:>3}: {count:,} entities")
+        _retrace(store)
+
+
+def _retrace(store: GraphStore) -> None:
+    bridges = draw(store, Sampling(entities=ALL))
+    offered = Counter(len(bridge.sources) for bridge in bridges)
+    print("passages offered:", ", ".join(f"{n} of {count:,}" for n, count in sorted(offered.items())))
+    sources = {source.uri: source for bridge in bridges for source in bridge.sources}
+    questions = [
+        Question(uri, "?", gold_passages=(Passage(unescape(source.page), source.text),))
+        for uri, source in sources.items()
+    ]
+    traced = trace(questions, store)
+    exact = sum(traced.gold[question.id].groups == ((question.id,),) for question in traced.questions)
+    print(
+        f"{len(sources):,} passages: {len(traced.questions):,} found by their text, {exact:,} in that chunk alone"
+    )
+    for question in traced.questions:
+        (group,) = traced.gold[question.id].groups
+        if group != (question.id,):
+            print("  alike:", " = ".join(group))
+
+
+if __name__ == "__main__":
+    main()
