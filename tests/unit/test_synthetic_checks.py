@@ -26,6 +26,14 @@ def test_a_good_question_passes() -> None:
     assert failed(answer="shalersville.") == set(), "case and punctuation make no answer absent"
 
 
+def test_what_a_passage_is_about_may_stand_in_its_headings_alone() -> None:
+    """A page on Titan calls it "the moon"; the title is an answer that can be copied."""
+    titan = Source("Titan#Air#chunk-1", "Titan", "Titan#Air", "The discoverer never saw the moon.")
+    asked, used = "Which moon did the one who found those of Mars never see?", [titan, BOTH[0]]
+    assert failed(asked, "Titan", used) == set()
+    assert failed(asked, "Triton", used) == {Check.ANSWER_ABSENT}
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "check"),
     [

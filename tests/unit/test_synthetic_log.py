@@ -73,6 +73,16 @@ def test_a_step_is_not_continued_with_other_settings(tmp_path: Path) -> None:
     assert "another folder" in str(refused.value) and log.path.read_bytes() == before
 
 
+def test_a_step_that_has_done_nothing_yet_may_begin_otherwise(tmp_path: Path) -> None:
+    """A model that cannot be reached, or a draw that finds nothing, leaves no run behind."""
+    log = notes(tmp_path)
+    with log.writing(SETTINGS):
+        pass
+    with log.writing({"model": "b"}) as append:
+        append(Note("a"))
+    assert (log.settings(), log.records()) == ({"model": "b"}, [Note("a")])
+
+
 def test_two_processes_do_not_write_at_once(tmp_path: Path) -> None:
     """The second is told so; when the first has ended it may."""
     log = notes(tmp_path)

@@ -81,6 +81,8 @@ def test_decisions_are_saved_at_once_and_the_last_one_holds(run: Run) -> None:
         later = Review(run.candidates(), save, keep=9)
         assert later.current is not None and later.current.bridge.entity == second
         assert (later.kept, later.waiting) == (1, 1)
+        assert later.back() and later.current.bridge.entity == third, "also to what was decided before"
+        assert later.current.decision is Decision.ACCEPT
     status = run.status()["review"]
     assert (status["accepted"], status["rejected"]) == (1, 1)
 

@@ -76,7 +76,7 @@ def _show(one: Candidate, review: Review) -> None:
     if one.decision is not None:
         out.print(f"[yellow]decided before: {one.decision}[/]")
     for concern in review.concerns():
-        out.print(f"[yellow]careful: {concern}[/]")
+        out.print(f"[yellow]careful: {concern.says}[/]")
     for number, source in enumerate(one.sources, start=1):
         out.print(
             f"\n[bold]{number}  {shown(source.headings)}[/]  [dim]{shown(source.uri)}[/]", soft_wrap=True

@@ -17,6 +17,7 @@ from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.errors import InputError
 from trivium.graph.homes import open_store
 from trivium.llm.registry import open_chat_model
+from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export as export_run
 from trivium.synthetic.generate import generate as generate_run
 from trivium.synthetic.judge import judge as judge_run
@@ -170,7 +171,7 @@ def _show(run: Run, json: bool) -> None:
     rows: list[tuple[str, int]] = [
         ("entities", status["bridges"]),
         *((name, generated[name]) for name in ("asked", "written", "declined", "malformed", "failed")),
-        *((f"  {check}", count) for check, count in generated["failed_checks"].items()),
+        *((f"  {Check(check).says}", count) for check, count in generated["failed_checks"].items()),
         ("scored", judged["scored"]),
         ("score unreadable", judged["malformed"]),
         ("not scored yet", judged["waiting"]),

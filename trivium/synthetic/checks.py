@@ -18,27 +18,48 @@ SAME = 0.8
 
 
 class Check(StrEnum):
-    """What a question may fail."""
+    """What a question may fail, as logs name it; ``says`` puts it for people."""
 
-    FORM = "no question of 5 to 60 words that ends with a question mark"
-    NO_ANSWER = "no answer of 1 to 12 words"
-    NOT_OFFERED = "uses a passage that was not offered"
-    FEW_PASSAGES = "uses fewer than two passages"
-    ANSWER_ABSENT = "the answer stands in none of the passages used"
-    ANSWER_GIVEN = "the question contains its answer"
-    ANSWER_IS_BRIDGE = "the answer is the bridge"
-    BRIDGE_NAMED = "the question names the bridge"
-    COPIED = "the question is copied from a passage"
-    ONE_PASSAGE = "one passage holds every word of the question, and the answer"
-    REPEATED = "the question was asked before"
+    FORM = "form"
+    NO_ANSWER = "no_answer"
+    NOT_OFFERED = "not_offered"
+    FEW_PASSAGES = "few_passages"
+    ANSWER_ABSENT = "answer_absent"
+    ANSWER_GIVEN = "answer_given"
+    ANSWER_IS_BRIDGE = "answer_is_bridge"
+    BRIDGE_NAMED = "bridge_named"
+    COPIED = "copied"
+    ONE_PASSAGE = "one_passage"
+    REPEATED = "repeated"
+
+    @property
+    def says(self) -> str:
+        """The fault in words."""
+        return _SAYS[self]
+
+
+_SAYS = {
+    Check.FORM: "no question of 5 to 60 words that ends with a question mark",
+    Check.NO_ANSWER: "no answer of 1 to 12 words",
+    Check.NOT_OFFERED: "uses a passage that was not offered",
+    Check.FEW_PASSAGES: "uses fewer than two passages",
+    Check.ANSWER_ABSENT: "the answer stands in none of the passages used, nor in their headings",
+    Check.ANSWER_GIVEN: "the question contains its answer",
+    Check.ANSWER_IS_BRIDGE: "the answer is the bridge",
+    Check.BRIDGE_NAMED: "the question names the bridge",
+    Check.COPIED: "the question is copied from a passage",
+    Check.ONE_PASSAGE: "one passage holds every word of the question, and the answer",
+    Check.REPEATED: "the question was asked before",
+}
 
 
 def check_wording(question: str, answer: str, bridge: Bridge, used: Sequence[Source]) -> list[Check]:
     """What is wrong with a question, its answer and the passages it was made from, whoever wrote it."""
     asked = PageTexts([question])
     names = set(bridge.names)
-    holding = PageTexts([source.text for source in used])
-    found = holding.containing([answer])
+    # A passage is read under its headings, which are often the only place that names what it is about.
+    whole = [f"{source.headings} {source.text}" for source in used]
+    found = PageTexts(whole).containing([answer])
     wanted = set(question_terms(question))
     low, high = QUESTION_WORDS
     wrong = {
@@ -49,10 +70,8 @@ def check_wording(question: str, answer: str, bridge: Bridge, used: Sequence[Sou
         Check.ANSWER_GIVEN: bool(asked.containing([answer])),
         Check.ANSWER_IS_BRIDGE: normalise_name(normalise_title(answer)) in names,
         Check.BRIDGE_NAMED: bool(asked.containing(names)),
-        Check.COPIED: bool(holding.best(question)),
-        Check.ONE_PASSAGE: any(
-            wanted <= set(terms(f"{used[row].headings} {used[row].text}")) for row in found
-        ),
+        Check.COPIED: bool(PageTexts([source.text for source in used]).best(question)),
+        Check.ONE_PASSAGE: any(wanted <= set(terms(whole[row])) for row in found),
     }
     return [check for check, fails in wrong.items() if fails]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 
 from trivium.errors import InputError
@@ -15,12 +14,9 @@ from trivium.synthetic.log import Settings
 from trivium.synthetic.prompt import WRITE_VERSION, ask, write_prompt
 from trivium.synthetic.records import Bridge, Outcome, Source, Written
 from trivium.synthetic.reply import Declined, Draft, Unreadable, read_draft
-from trivium.synthetic.run import Run
+from trivium.synthetic.run import Progress, Run
 from trivium.synthetic.sample import Sampling, draw
 from trivium.types import Usage
-
-Progress = Callable[[int, int], None]
-"""Called with (done, total)."""
 
 
 def generate(

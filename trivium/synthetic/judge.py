@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from trivium.llm.base import ChatModel
-from trivium.synthetic.generate import Progress
 from trivium.synthetic.prompt import JUDGE_VERSION, ask, judge_prompt
 from trivium.synthetic.records import Bridge, Judged, Outcome, Written
 from trivium.synthetic.reply import Unreadable, read_scores
-from trivium.synthetic.run import Run
+from trivium.synthetic.run import Progress, Run
 
 
 def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:

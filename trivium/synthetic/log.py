@@ -55,17 +55,18 @@ class Log(Generic[T]):
     def writing(self, settings: Settings) -> Iterator[Callable[[T], None]]:
         """Go on with the step, or begin it; gives what appends a record.
 
-        Raises InputError where the log was begun with other settings, or another process is writing to it.
+        Raises InputError where it holds records made with other settings, or another process is writing to it.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab") as file:
             self._hold(file)
             file.truncate(sum(len(line) + 1 for line in self._lines()))
             begun = self.settings()
-            if begun is None:
-                _put(file, json.dumps({"settings": settings}, ensure_ascii=False).encode())
-            else:
+            if begun is not None and len(self._lines()) > 1:
                 self._check(begun, settings)
+            else:  # nothing was done with what it was begun with
+                file.truncate(0)
+                _put(file, json.dumps({"settings": settings}, ensure_ascii=False).encode())
 
             def append(record: T) -> None:
                 _put(file, self._type.dump_json(record))

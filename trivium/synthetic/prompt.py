@@ -100,14 +100,14 @@ def ask(prompt: Prompt, model: ChatModel) -> Said:
 
 def _prompt(instructions: str, sources: Sequence[Source], told: str, model: ChatModel) -> Prompt:
     max_tokens = min(REPLY_TOKENS, model.context_tokens // 4)
+    room = model.context_tokens - max_tokens - SLACK - model.count_tokens(instructions)
 
     def request(shown: Sequence[Source]) -> str:
         listed = "".join(block(n, one.headings, one.text) for n, one in enumerate(shown, start=1))
         return f"{listed}\n{told}"
 
     def fits(shown: Sequence[Source]) -> bool:
-        taken = model.count_tokens(instructions) + model.count_tokens(request(shown))
-        return taken + max_tokens + SLACK <= model.context_tokens
+        return model.count_tokens(request(shown)) <= room
 
     shown = _fitted(sources, fits, model)
     return Prompt((Message("system", instructions), Message("user", request(shown))), shown, max_tokens)

@@ -24,7 +24,7 @@ class Review:
         self._save = save
         self._decided = {one.bridge.entity: one.decision for one in known if one.decision is not None}
         self._waiting = deque(one for one in known if one.decision is None)
-        self._left: list[Candidate] = []
+        self._left = [one for one in known if one.decision is not None]
 
     @property
     def current(self) -> Candidate | None:
@@ -51,7 +51,7 @@ class Review:
         one = self._waiting.popleft()
         self._save(Reviewed(one.bridge.entity, decision, one.question, one.answer))
         self._decided[one.bridge.entity] = decision
-        self._left.append(one)
+        self._left.append(replace(one, decision=decision))
 
     def edit(self, question: str, answer: str) -> None:
         """Change the wording of the current question, which stays to be decided on."""
@@ -66,8 +66,8 @@ class Review:
         self._left.append(one)
 
     def back(self) -> bool:
-        """Return to the question before; what was decided on it holds until it is decided on again. False where there
-        is none before."""
+        """Return to the question before, also to one of an earlier sitting; what was decided on it holds until it is
+        decided on again. False where there is none before."""
         if not self._left:
             return False
         before = self._left.pop()
