@@ -17,13 +17,13 @@ from trivium.synthetic.sample import Sampling, draw
 def test_bridges_are_drawn_alike_and_a_run_goes_on_in_another_home(store: GraphStore, tmp_path: Path) -> None:
     """The same entities, passages and names in one order, in batches and by weight; the same contents elsewhere are the
     same store to a run."""
-    graphs = [*map(build, PAGES), *many(40).page_graphs()]
+    graphs = [*map(build, PAGES), *many(20).page_graphs()]
     twin = MemoryStore()
     for home in (store, twin):
         home.write(graphs)
     everything = draw(store, Sampling())
-    assert len(everything) == 41 and hall() in everything
-    for sampling in (Sampling(), Sampling(entities=30, seed=3, weights="cited", sources=2)):
+    assert len(everything) == 21 and hall() in everything
+    for sampling in (Sampling(), Sampling(entities=15, seed=3, weights="cited", sources=2)):
         assert draw(store, sampling) == draw(twin, sampling)
     run, sampling = Run(tmp_path), Sampling(entities=3)
     generate(run, twin, ScriptedModel("no"), sampling)

@@ -106,6 +106,19 @@ def test_an_edit_stays_to_be_decided_on_and_says_what_it_broke(run: Run) -> None
     assert run.candidates()[0].question.endswith("by the river?")
 
 
+def test_another_wording_is_not_what_was_accepted(run: Run) -> None:
+    """Who goes back, edits and leaves has not accepted the new words; an edit that changes nothing is none."""
+    with run.reviewed.writing(REVIEW_SETTINGS) as save:
+        review = Review(run.candidates(), save, keep=9)
+        review.decide(Decision.ACCEPT)
+        assert review.back() and review.current is not None
+        review.edit(review.current.question, review.current.answer)
+        assert review.kept == run.status()["review"]["accepted"] == 1
+        review.edit("Who was it that beat what was ground at the old mill?", review.current.answer)
+        assert review.kept == run.status()["review"]["accepted"] == 0
+    assert run.candidates()[0].decision is None
+
+
 def test_the_review_ends_when_enough_are_kept(run: Run) -> None:
     with run.reviewed.writing(REVIEW_SETTINGS) as save:
         review = Review(run.candidates(), save, keep=2)

@@ -60,17 +60,18 @@ def test_many_pages_give_as_many_passages_as_asked_for_each_of_another_page() ->
 
 
 def test_weights_favour_what_is_cited_more() -> None:
-    """Thing is cited six times as often as each of thirty others; drawn first it is about six times as often."""
-    pages = [page(f"P{n}", lead=[(LONG, ["Thing"])]) for n in range(12)]
-    pages += [page(f"Q{n}", lead=[(LONG, [f"Other {n // 2}"])]) for n in range(60)]
+    """Thing is cited by forty chunks, ten others by two each: it comes first in two draws of three, else in one of
+    eleven."""
+    pages = [page(f"P{n}", lead=[(LONG, ["Thing"])]) for n in range(40)]
+    pages += [page(f"Q{n}", lead=[(LONG, [f"Other {n // 2}"])]) for n in range(20)]
     store = world(pages)
     first = {
         weights: Counter(
-            draw(store, Sampling(entities=1, seed=seed, weights=weights))[0].entity for seed in range(60)
+            draw(store, Sampling(entities=1, seed=seed, weights=weights))[0].entity for seed in range(30)
         )["Thing"]
         for weights in ("uniform", "cited")
     }
-    assert first["uniform"] <= 6 and 4 <= first["cited"] <= 20
+    assert first["uniform"] <= 6 and 14 <= first["cited"] <= 26
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class Decision(StrEnum):
 
     ACCEPT = "accept"
     REJECT = "reject"
-    EDIT = "edit"  # changed the wording; not decided by that
+    EDIT = "edit"  # changed the wording, which is yet to be decided on
 
 
 @dataclass(frozen=True, slots=True)

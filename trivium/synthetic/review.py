@@ -54,10 +54,13 @@ class Review:
         self._left.append(replace(one, decision=decision))
 
     def edit(self, question: str, answer: str) -> None:
-        """Change the wording of the current question, which stays to be decided on."""
-        one = replace(self._waiting[0], question=question, answer=answer)
+        """Change the wording of the current question, which is to be decided on then, even if it was before."""
+        one = self._waiting[0]
+        if (question, answer) == (one.question, one.answer):
+            return
         self._save(Reviewed(one.bridge.entity, Decision.EDIT, question, answer))
-        self._waiting[0] = one
+        self._decided.pop(one.bridge.entity, None)
+        self._waiting[0] = replace(one, question=question, answer=answer, decision=None)
 
     def skip(self) -> None:
         """Leave the current question until all others are decided on."""
@@ -72,9 +75,8 @@ class Review:
             return False
         before = self._left.pop()
         for waiting in list(self._waiting):
-            if (
-                waiting.bridge.entity == before.bridge.entity
-            ):  # it was skipped, and may have been edited since
+            # One that was skipped waits already, perhaps in another wording.
+            if waiting.bridge.entity == before.bridge.entity:
                 self._waiting.remove(waiting)
                 before = waiting
         self._waiting.appendleft(before)

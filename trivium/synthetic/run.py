@@ -72,13 +72,11 @@ class Run:
         return sorted(found, key=lambda one: (-one.judged.total, -one.judged.weakest, one.bridge.entity))
 
     def _reviewed(self) -> dict[str, tuple[tuple[str, str], Decision | None]]:
-        """Per entity the last wording and the last decision."""
-        found: dict[str, tuple[tuple[str, str], Decision | None]] = {}
-        for one in self.reviewed.records():
-            before = found.get(one.entity, (None, None))[1]
-            decision = before if one.decision is Decision.EDIT else one.decision
-            found[one.entity] = (one.question, one.answer), decision
-        return found
+        """Per entity the last wording, and what was decided on it."""
+        return {
+            one.entity: ((one.question, one.answer), None if one.decision is Decision.EDIT else one.decision)
+            for one in self.reviewed.records()
+        }
 
     def status(self) -> dict[str, Any]:
         """How far each step has come, as plain JSON values."""
