@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +15,7 @@ from trivium.comparison import QUESTIONS, explainer, label, write_page, write_te
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.compare import Run
 from trivium.evaluation.family import against_best, best_row, headline
+from trivium.evaluation.inputs import shipped_digest, store_digest, trained_digests
 from trivium.evaluation.latency import Timing, timings
 from trivium.evaluation.page import Setting, Side
 from trivium.evaluation.report import Report
@@ -23,7 +23,6 @@ from trivium.evaluation.results import (
     ModelUse,
     Paired,
     SetResult,
-    digest_of,
     digest_of_files,
     forget_result,
     load_result,
@@ -139,28 +138,19 @@ def _inputs(
     model: ChatModel | None,
 ) -> dict[str, Any]:
     """All that the outcome of a set hangs on, times aside."""
-    info, store = engine.info(), engine.store
-    data = Path(str(files("trivium.fusion")))
-    folders = [name for name in named[1] if Path(name).is_dir()]
     return {
         "version": trivium.__version__,
         "questions": digest_of_files([Path(one.questions)]),
         "sample": one.sample,
         "seed": one.seed,
         "exact": one.exact,
-        "store": digest_of(
-            [asdict(info), store.fusion_decision, *([uri, version] for uri, _, _, version in store.pages())]
-        ),
+        "store": store_digest(engine.store),
         "retrievers": list(named[0]),
         "fusions": list(named[1]),
-        "trained": {name: digest_of_files(_files(Path(name))) for name in folders},
-        "shipped": digest_of_files(path for path in _files(data) if path.suffix not in (".py", ".pyc")),
+        "trained": trained_digests(named[1]),
+        "shipped": shipped_digest(),
         "model": None if model is None else model.name,
     }
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _latency(

@@ -106,7 +106,7 @@ def ask(
     if question is None and (json or not sys.stdin.isatty()):
         raise typer.BadParameter("expected one, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else _read(history)
-    chat = _model(model)
+    chat = chat_model(model)
     with Engine.open(store) as engine:
         asking = _Asking(engine, chat, k, retriever, fusion, json, not no_stream)
         for asked in _conversation() if question is None else [question]:
@@ -116,7 +116,8 @@ def ask(
                 _append(history, turns[-1])
 
 
-def _model(name: str | None) -> ChatModel | None:
+def chat_model(name: str | None) -> ChatModel | None:
+    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set."""
     if name is None:
         name = load_settings().chat_model
     return None if name is None or name == NO_MODEL else open_chat_model(name)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from trivium.cli import grading
 from trivium.cli.answering import print_answer
 from trivium.cli.loading import load_sources
 from trivium.cli.measuring import judge_suite
@@ -121,15 +122,33 @@ def evaluate(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for what a suite found.  \\[default: SUITE-results]"),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for what a suite found, or for answers.  \\[default: SUITE-results, QUESTIONS-answers]",
+        ),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Judge also the sets of a suite that were finished before.")
+        bool,
+        typer.Option(
+            "--fresh", help="Judge also the sets of a suite, or ask the questions, that were done before."
+        ),
     ] = False,
+    answers: grading.Answers = False,
+    model: grading.Reader = None,
+    k: grading.K = None,
+    judge: grading.JudgeOption = None,
+    bertscore: grading.BertScoreOption = None,
+    gold: grading.Gold = False,
+    sample: grading.Sample = None,
+    seed: grading.Seed = None,
     selector: SelectorOption = "match",
     json: Json = False,
 ) -> None:
     """Measure retrieval on questions with known answers; without names all eight views and the default fusion.
+
+    With --answers measure the answers to them: without names those from vector search and from the default fusion.
+    Interrupted, the same command goes on.
 
     Examples:
 
@@ -138,7 +157,14 @@ def evaluate(
         trivium evaluate questions.jsonl --store my-store --fusion my-fusion --activate
 
         trivium evaluate --suite suite.toml --out results
+
+        trivium evaluate questions.jsonl --store my-store --answers --sample 100
+
+        trivium evaluate questions.jsonl --store my-store --answers --model local --judge openai:gpt-4o-mini --gold
     """
+    asked = grading.Grading(model, judge, bertscore, gold, k, sample, seed)
+    if not answers and asked.given():
+        raise typer.BadParameter("expected it only with --answers", param_hint=asked.given()[0])
     if suite is not None:
         for name, value in (
             ("QUESTIONS", questions),
@@ -147,6 +173,7 @@ def evaluate(
             ("--exact", exact),
             ("--hits", hits),
             ("--activate", activate),
+            ("--answers", answers),
         ):
             if value:
                 raise typer.BadParameter(
@@ -157,9 +184,30 @@ def evaluate(
     if questions is None or store is None:
         missing = "QUESTIONS" if questions is None else "--store"
         raise typer.BadParameter("expected QUESTIONS and --store, or --suite", param_hint=missing)
+    if answers:
+        for name, value in (
+            ("--runs", runs),
+            ("--hits", hits),
+            ("--activate", activate),
+            ("--selector", selector != "match"),
+        ):
+            if value:
+                raise typer.BadParameter("expected it only without --answers", param_hint=name)
+        grading.judge_answers(
+            questions,
+            store,
+            asked,
+            retrievers=retriever,
+            fusions=fusion,
+            folder=folder,
+            exact=exact,
+            fresh=fresh,
+            json=json,
+        )
+        return
     for name, value in (("--out", folder), ("--fresh", fresh)):
         if value:
-            raise typer.BadParameter("expected it only with --suite", param_hint=name)
+            raise typer.BadParameter("expected it only with --suite or --answers", param_hint=name)
     trained = trained_among(fusion) if activate else None
     with (
         Engine.open(store, selector=_selector(selector)) as engine,

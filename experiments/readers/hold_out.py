@@ -1,0 +1,54 @@
+"""Keep half of the pages back, so that a fusion can be trained that has seen none of their questions.
+
+    python experiments/readers/hold_out.py --hits hits --questions squad_questions.jsonl --out held-out
+
+writes ``held-out/questions.jsonl`` (the questions of those pages) and ``held-out/hits/*.npz`` (the hit lists of all other
+pages, of every set), which ``trivium train`` reads. The network that ships has been trained on these very questions: a
+reader that is given its passages would be flattered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from trivium.datasets.questions import read_questions
+from trivium.datasets.splits import folds
+from trivium.fusion.hits import load_hits, save_hits
+
+FOLDS, SEED = 2, 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--hits", type=Path, required=True, help="folder of hit lists, squad.npz among them")
+    parser.add_argument("--questions", type=Path, required=True, help="the file squad.npz was made of")
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    squad = load_hits(arguments.hits / "squad.npz").hits
+    fold = folds([one.pages for one in squad], FOLDS, SEED)
+    kept_back = {one.question_id for one, number in zip(squad, fold, strict=True) if number == 0}
+    pages = {page for one in squad if one.question_id in kept_back for page in one.pages}
+
+    (arguments.out / "hits").mkdir(parents=True, exist_ok=True)
+    for file in sorted(arguments.hits.glob("*.npz")):
+        hits = load_hits(file)
+        lists = tuple(one for one in hits.hits if pages.isdisjoint(one.pages))
+        save_hits(arguments.out / "hits" / file.name, replace(hits, hits=lists))
+        print(f"{file.stem}: {len(lists)} of {len(hits.hits)} questions left to train on")
+    # An id may be the number of the line, so it is written down before lines are left out.
+    ids = [question.id for question in read_questions(arguments.questions)]
+    rows = [json.loads(line) for line in arguments.questions.read_text("utf-8").splitlines() if line.strip()]
+    with (arguments.out / "questions.jsonl").open("w", encoding="utf-8") as lines:
+        for identifier, row in zip(ids, rows, strict=True):
+            if identifier in kept_back:
+                lines.write(json.dumps({**row, "id": identifier}, ensure_ascii=False) + "\n")
+    print(f"{len(kept_back)} questions on {len(pages)} pages kept back: {', '.join(sorted(pages))}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What a judge replied, read as the JSON it was asked for. A reply is data: what is not as asked is malformed, never
+guessed at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+MOST_CLAIMS = 50
+"""An answer that is said to state more has not been understood."""
+
+
+class MalformedError(ValueError):
+    """A reply that is not what was asked for; the message says what is wrong with it."""
+
+
+def read_claims(reply: str) -> list[str]:
+    """The claims of ``{"claims": ["...", ...]}``: distinct, without surplus white space; there may be none."""
+    for value in _objects(reply, "claims"):
+        claims = value["claims"]
+        if isinstance(claims, list) and all(isinstance(claim, str) for claim in claims):
+            distinct = list(dict.fromkeys(" ".join(claim.split()) for claim in claims if claim.strip()))
+            if len(distinct) > MOST_CLAIMS:
+                raise MalformedError(f"more than {MOST_CLAIMS} claims")
+            return distinct
+    raise MalformedError("no list of claims")
+
+
+def read_verdicts(reply: str, count: int) -> list[bool]:
+    """The verdicts of ``{"verdicts": [{"number": 1, "verdict": 1}, ...]}`` on claims 1 to ``count``, in their order.
+    Each claim needs exactly one, 0 or 1."""
+    for value in _objects(reply, "verdicts"):
+        verdicts = value["verdicts"]
+        if not isinstance(verdicts, list):
+            continue
+        by_number: dict[int, bool] = {}
+        for one in verdicts:
+            number, verdict = (
+                (one.get("number"), one.get("verdict")) if isinstance(one, dict) else (None, None)
+            )
+            if type(number) is not int or not 1 <= number <= count or number in by_number:
+                raise MalformedError("verdicts that are not one on each claim")
+            if verdict not in (0, 1) or isinstance(verdict, float):
+                raise MalformedError("a verdict that is neither 0 nor 1")
+            by_number[number] = bool(verdict)
+        if len(by_number) < count:
+            raise MalformedError("a claim without a verdict")
+        return [by_number[number] for number in range(1, count + 1)]
+    raise MalformedError("no list of verdicts")
+
+
+def _objects(reply: str, key: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects with a key that stand in a reply, whatever is written around them."""
+    decoder = json.JSONDecoder()
+    start = reply.find("{")
+    while start >= 0:
+        try:
+            value, end = decoder.raw_decode(reply, start)
+        except (ValueError, RecursionError):
+            end = start + 1
+        else:
+            if isinstance(value, dict) and key in value:
+                yield value
+        start = reply.find("{", end)

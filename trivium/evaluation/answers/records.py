@@ -1,0 +1,111 @@
+"""What is kept of an answer: a line of JSON that says all that measures look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from trivium.answering.marks import cited, without_marks
+from trivium.types import Answer
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class Said(BaseModel):
+    """A statement: characters ``start`` to ``end`` of the answer, as in :class:`trivium.types.Statement`."""
+
+    model_config = _FROZEN
+
+    start: int
+    end: int
+    citations: tuple[int, ...]
+    support: float
+    supported: bool
+
+
+class Cited(BaseModel):
+    """A citation: the number in the text, and the chunk."""
+
+    model_config = _FROZEN
+
+    number: int
+    uri: str
+
+
+class Answered(BaseModel):
+    """The answer to a question from the context of a ``row``. ``hits`` are the chunks that were found, best first, and
+    ``offered`` the numbers (ranks, from 1) of those that the reader was given: as many as fit into its window.
+    ``seconds`` is the whole time and ``search_seconds`` the part until the passages were there; tokens are those the
+    reader read and wrote."""
+
+    model_config = _FROZEN
+
+    row: str
+    question: str
+    text: str
+    found: bool
+    statements: tuple[Said, ...]
+    citations: tuple[Cited, ...]
+    hits: tuple[str, ...]
+    offered: tuple[int, ...]
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    search_seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        row: str,
+        question: str,
+        answer: Answer,
+        offered: Sequence[int],
+        seconds: float,
+        search_seconds: float,
+    ) -> Answered:
+        """From an answer to the question with the id ``question``."""
+        return cls(
+            row=row,
+            question=question,
+            text=answer.text,
+            found=answer.found,
+            statements=tuple(
+                Said(
+                    start=s.start,
+                    end=s.end,
+                    citations=s.citations,
+                    support=s.support,
+                    supported=s.supported,
+                )
+                for s in answer.statements
+            ),
+            citations=tuple(Cited(number=c.number, uri=c.uri) for c in answer.citations),
+            hits=tuple(hit.uri for hit in answer.hits),
+            offered=tuple(offered),
+            prompt_tokens=answer.usage.prompt_tokens,
+            completion_tokens=answer.usage.completion_tokens,
+            seconds=seconds,
+            search_seconds=search_seconds,
+        )
+
+    @property
+    def said(self) -> str:
+        """The text without citation marks."""
+        return without_marks(self.text)
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        """The chunks that were offered, best first."""
+        return tuple(self.hits[number - 1] for number in self.offered)
+
+    def marks(self) -> list[tuple[int, str | None]]:
+        """Every number that is cited, in the text, by a statement or in the list of citations, with the chunk that the
+        list names for it (None where it names none)."""
+        named: dict[int, str | None] = {citation.number: citation.uri for citation in self.citations}
+        numbers = [*cited(self.text), *(number for s in self.statements for number in s.citations)]
+        return [*{**dict.fromkeys(numbers), **named}.items()]
+
+    def points_to_offered(self, number: int, uri: str | None) -> bool:
+        """Whether a citation points to a passage that the reader was given, and names no other chunk than that one."""
+        return number in self.offered and uri in (None, self.hits[number - 1])
