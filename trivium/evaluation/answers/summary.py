@@ -16,10 +16,11 @@ from trivium.evaluation.answers.report import AnswerReport, AnswerRow, Compared,
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
 from trivium.evaluation.retrieval import Floats
-from trivium.evaluation.significance import Interval, mean_interval, p_value
+from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Usage
 
 _Numbers = NDArray[np.int64]
+_Name = tuple[str, str]
 Values = Mapping[str, Mapping[str, Floats]]
 """Row -> measure -> (questions,), NaN where the measure has nothing to say."""
 
@@ -46,24 +47,20 @@ def summarise(
     pages = clusters([traced.gold[identifier].pages for identifier in asked])
     by_page = len(np.unique(pages)) > 1
     groups = pages if by_page else np.arange(len(asked), dtype=np.int64)
+    own = _intervals(
+        {(row, name): array for row, named in values.items() for name, array in named.items()}, groups
+    )
     rows = {}
-    for name, given in answers.items():
-        defined = {measure: ~np.isnan(array) for measure, array in values[name].items()}
-        rows[name] = AnswerRow(
-            values=values[name],
-            means={
-                measure: float(array[defined[measure]].mean()) if defined[measure].any() else math.nan
-                for measure, array in values[name].items()
-            },
-            counts={measure: int(there.sum()) for measure, there in defined.items()},
-            intervals={
-                measure: _interval(array, defined[measure], groups)
-                for measure, array in values[name].items()
-                if defined[measure].any()
-            },
+    for row, given in answers.items():
+        counts = {name: int((~np.isnan(array)).sum()) for name, array in values[row].items()}
+        rows[row] = AnswerRow(
+            values=values[row],
+            means={name: own[row, name].mean if counts[name] else math.nan for name in values[row]},
+            counts=counts,
+            intervals={name: own[row, name] for name in values[row] if counts[name]},
             latency=_latency(given),
             usage=Usage(sum(one.prompt_tokens for one in given), sum(one.completion_tokens for one in given)),
-            judged=Judged.of(judgements[name]) if name in judgements else None,
+            judged=Judged.of(judgements[row]) if row in judgements else None,
         )
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
     return AnswerReport(
@@ -82,23 +79,42 @@ def summarise(
     )
 
 
-def _interval(array: Floats, there: NDArray[np.bool_], groups: _Numbers) -> Interval:
-    return mean_interval(array[there], groups[there])
+def _intervals(arrays: Mapping[_Name, Floats], groups: _Numbers) -> dict[_Name, Interval]:
+    """Of the mean of each array, over what it speaks of; none of one that speaks of nothing."""
+    return {
+        name: interval
+        for names, table, clusters in _together(arrays, groups)
+        for name, interval in zip(names, mean_intervals(table, clusters), strict=True)
+    }
 
 
 def _comparisons(values: Values, groups: _Numbers) -> list[Compared]:
-    names = list(values)
-    found = []
-    for name in names[1:]:
-        for measure, array in values[name].items():
-            difference = array - values[names[0]][measure]
-            there = ~np.isnan(difference)
-            if there.any():
-                bounds = mean_interval(difference[there], groups[there])
-                p = p_value(difference[there], groups[there])
-                comparison = Comparison(name, names[0], measure, bounds, p)
-                found.append(Compared(comparison, int(there.sum())))
-    return found
+    first, *others = values
+    differences = {
+        (row, name): array - values[first][name] for row in others for name, array in values[row].items()
+    }
+    bounds = _intervals(differences, groups)
+    found = {
+        (row, name): Compared(Comparison(row, first, name, bounds[row, name], p), len(table))
+        for names, table, clusters in _together(differences, groups)
+        for (row, name), p in zip(names, p_values(table, clusters), strict=True)
+    }
+    return [found[key] for key in differences if key in found]
+
+
+def _together(arrays: Mapping[_Name, Floats], groups: _Numbers) -> list[tuple[list[_Name], Floats, _Numbers]]:
+    """Arrays that speak of the same questions, as the columns of one table (questions x arrays), with the clusters of
+    these questions: many columns are resampled as fast as one."""
+    names: dict[bytes, list[_Name]] = {}
+    for name, array in arrays.items():
+        names.setdefault(np.isnan(array).tobytes(), []).append(name)
+    tables = []
+    for alike in names.values():
+        table = np.stack([arrays[name] for name in alike], axis=1)
+        there = ~np.isnan(table[:, 0])
+        if there.any():
+            tables.append((alike, table[there], groups[there]))
+    return tables
 
 
 def _latency(given: Sequence[Answered]) -> dict[str, Timing]:

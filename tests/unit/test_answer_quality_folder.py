@@ -1,0 +1,100 @@
+"""The folder of a run: what is kept, what is cut away, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from trivium.errors import InputError
+from trivium.evaluation.answers.folder import SETTINGS, Lines, begin
+
+SETTINGS_NOW = {"reader": {"name": "tiny"}, "k": 6, "rows": {"vector": None, "mine": "abc"}, "judges": {}}
+
+
+class Number(BaseModel):
+    """A line."""
+
+    value: int
+
+
+def test_lines_are_there_after_the_process_is_gone(tmp_path: Path) -> None:
+    """Each as soon as it was added."""
+    path = tmp_path / "lines.jsonl"
+    Lines(path, Number).add(Number(value=1))
+    Lines(path, Number).add(Number(value=2))
+    assert [line.value for line in Lines(path, Number).all] == [1, 2]
+
+
+def test_a_line_that_was_broken_off_is_written_anew(tmp_path: Path) -> None:
+    """A process that was killed in the middle of a line costs that line alone."""
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b'{"value":1}\n{"val')
+    lines = Lines(path, Number)
+    lines.add(Number(value=2))
+    assert path.read_bytes() == b'{"value":1}\n{"value":2}\n'
+
+
+@pytest.mark.parametrize("line", [b"{}", b"no", b"", b'{"value":"x"}', b"\xff"])
+def test_a_line_of_another_kind_is_refused(tmp_path: Path, line: bytes) -> None:
+    """By its number."""
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b'{"value":1}\n' + line + b"\n")
+    with pytest.raises(InputError, match="line 2"):
+        Lines(path, Number)
+
+
+def test_a_run_goes_on_with_the_same_settings_and_takes_in_more_rows_and_judges(tmp_path: Path) -> None:
+    """And remembers those it was not asked for this time."""
+    begin(tmp_path / "run", SETTINGS_NOW, ["a.jsonl"])
+    begin(tmp_path / "run", {**SETTINGS_NOW, "rows": {"gold": None}, "judges": {"j": 1}}, ["a.jsonl"])
+    begin(tmp_path / "run", SETTINGS_NOW, ["a.jsonl"])
+    with pytest.raises(InputError, match="judge j"):
+        begin(tmp_path / "run", {**SETTINGS_NOW, "judges": {"j": 2}}, ["a.jsonl"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"k": 5}, "k: 6 before, 5 now"),
+        ({"reader": None}, "reader: .*tiny.* before, None now"),
+        ({"new": 1}, "new: None before, 1 now"),
+        ({"rows": {"mine": "def"}}, "row mine"),
+    ],
+)
+def test_a_run_of_other_settings_is_refused_and_nothing_is_touched(
+    tmp_path: Path, changes: dict[str, object], named: str
+) -> None:
+    """It says which, and what to do."""
+    begin(tmp_path, SETTINGS_NOW, ["a.jsonl"])
+    (tmp_path / "a.jsonl").write_text("{}\n")
+    before = (tmp_path / SETTINGS).read_bytes()
+    with pytest.raises(InputError, match=named) as refused:
+        begin(tmp_path, {**SETTINGS_NOW, **changes}, ["a.jsonl"])
+    assert "--out" in str(refused.value) and "--fresh" in str(refused.value)
+    assert (tmp_path / SETTINGS).read_bytes() == before and (tmp_path / "a.jsonl").exists()
+
+
+def test_fresh_removes_what_the_run_wrote_and_nothing_else(tmp_path: Path) -> None:
+    """The folder may hold other things."""
+    begin(tmp_path, SETTINGS_NOW, ["a.jsonl", "judged-*.jsonl"])
+    for name in ("a.jsonl", "judged-x.jsonl", "mine.txt"):
+        (tmp_path / name).write_text("x")
+    begin(tmp_path, {**SETTINGS_NOW, "k": 5}, ["a.jsonl", "judged-*.jsonl"], fresh=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", SETTINGS]
+
+
+@pytest.mark.parametrize("settings", ["", "[]", "{", "null"])
+def test_settings_that_cannot_be_read_are_said_to_be_that(tmp_path: Path, settings: str) -> None:
+    """Not taken for those of no run."""
+    (tmp_path / SETTINGS).write_text(settings)
+    with pytest.raises(InputError, match="expected the settings of a run"):
+        begin(tmp_path, SETTINGS_NOW, [])
+
+
+def test_answers_without_settings_are_not_gone_on_with(tmp_path: Path) -> None:
+    """Nobody knows what they hang on."""
+    (tmp_path / "a.jsonl").write_text("")
+    with pytest.raises(InputError, match=SETTINGS):
+        begin(tmp_path, SETTINGS_NOW, ["a.jsonl"])
