@@ -10,9 +10,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answer_quality import evaluate_answers, gold_hits
+from trivium.cli.app import app
 from trivium.datasets.gold import Gold
 from trivium.engine import Engine
 from trivium.errors import (
@@ -145,6 +147,13 @@ def test_more_may_be_asked_for_but_nothing_else(engine: Engine, tmp_path: Path) 
             evaluate_answers(engine, folder=tmp_path, retrievers=["vector"], **arguments)
 
 
+def test_a_file_without_a_question_to_ask_gives_an_empty_report(engine: Engine, tmp_path: Path) -> None:
+    """Means that do not exist are no zeros."""
+    report = evaluate_answers(engine, QUESTIONS[3:], tmp_path, model=Reader()).to_json()
+    assert (report["questions"], report["asked"], report["comparisons"]) == (2, 0, [])
+    assert report["rows"]["vector"]["contained"] is None
+
+
 def test_the_sample_hangs_on_the_seed_alone(engine: Engine, tmp_path: Path) -> None:
     """It is drawn from the questions that can be judged, so that it has the size that was asked for."""
     drawn = [
@@ -237,3 +246,20 @@ def test_bertscore_is_that_of_its_package(
     assert found[0] == 1 and np.isnan(found[1]) and found[2] == 0
     report = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector"], bertscore=scorer)
     assert report.bertscore == FakeScorer.hash and report.rows["vector"].counts["bertscore"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--sample", "3"], "--sample"),
+        (["--judge", "local"], "--judge"),
+        (["--seed", "0"], "--seed"),
+        (["--answers", "--runs", "x"], "--runs"),
+        (["--answers", "--selector", "llm"], "--selector"),
+        (["--answers", "--suite", "x.toml"], "QUESTIONS"),
+    ],
+)
+def test_options_that_do_not_belong_together_are_refused(arguments: list[str], named: str) -> None:
+    """As wrong usage, by name, before a store is opened."""
+    result = CliRunner().invoke(app, ["evaluate", "questions.jsonl", "--store", "no-such", *arguments])
+    assert result.exit_code == 2 and named in result.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from trivium.cli.answering import chat_model
 from trivium.cli.terminal import err, out, print_json, progress, shown
@@ -126,7 +127,7 @@ def judge_answers(
             seed=0 if grading.seed is None else grading.seed,
             exact=exact,
             fresh=fresh,
-            progress=bars,
+            progress=lambda what, done, total: bars(escape(what), done, total),
         )
     written = jsons.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"
     write_whole(target / "report.json", written)
