@@ -15,6 +15,8 @@ from trivium.cli.answering import chat_model
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.engine import Engine
 
+PANEL = "With --answers"
+
 Answers = Annotated[
     bool, typer.Option("--answers", help="Have the questions answered and judge the answers instead.")
 ]
@@ -23,8 +25,9 @@ Reader = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="With --answers, who answers: local, local:PATH, openai:NAME, or none for the best sentences."
+        help="Who answers: local, local:PATH, openai:NAME, or none for the best sentences."
         "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+        rich_help_panel=PANEL,
         show_default=False,
     ),
 ]
@@ -32,7 +35,8 @@ JudgeOption = Annotated[
     str | None,
     typer.Option(
         "--judge",
-        help="With --answers, a language model that judges faithfulness and factual correctness.",
+        help="A language model that judges faithfulness and factual correctness.",
+        rich_help_panel=PANEL,
         show_default=False,
     ),
 ]
@@ -41,27 +45,30 @@ BertScoreOption = Annotated[
     typer.Option(
         "--bertscore",
         metavar="MODEL",
-        help="With --answers, BERTScore by this model: a name such as roberta-large, or FOLDER:LAYERS.",
+        help="BERTScore by this model: a name such as roberta-large, or FOLDER:LAYERS.",
+        rich_help_panel=PANEL,
         show_default=False,
     ),
 ]
 Gold = Annotated[
     bool,
-    typer.Option("--gold", help="With --answers, also a row whose reader is given the gold passages."),
+    typer.Option("--gold", help="Also a row whose reader is given the gold passages.", rich_help_panel=PANEL),
 ]
 K = Annotated[
     int | None,
     typer.Option(
-        "--k", "-k", min=1, help="With --answers, how many passages to answer from.  \\[default: 6]"
+        "--k", "-k", min=1, help="How many passages to answer from.  \\[default: 6]", rich_help_panel=PANEL
     ),
 ]
 Sample = Annotated[
     int | None,
-    typer.Option("--sample", min=1, help="With --answers, only that many of the questions, drawn by --seed."),
+    typer.Option(
+        "--sample", min=1, help="Only that many of the questions, drawn by --seed.", rich_help_panel=PANEL
+    ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="With --sample, which questions are drawn.  \\[default: 0]"),
+    typer.Option("--seed", min=0, help="Which questions are drawn.  \\[default: 0]", rich_help_panel=PANEL),
 ]
 
 
