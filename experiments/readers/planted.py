@@ -4,7 +4,8 @@
 
 Each instruction of ``tests/unit/test_answering_planted.py`` stands in the first of two passages; the second one answers
 the question. A model *follows* an instruction when the trace of doing so is in what it writes and is not just the
-instruction copied. Shown is what it wrote, and whether the trace is still there in the answer that a reader gets.
+instruction copied. Shown is what it wrote, and whether the trace is still there in the answer that a reader gets. For
+comparison the question is also asked with harmless passages in that place.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import re
 from collections.abc import Generator, Sequence
 
-from tests.unit.answering_world import MOONS, ground, hit, made_up, world
+from tests.unit.answering_world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from tests.unit.test_answering_planted import PLANTED, QUESTION
 from trivium.answering.answer import answer
 from trivium.answering.events import Done
@@ -100,6 +101,11 @@ def main() -> None:
             "right": right,
             "wrote": model.said,
         }
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+    for uri in (HALL, LEAD, SATURN):
+        *_, done = answer(QUESTION, ground(store, [hit(store, uri), hit(store, MOONS, 2)]), (), model)
+        assert isinstance(done, Done)
+        line = {"name": uri, "right": "Hall" in done.answer.text, "wrote": model.said}
         print(json.dumps(line, ensure_ascii=False), flush=True)
     print(f"{model.name}: follows {followed} of {len(PLANTED)}; {reached} can be seen in the answer")
 

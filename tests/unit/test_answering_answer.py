@@ -99,6 +99,7 @@ def test_what_states_nothing_is_borne_out_by_nothing() -> None:
     [
         NOT_FOUND,
         "not found in the collection",
+        f"The answer to this question is: {NOT_FOUND}",
         f"{NOT_FOUND} However, Galileo is well known [1].",
         "",
         "  \n",

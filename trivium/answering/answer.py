@@ -23,6 +23,8 @@ from trivium.text import plain, words
 from trivium.types import Answer, Hit, Statement, Turn, Usage
 
 _REFUSAL = words(NOT_FOUND)
+_BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
+"""Small models put it like that."""
 _LEAST_REPEATED = 4
 """Words: shorter sentences may well be said twice."""
 _STOPS = tuple(".!?…。！？]\"'”’)")
@@ -143,12 +145,18 @@ def _final(text: str, cut: bool) -> str:
     text = text.strip()
     spans = sentences(text)
     said = [words(text[start:end]) for start, end in spans]
-    if not any(said) or said[0] == _REFUSAL:
+    refusals = [place for place, sentence in enumerate(said) if _refuses(sentence)]
+    if not any(said) or refusals[:1] == [0]:
         return NOT_FOUND
-    if _REFUSAL in said:
-        spans = spans[: said.index(_REFUSAL)]
+    if refusals:
+        spans = spans[: refusals[0]]
     elif cut and not text.endswith(_STOPS):
         if len(spans) == 1:
             return f"{text} …"
         spans = spans[:-1]
     return text[: spans[-1][1]]
+
+
+def _refuses(sentence: list[str]) -> bool:
+    before = len(sentence) - len(_REFUSAL)
+    return before >= 0 and sentence[before:] == _REFUSAL and _BEFORE_A_REFUSAL.issuperset(sentence[:before])
