@@ -81,6 +81,7 @@ def test_a_malformed_reply_is_asked_for_once_more() -> None:
     found = judged(model)
     assert (found.faithfulness, found.factual_correctness) == (1.0, 1.0)
     assert (found.calls, found.malformed, found.missing) == (6, 1, {})
+    assert found.unread == ("Sure! Here are the claims.",)
     again = model.asked[1]
     assert [message.role for message in again] == ["system", "user", "assistant", "user"]
     assert "no list of claims" in again[-1].content

@@ -24,11 +24,14 @@ from trivium.answering.marks import without_thoughts
 from trivium.evaluation.answers.judge_prompts import AGAIN, claims_prompt, verdicts_prompt
 from trivium.evaluation.answers.judge_reply import MalformedError, read_claims, read_verdicts
 from trivium.llm.base import ChatModel, Message
+from trivium.text import plain
 
 ATTEMPTS = 2
 MOST_TOKENS = 1024
 _SLACK = 64
 """Tokens for the marks around the messages, which differ from model to model."""
+_SHOWN = 300
+"""Characters of a malformed reply that are kept."""
 
 T = TypeVar("T")
 
@@ -47,7 +50,7 @@ class Claim(BaseModel):
 
 class Judgement(BaseModel):
     """What a judge said of one answer. A measure is None where it cannot be had, and ``missing`` says why, by measure.
-    ``malformed`` counts replies that were not as asked for, of all ``calls``."""
+    ``malformed`` counts replies that were not as asked for, of all ``calls``; ``unread`` is how these begin."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,6 +63,7 @@ class Judgement(BaseModel):
     known: tuple[Claim, ...] = ()
     calls: int = 0
     malformed: int = 0
+    unread: tuple[str, ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -78,7 +82,8 @@ class Judge:
         self._forget()
 
     def _forget(self) -> None:
-        self._calls = self._malformed = self._read = self._written = 0
+        self._calls = self._read = self._written = 0
+        self._unread: list[str] = []
 
     def judge(
         self, row: str, identifier: str, question: str, said: str, context: str, answers: Sequence[str]
@@ -172,7 +177,7 @@ class Judge:
             try:
                 return read(text)
             except MalformedError as error:
-                self._malformed += 1
+                self._unread.append(plain(text)[:_SHOWN])
                 fault = f"malformed: {error}"
                 again = Message("user", AGAIN.format(fault=error))
                 messages = (*messages, Message("assistant", text or "-"), again)
@@ -205,7 +210,8 @@ class Judge:
             claims=claims,
             known=known,
             calls=self._calls,
-            malformed=self._malformed,
+            malformed=len(self._unread),
+            unread=tuple(self._unread),
             prompt_tokens=self._read,
             completion_tokens=self._written,
         )
