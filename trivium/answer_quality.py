@@ -162,17 +162,7 @@ def gold_hits(store: GraphStore, gold: Gold, k: int) -> list[Hit]:
     in_turn = chain.from_iterable(zip_longest(*gold.groups))
     uris = [uri for uri in in_turn if uri is not None][:k]
     return [
-        Hit(
-            uri,
-            found.text,
-            1.0 / rank,
-            rank,
-            found.page,
-            found.section,
-            found.kind,
-            found.start,
-            found.end,
-        )
+        Hit(uri, found.text, 1 / rank, rank, found.page, found.section, found.kind, found.start, found.end)
         for rank, (uri, found) in enumerate(zip(uris, store.fetch(uris), strict=True), start=1)
     ]
 
@@ -248,7 +238,7 @@ def _judgements(
 ) -> dict[str, list[Judgement]]:
     lines = Lines(folder / f"judged-{quote(model.name, safe='')}.jsonl", Judgement)
     known = {(one.row, one.question): one for one in lines.all}
-    judge = Judge(model)
+    judge = Judge(model, lines.all)
     judgements: dict[str, list[Judgement]] = {row: [] for row in answers}
     for row, given in answers.items():
         for done, (question, one) in enumerate(zip(asked, given, strict=True), start=1):

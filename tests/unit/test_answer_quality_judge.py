@@ -120,6 +120,15 @@ def test_known_answers_that_cannot_be_broken_down_are_asked_about_once() -> None
     assert (first.calls, second.calls) == (4, 2)
 
 
+def test_known_answers_that_were_broken_down_before_are_not_asked_about_again() -> None:
+    """A run that goes on holds all rows against the same claims."""
+    first = judged(ScriptedModel(claims("A."), verdicts(1), claims("B.", "C."), verdicts(1), verdicts(1, 0)))
+    model = ScriptedModel(claims("D."), verdicts(1), verdicts(1), verdicts(0, 1))
+    second = Judge(model, [first]).judge("other", "q1", QUESTION, SAID, CONTEXT, ["Asaph Hall"])
+    assert [(claim.text, claim.answer) for claim in second.known] == [("B.", False), ("C.", True)]
+    assert second.calls == 4
+
+
 def test_what_a_judge_cannot_read_is_not_sent() -> None:
     """Passages longer than its window are said to be that."""
     model = ScriptedModel(claims("A."), context_tokens=900)

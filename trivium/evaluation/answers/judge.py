@@ -14,7 +14,7 @@ missing, with the reason, and never zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -74,11 +74,13 @@ class _UnjudgedError(Exception):
 
 class Judge:
     """Asks one language model, one answer after another. What the known answers state is asked once for each question,
-    whatever the row."""
+    whatever the row, and not where it is in ``earlier`` judgements."""
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, earlier: Iterable[Judgement] = ()) -> None:
         self._model = model
-        self._known: dict[str, list[str] | str] = {}
+        self._known: dict[str, list[str] | str] = {
+            one.question: [claim.text for claim in one.known] for one in earlier if one.known
+        }
         self._forget()
 
     def _forget(self) -> None:
