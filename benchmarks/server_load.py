@@ -3,10 +3,10 @@
     python benchmarks/server_load.py --store my-store --questions questions.jsonl --clients 50 --seconds 60 --changing
 
 Starts ``trivium serve`` on a copy of the store, has every client ask one question after the other on a connection of its
-own, and prints what came of it: answers by status, throughput, latencies, and the server's memory before and after. With
-``--changing`` a further client adds and deletes documents meanwhile, as fast as the server makes the changes.
-``--requests`` goes on until so many were answered, to see whether memory grows. Clients and server share the machine's
-cores.
+own, and prints what came of it: answers by status, throughput, latencies, and the memory of the server's processes at the
+quarters of the run (Linux; pages that several share count once). With ``--changing`` a further client adds and deletes
+documents meanwhile, as fast as the server makes the changes. ``--requests`` goes on until so many were answered, to see
+whether memory grows. Clients and server share the machine's cores.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Outcome:
     seconds: list[float] = field(default_factory=list)
     changes: list[float] = field(default_factory=list)
     failed_changes: int = 0
+    megabytes: list[float] = field(default_factory=list)
 
 
 class Client:
@@ -81,8 +82,8 @@ class Client:
 
 
 @contextmanager
-def server(store: Path, options: list[str]) -> Iterator[tuple[str, int]]:
-    """``trivium serve`` on a free port."""
+def server(store: Path, options: list[str]) -> Iterator[tuple[int, str, int]]:
+    """``trivium serve`` on a free port: process, host, port."""
     command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", "0", *options]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -90,7 +91,7 @@ def server(store: Path, options: list[str]) -> Iterator[tuple[str, int]]:
         found = re.search(r"http://([^:/]+):(\d+)/", running.stdout.readline())
         if found is None:
             sys.exit("the server did not start")
-        yield found.group(1), int(found.group(2))
+        yield running.pid, found.group(1), int(found.group(2))
     finally:
         running.send_signal(signal.SIGINT)
         running.wait(60)
@@ -102,11 +103,24 @@ async def ready(client: Client) -> None:
         await asyncio.sleep(0.1)
 
 
-async def memory(client: Client) -> float:
-    """Megabytes the server holds."""
-    _, text = await client.ask("GET", "/metrics")
-    found = re.search(rb"^process_resident_memory_bytes (\S+)", text, re.MULTILINE)
-    return float(found.group(1)) / 1e6 if found else float("nan")
+def memory(process: int) -> float:
+    """Megabytes that a process and its children hold, a shared page in equal parts by whoever shares it."""
+    folder = Path(f"/proc/{process}")
+    try:
+        found = re.search(r"^Pss:\s+(\d+) kB", (folder / "smaps_rollup").read_text(), re.MULTILINE)
+        tasks = list((folder / "task").iterdir())
+        children = " ".join((task / "children").read_text() for task in tasks).split()
+    except OSError:
+        return float("nan")
+    own = int(found.group(1)) / 1e3 if found else float("nan")
+    return own + sum(memory(int(child)) for child in children)
+
+
+async def watch_memory(process: int, until: Any, outcome: Outcome) -> None:
+    """Look once a second until it is time."""
+    while not until():
+        outcome.megabytes.append(memory(process))
+        await asyncio.sleep(1)
 
 
 async def ask_on(client: Client, bodies: list[bytes], first: int, until: Any, outcome: Outcome) -> None:
@@ -146,16 +160,15 @@ async def change_on(client: Client, until: Any, outcome: Outcome) -> None:
             outcome.failed_changes += status != 202 or job["state"] != "done"
 
 
-Measured = tuple[Outcome, float, float, float]
-
-
-async def load(host: str, port: int, given: argparse.Namespace, bodies: list[bytes]) -> Measured:
-    """The outcome, how long it took, and the server's memory before and after."""
+async def load(
+    process: int, host: str, port: int, given: argparse.Namespace, bodies: list[bytes]
+) -> tuple[Outcome, float]:
+    """The outcome, and how long it took."""
     watch = Client(host, port)
     await ready(watch)
     for body in bodies[:50]:
         await watch.ask("POST", "/search", body)
-    before, outcome, started = await memory(watch), Outcome(), time.perf_counter()
+    outcome, started = Outcome(), time.perf_counter()
 
     def until() -> bool:
         if given.requests is not None:
@@ -164,13 +177,14 @@ async def load(host: str, port: int, given: argparse.Namespace, bodies: list[byt
 
     clients = [Client(host, port) for _ in range(given.clients)]
     work = [ask_on(client, bodies, 7 * place, until, outcome) for place, client in enumerate(clients)]
+    work.append(watch_memory(process, until, outcome))
     if given.changing:
         work.append(change_on(Client(host, port), until, outcome))
     await asyncio.gather(*work)
     seconds = time.perf_counter() - started
     for client in (watch, *clients):
         client.close()
-    return outcome, seconds, before, await memory(watch)
+    return outcome, seconds
 
 
 def main() -> None:
@@ -200,12 +214,12 @@ def main() -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(given.store, Path(folder) / "store")
-        with server(copy, options) as (host, port):
-            outcome, seconds, before, after = asyncio.run(load(host, port, given, bodies))
-    report(given, outcome, seconds, before, after)
+        with server(copy, options) as (process, host, port):
+            outcome, seconds = asyncio.run(load(process, host, port, given, bodies))
+    report(given, outcome, seconds)
 
 
-def report(given: argparse.Namespace, outcome: Outcome, seconds: float, before: float, after: float) -> None:
+def report(given: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
     """Print what came of it."""
     changing = ", documents coming and going" if given.changing else ""
     grid = Table(title=f"{given.clients} clients, {seconds:.0f} s{changing}", show_header=False)
@@ -219,7 +233,9 @@ def report(given: argparse.Namespace, outcome: Outcome, seconds: float, before: 
         grid.add_row(
             "changes", f"{len(outcome.changes)}, {outcome.failed_changes} failed, median {median:.0f} ms"
         )
-    grid.add_row("memory", f"{before:.0f} MB before, {after:.0f} MB after")
+    last = len(outcome.megabytes) - 1
+    quarters = [outcome.megabytes[last * part // 4] for part in range(5)]
+    grid.add_row("memory", " → ".join(f"{megabytes:.0f}" for megabytes in quarters) + " MB")
     Console().print(grid)
 
 
