@@ -68,26 +68,33 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values; a mean that does not exist is null."""
         return {
-            "questions": len(self.traced.questions) + len(self.traced.untraceable),
-            "traced": len(self.traced.questions),
-            "untraceable": [
-                {"id": u.id, "cause": u.cause.value, "reason": u.reason} for u in self.traced.untraceable
-            ],
+            **traced_json(self.traced),
             "rows": {name: _row_json(row) for name, row in self.rows.items()},
-            "comparisons": [
-                {
-                    "row": c.row,
-                    "against": c.against,
-                    "measure": c.measure,
-                    "difference": c.difference.mean,
-                    "ci": [c.difference.low, c.difference.high],
-                    "p": c.p,
-                }
-                for c in self.comparisons
-            ],
+            "comparisons": [compared_json(compared) for compared in self.comparisons],
             "resampled": self.resampled,
             "clusters": self.clusters,
         }
+
+
+def traced_json(traced: Traced) -> dict[str, Any]:
+    """How many questions there were and could be traced, and why the others could not, as JSON values."""
+    return {
+        "questions": len(traced.questions) + len(traced.untraceable),
+        "traced": len(traced.questions),
+        "untraceable": [{"id": u.id, "cause": u.cause.value, "reason": u.reason} for u in traced.untraceable],
+    }
+
+
+def compared_json(compared: Comparison) -> dict[str, Any]:
+    """One row against another, as JSON values."""
+    return {
+        "row": compared.row,
+        "against": compared.against,
+        "measure": compared.measure,
+        "difference": compared.difference.mean,
+        "ci": [compared.difference.low, compared.difference.high],
+        "p": compared.p,
+    }
 
 
 def print_report(report: Report, console: Console) -> None:

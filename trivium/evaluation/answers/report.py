@@ -18,7 +18,7 @@ from trivium.evaluation.answers.judge import Judgement
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.markdown import share
-from trivium.evaluation.report import Comparison
+from trivium.evaluation.report import Comparison, compared_json, traced_json
 from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.significance import Interval
 from trivium.text import plain
@@ -99,11 +99,7 @@ class AnswerReport:
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values; a mean that does not exist is null."""
         return {
-            "questions": len(self.traced.questions) + len(self.traced.untraceable),
-            "traced": len(self.traced.questions),
-            "untraceable": [
-                {"id": u.id, "cause": u.cause.value, "reason": u.reason} for u in self.traced.untraceable
-            ],
+            **traced_json(self.traced),
             "without_answers": self.without_answers,
             "asked": len(self.asked),
             "reader": self.reader,
@@ -111,18 +107,7 @@ class AnswerReport:
             "bertscore": self.bertscore,
             "k": self.k,
             "rows": {name: _row_json(row) for name, row in self.rows.items()},
-            "comparisons": [
-                {
-                    "row": c.found.row,
-                    "against": c.found.against,
-                    "measure": c.found.measure,
-                    "questions": c.questions,
-                    "difference": c.found.difference.mean,
-                    "ci": [c.found.difference.low, c.found.difference.high],
-                    "p": c.found.p,
-                }
-                for c in self.comparisons
-            ],
+            "comparisons": [{**compared_json(c.found), "questions": c.questions} for c in self.comparisons],
             "resampled": self.resampled,
             "clusters": self.clusters,
         }
