@@ -1,8 +1,4 @@
-"""In continuous integration nothing may be missing: a test that would skip for want of a component fails there.
-
-Where several processes run the tests, those of one file stay together, and so do all that share the servers of Neo4j:
-one process has them.
-"""
+"""In continuous integration nothing may be missing: a test that would skip for want of a component fails there."""
 
 from __future__ import annotations
 
@@ -14,16 +10,6 @@ import pytest
 from tests.neo4j_servers import neo4j_5, neo4j_2026
 
 __all__ = ["neo4j_5", "neo4j_2026"]
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say which tests stay together (``pytest --dist loadgroup``)."""
-    for item in items:
-        callspec = getattr(item, "callspec", None)
-        values = () if callspec is None else map(str, callspec.params.values())
-        shared = not {*__all__}.isdisjoint([*getattr(item, "fixturenames", ()), *values])
-        item.add_marker(pytest.mark.xdist_group("neo4j" if shared else item.location[0]))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -26,18 +26,15 @@ STORES: dict[str, Callable[[Path], GraphStore]] = {
     "memory": lambda _: MemoryStore(),
     "embedded": EmbeddedStore.create,
 }
-SERVERS = {"neo4j_5": "neo4j-5.26", "neo4j_2026": "neo4j-2026.08"}
-"""Stores in a server's database: the fixture of the server, and what it is called."""
+SERVERS = {"neo4j-5.26": "neo4j_5", "neo4j-2026.08": "neo4j_2026"}
+"""Stores in a server's database, by the fixture of the server."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test once for every store it can run on."""
     if "make_store" in metafunc.fixturenames:
         two = metafunc.definition.get_closest_marker("two_stores") is not None
-        names = STORES.keys() if two else [*STORES, *SERVERS]
-        metafunc.parametrize(
-            "make_store", names, ids=[SERVERS.get(name, name) for name in names], indirect=True
-        )
+        metafunc.parametrize("make_store", [*STORES] if two else [*STORES, *SERVERS], indirect=True)
 
 
 @pytest.fixture
@@ -52,7 +49,7 @@ def make_store(
     monkeypatch.setenv("TRIVIUM_HOME", str(root / "home"))
     with ExitStack() as stack:
         if make is None:
-            server: Server = request.getfixturevalue(request.param)
+            server: Server = request.getfixturevalue(SERVERS[request.param])
             monkeypatch.setenv("NEO4J_USER", server.user)
             monkeypatch.setenv("NEO4J_PASSWORD", server.password)
             wipe(server)
