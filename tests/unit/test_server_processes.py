@@ -33,7 +33,8 @@ def client(store: Path) -> Iterator[TestClient]:
     """Of a server whose questions two processes answer."""
     app = create_app(store, ServerSettings(processes=2))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
-        until(lambda: app.state.service.collection.ready)
+        until(lambda: client.get("/ready").status_code == 200)
+        assert app.state.service.processes.ready
         yield client
     assert not multiprocessing.active_children()
 

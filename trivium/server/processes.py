@@ -42,11 +42,17 @@ class Processes:
         self._count = count
         self._observe = observe
         self._idle: SimpleQueue[_Process] = SimpleQueue()
+        self.ready = False
+        """Whether all have opened the store."""
 
     def start(self) -> None:
-        """Start them; the first questions wait until the store is open. Its indexes must be up to date."""
-        for _ in range(self._count):
-            self._idle.put(_Process(self._store))
+        """Start them and wait until the store is open, whose indexes must be up to date; who asks meanwhile waits too."""
+        started = [_Process(self._store) for _ in range(self._count)]
+        for process in started:
+            with suppress(EOFError, OSError):  # whoever asks it will see
+                process.wait()
+            self._idle.put(process)
+        self.ready = True
 
     def ask(self, kind: str, given: BaseModel, state: str | None) -> Reply:
         """The answer of whichever is idle, from a state of the store that is at least ``state``; waits for one.
@@ -83,9 +89,17 @@ class _Process:
         self._process = context.Process(target=_answer_all, args=(theirs, store), daemon=True)
         self._process.start()
         theirs.close()  # or its end would not be noticed
+        self._open = False
+
+    def wait(self) -> None:
+        """Until it has opened the store. Raises EOFError or OSError where it ends instead."""
+        if not self._open:
+            self._pipe.recv_bytes()
+            self._open = True
 
     def ask(self, question: bytes) -> tuple[dict[str, Any], bytes]:
         """Head and body of the answer. Raises EOFError or OSError where the process ends."""
+        self.wait()
         self._pipe.send_bytes(question)
         return json.loads(self._pipe.recv_bytes()), self._pipe.recv_bytes()
 
@@ -112,6 +126,7 @@ def _answer_all(pipe: Connection, store: str) -> None:
     with threadpool_limits(limits=1):
         collection.open(follow=False)
         with suppress(EOFError, OSError):
+            pipe.send_bytes(b"open")
             while True:
                 question = json.loads(pipe.recv_bytes())
                 stages.clear()

@@ -56,9 +56,9 @@ async def health() -> Health:
 @router.get("/ready", responses={503: {"model": Readiness}})
 async def ready(response: Response, serving: Serving) -> Readiness:
     """Whether questions can be answered; 503 where not."""
-    collection = serving.collection
+    collection, processes = serving.collection, serving.processes
     answer = Readiness(
-        ready=collection.embedded,
+        ready=collection.embedded and (processes is None or processes.ready),
         store=collection.ready,
         embedder=collection.embedded,
         index_current=collection.ready and collection.current,
