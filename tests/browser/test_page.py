@@ -359,3 +359,17 @@ while (getComputedStyle(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground =
 const [text, behind] = [getComputedStyle(arguments[0]).color, getComputedStyle(ground).backgroundColor].map(luminance);
 return [(Math.max(text, behind) + 0.05) / (Math.min(text, behind) + 0.05), behind];
 """
+
+
+def test_a_citation_that_the_answer_does_not_name_is_shown_at_its_sentence(
+    store: Path, chrome: Chrome
+) -> None:
+    """A model that cites nothing by itself is cited for, sentence by sentence."""
+    script = Script(pieces=("Asaph Hall found them. ", "They are made of cheese."), unnamed="Asaph")
+    with listening(store, script=script) as address:
+        chrome.get(address)
+        soon(lambda: all_of(chrome, ".title"))
+        pose(chrome, QUESTION)
+        borne_out, cheese = all_of(chrome, ".statement")
+        assert [mark.text for mark in borne_out.find_elements(By.CSS_SELECTOR, ".cite")] == ["1"]
+        assert not cheese.find_elements(By.CSS_SELECTOR, ".cite")

@@ -75,16 +75,18 @@ class ScriptedAsker:
                 if script.error is not None:
                     raise script.error
                 yield Piece(piece)
-            yield Done(answer(question, "".join(script.pieces), hits))
+            yield Done(answer(question, "".join(script.pieces), hits, script.unnamed))
         finally:
             script.closed.set()
 
 
 @dataclass
 class Script:
-    """What is answered, and what was asked. ``closed`` is set when an answer has ended, whichever way."""
+    """What is answered, and what was asked. ``closed`` is set when an answer has ended, whichever way. A sentence with
+    ``unnamed`` in it is borne out by the first hit without naming it."""
 
     pieces: tuple[str, ...] = ("Asaph Hall ", "found them [1].")
+    unnamed: str = "[1]"
     error: Exception | None = None
     gate: threading.Event = field(default_factory=threading.Event)
     closed: threading.Event = field(default_factory=threading.Event)
@@ -95,24 +97,24 @@ class Script:
         return ScriptedAsker(engine, self)
 
 
-def answer(question: str, text: str, hits: tuple[Hit, ...]) -> Answer:
-    """An answer that rests on the first hit; sentences without a mark are not borne out."""
+def answer(question: str, text: str, hits: tuple[Hit, ...], borne_out: str = "[1]") -> Answer:
+    """An answer that rests on the first hit; sentences without a mark (or what else is ``borne_out``) are not."""
     first = hits[0]
     return Answer(
         question=question,
         asked=question,
         text=text,
         found=True,
-        statements=tuple(_statements(text)),
+        statements=tuple(_statements(text, borne_out)),
         citations=(Citation(1, first.uri, first.page, first.section, first.start, first.end),),
         hits=hits,
         usage=Usage(),
     )
 
 
-def _statements(text: str) -> Iterator[Statement]:
+def _statements(text: str, borne_out: str) -> Iterator[Statement]:
     for sentence in re.finditer(r"\S.*?\.(?= |$)", text):
-        cites = "[1]" in sentence.group()
+        cites = borne_out in sentence.group()
         yield Statement(sentence.start(), sentence.end(), (1,) if cites else (), 0.9 if cites else 0.1, cites)
 
 

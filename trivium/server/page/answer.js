@@ -37,7 +37,8 @@ export function showAnswer(done) {
   let from = 0;
   for (const statement of done.statements) {
     parts.push(text.slice(from, statement.start));
-    const sentence = linked(text.slice(statement.start, statement.end), cited, texts);
+    const said = text.slice(statement.start, statement.end);
+    const sentence = [...linked(said, cited, texts), ...unnamed(said, statement, cited, texts)];
     parts.push(
       statement.supported || !done.found
         ? el("span", { class: "statement" }, ...sentence)
@@ -62,6 +63,15 @@ function linked(text, cited, texts) {
     const citation = cited.get(/^\[(\d+)\]$/.exec(part)?.[1]);
     return citation === undefined ? part : mark(citation, texts.get(citation.uri));
   });
+}
+
+/** Citations of a sentence that it does not name itself: they were found for it. */
+function unnamed(said, statement, cited, texts) {
+  return statement.citations
+    .filter((number) => !said.includes(`[${number}]`))
+    .map((number) => cited.get(String(number)))
+    .filter((citation) => citation !== undefined)
+    .map((citation) => mark(citation, texts.get(citation.uri)));
 }
 
 function mark(citation, text) {
