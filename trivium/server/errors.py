@@ -96,6 +96,19 @@ def of_trivium(error: TriviumError) -> ApiError:
             return ApiError(500, "internal", "the server made a mistake; its log has the details")
 
 
+def as_api_error(error: BaseException) -> ApiError:
+    """What a client is told of anything that went wrong."""
+    match error:
+        case ApiError():
+            return error
+        case PoolFullError():
+            return busy("more questions are waiting than can be answered soon")
+        case TriviumError():
+            return of_trivium(error)
+        case _:
+            return ApiError(500, "internal", "the server made a mistake; its log has the details")
+
+
 def install(app: FastAPI) -> None:
     """Have every error of an app answered in the one way."""
 
@@ -108,8 +121,8 @@ def install(app: FastAPI) -> None:
         return JSONResponse(error_body("gone", "the client hung up"), CLIENT_GONE)
 
     @app.exception_handler(PoolFullError)
-    async def pool_full(_: Request, __: PoolFullError) -> JSONResponse:
-        return busy("more questions are waiting than can be answered soon").response()
+    async def pool_full(_: Request, error: PoolFullError) -> JSONResponse:
+        return as_api_error(error).response()
 
     @app.exception_handler(TriviumError)
     async def trivium_error(_: Request, error: TriviumError) -> JSONResponse:

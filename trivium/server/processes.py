@@ -12,6 +12,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from http import HTTPStatus
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,8 +21,8 @@ from typing import Any
 from pydantic import BaseModel
 from threadpoolctl import threadpool_limits
 
-from trivium.errors import StoreError, TriviumError
-from trivium.server.errors import ApiError, of_trivium
+from trivium.errors import StoreError
+from trivium.server.errors import ApiError, as_api_error
 from trivium.server.questions import KINDS, Reply
 from trivium.serving.collection import Collection
 from trivium.serving.engine import ServingEngine
@@ -143,14 +144,11 @@ def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str,
         collection.reach(question["state"])
         given = kind.given.model_validate(question["given"])
         reply = collection.read(lambda engine: kind.work(engine, given))
-    except ApiError as error:
-        return {"error": _told(error)}, b""
-    except TriviumError as error:
-        _log.error("%s: %s", type(error).__name__, error)
-        return {"error": _told(of_trivium(error))}, b""
-    except Exception:
-        _log.exception("a question could not be answered")
-        return {"error": _told(of_trivium(TriviumError()))}, b""
+    except Exception as error:
+        told = as_api_error(error)
+        if told.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            _log.exception("a question could not be answered")
+        return {"error": _told(told)}, b""
     return {"headers": dict(reply.headers)}, reply.body
 
 

@@ -14,9 +14,7 @@ from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
-from trivium.errors import TriviumError
-from trivium.server.errors import ApiError, ClientGoneError, busy, error_body, of_trivium
-from trivium.server.pool import PoolFullError
+from trivium.server.errors import ClientGoneError, as_api_error, busy, error_body
 from trivium.server.schemas import AskAnswer, AskRequest, errors
 from trivium.server.service import Service, Serving, hung_up, unless_gone
 from trivium.types import Answer
@@ -171,15 +169,7 @@ def _named(event: AnswerEvent) -> tuple[str, dict[str, Any]]:
 
 
 def _error_of(error: BaseException) -> dict[str, dict[str, str]]:
-    match error:
-        case ApiError():
-            answer = error
-        case PoolFullError():
-            answer = busy("more questions are waiting than can be answered soon")
-        case TriviumError():
-            answer = of_trivium(error)
-        case _:
-            answer = ApiError(500, "internal", "the server made a mistake; its log has the details")
+    answer = as_api_error(error)
     return error_body(answer.code, answer.detail)
 
 
