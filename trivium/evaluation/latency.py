@@ -55,6 +55,14 @@ class Timing(BaseModel):
     median: float
     p90: float
 
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Timing:
+        """From the seconds of each question; nothing where there is none."""
+        if not len(seconds):
+            return cls(median=0.0, p90=0.0)
+        milliseconds = 1000 * np.asarray(seconds)
+        return cls(median=float(np.median(milliseconds)), p90=float(np.quantile(milliseconds, 0.9)))
+
 
 def timings(laps: Sequence[Mapping[str, float]]) -> dict[str, Timing]:
     """Stage -> timing, from the seconds of each search; a stage that a search did not have took it no time.
@@ -63,8 +71,4 @@ def timings(laps: Sequence[Mapping[str, float]]) -> dict[str, Timing]:
     2.0
     """
     known = [name for name in (*STAGES, TOTAL) if any(name in lap for lap in laps)]
-    found = {}
-    for name in known:
-        milliseconds = 1000 * np.array([lap.get(name, 0.0) for lap in laps])
-        found[name] = Timing(median=float(np.median(milliseconds)), p90=float(np.quantile(milliseconds, 0.9)))
-    return found
+    return {name: Timing.of([lap.get(name, 0.0) for lap in laps]) for name in known}

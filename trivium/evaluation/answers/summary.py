@@ -118,13 +118,7 @@ def _together(arrays: Mapping[_Name, Floats], groups: _Numbers) -> list[tuple[li
 
 
 def _latency(given: Sequence[Answered]) -> dict[str, Timing]:
-    if not given:
-        return {name: Timing(median=0.0, p90=0.0) for name in ("answer", "search")}
-    seconds = {
-        "answer": np.array([one.seconds for one in given]),
-        "search": np.array([one.search_seconds for one in given]),
-    }
     return {
-        name: Timing(median=float(1000 * np.median(all_of)), p90=float(1000 * np.quantile(all_of, 0.9)))
-        for name, all_of in seconds.items()
+        "answer": Timing.of([one.seconds for one in given]),
+        "search": Timing.of([one.search_seconds for one in given]),
     }
