@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import chunk_uri, headings_of, section_uri
-from trivium.graph.store import GraphStore, Vectors
+from trivium.graph.store import Codes, GraphStore, Vectors
 from trivium.text import count_tokens, terms
 from trivium.types import EmbedderIdentity
 
@@ -90,6 +90,16 @@ def embed_pending(store: GraphStore) -> None:
     texts = store.pending_texts()
     if texts:
         store.put_vectors(texts, np.stack([unit(text) for text in texts]))
+    passages = store.pending_sentences()
+    if passages:
+        store.put_sentences(passages, [codes(passage.text) for passage in passages])
+
+
+def codes(text: str, dimension: int = IDENTITY.dimension) -> Codes:
+    """Vectors of the words of a text, none where there is but one: what a store keeps of its sentences."""
+    words = text.split()
+    rows = [np.round(100 * unit(word, dimension)) for word in words if len(words) > 1]
+    return np.array(rows, dtype=np.int8).reshape(len(rows), dimension)
 
 
 _TITLES = ("A", "B", "C", "a", "b", "A (x)", "B (x)", "é", "%23")

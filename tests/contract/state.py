@@ -22,6 +22,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
     sections = [uri for uris in outline.values() for uri in uris]
     titles = sorted({title for title, _ in store.names()} | set(entities))
     types = sorted({r.type for r in store.relations(entities)})
+    sentences = store.sentence_vectors(chunks)
     statistics, counts = store.term_statistics(TERMS), store.term_counts(chunks, TERMS)
     return {
         "pages": store.pages(),
@@ -71,6 +72,8 @@ def state_of(store: GraphStore) -> dict[str, Any]:
             "chunk": store.vectors(Label.CHUNK, chunks).tobytes(),
             "relation": store.relation_vectors(types).tobytes(),
         },
+        "sentences": [part.tolist() for part in (sentences.codes, sentences.starts)],
+        "pending_sentences": store.pending_sentences(),
         "searches": [_searches(store, question, chunks) for question in QUESTIONS],
     }
 

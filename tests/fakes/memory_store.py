@@ -35,14 +35,19 @@ from trivium.graph.schema import (
     Hop,
     Label,
     RelationshipType,
+    embedding_text,
+    headings_of,
     unescape,
 )
 from trivium.graph.store import (
     Adjacency,
     ChunkRecord,
+    Codes,
     Neighbour,
+    Passage,
     Progress,
     Reached,
+    SentenceVectors,
     Similarities,
     StoreInfo,
     TermCounts,
@@ -173,6 +178,15 @@ class MemoryStore:
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         self._vectors.put(texts, vectors)
+        self._prune()
+
+    def pending_sentences(self) -> list[Passage]:
+        chunks = [(chunk_text(chunk), chunk) for _, chunk in self._graph.chunks()]
+        pending = [chunk for text, chunk in chunks if not self._vectors.has_sentences(text)]
+        return list(dict.fromkeys(Passage(tuple(headings_of(c.parent)), c.text) for c in pending))
+
+    def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+        self._vectors.put_sentences([embedding_text(p.headings, p.text) for p in passages], codes)
         self._prune()
 
     def refresh(self, progress: Progress | None = None) -> None:
@@ -313,6 +327,10 @@ class MemoryStore:
     def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
         texts = self._graph.nodes(label)
         return self._vectors.rows([texts.get(uri) for uri in uris])
+
+    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
+        texts = self._graph.nodes(Label.CHUNK)
+        return self._vectors.sentences([texts.get(uri) for uri in chunks])
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         known = {relation.type for relation in self._graph.relations()}

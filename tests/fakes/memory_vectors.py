@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.store import Vectors
+from trivium.graph.store import Codes, SentenceVectors, Vectors
 from trivium.types import EmbedderIdentity
 
 
@@ -18,6 +18,7 @@ class MemoryVectors:
     def __init__(self) -> None:
         self.embedder: EmbedderIdentity | None = None
         self._vectors: dict[str, Vectors] = {}
+        self._sentences: dict[str, Codes] = {}
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -27,7 +28,7 @@ class MemoryVectors:
 
     def claim(self, identity: EmbedderIdentity) -> None:
         """Take vectors of this embedder from now on; refused once there are some of another."""
-        if self._vectors and identity != self.embedder:
+        if (self._vectors or self._sentences) and identity != self.embedder:
             raise EmbedderMismatchError(f"the store was filled by {self.embedder}, not {identity}")
         self.embedder = identity
 
@@ -41,8 +42,32 @@ class MemoryVectors:
             raise StoreError("vectors must be finite and of unit length")
         self._vectors.update((text, vectors[i].copy()) for i, text in enumerate(texts))
 
+    def put_sentences(self, texts: Sequence[str], codes: Sequence[Codes]) -> None:
+        """Keep vectors of the sentences of texts."""
+        if self.embedder is None:
+            raise StoreError("set_embedder comes before put_sentences")
+        if len(texts) != len(codes):
+            raise StoreError(f"expected {len(texts)} arrays, got {len(codes)}")
+        for one in codes:
+            if one.dtype != np.int8 or one.shape[1:] != (self.embedder.dimension,) or not one.any(axis=1).all():
+                raise StoreError(f"not sentence vectors: {one!r}")
+        self._sentences.update((text, one.copy()) for text, one in zip(texts, codes, strict=True))
+
+    def has_sentences(self, text: str) -> bool:
+        """Whether they were put, were it none."""
+        return text in self._sentences
+
+    def sentences(self, texts: Sequence[str | None]) -> SentenceVectors:
+        """Of texts, in their order."""
+        dimension = 0 if self.embedder is None else self.embedder.dimension
+        none = np.zeros((0, max(1, dimension)), dtype=np.int8)
+        codes = [none if text is None else self._sentences.get(text, none) for text in texts]
+        starts = np.cumsum([0, *(len(one) for one in codes)])
+        return SentenceVectors(np.concatenate([none, *codes]), starts.astype(np.int64))
+
     def keep(self, texts: Sequence[str]) -> None:
         """Forget the vectors of all other texts."""
+        self._sentences = {text: self._sentences[text] for text in texts if text in self._sentences}
         self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
 
     def cosine(self, vector: Vectors, text: str) -> float:

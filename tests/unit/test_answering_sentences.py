@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.answering.sentences import sentences
+from trivium.sentences import sentences
 
 
 @pytest.mark.parametrize(

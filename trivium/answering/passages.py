@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.answering.sentences import sentences
+from trivium.sentences import sentences
 from trivium.graph.schema import headings_of
 from trivium.text import terms, words
 from trivium.types import Citation, Hit

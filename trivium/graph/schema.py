@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 MAX_URI_BYTES = 4000
 """Longest uri, in bytes of UTF-8: a graph database keeps uris in index keys of about 8 kB at most."""

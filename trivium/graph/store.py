@@ -21,6 +21,8 @@ from trivium.types import EmbedderIdentity
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
+Codes = NDArray[np.int8]
+"""Vectors (n x d) as whole numbers: rows are directions, their lengths mean nothing."""
 Progress = Callable[[int, int], None]
 """Called with (done, total)."""
 
@@ -82,6 +84,23 @@ class Similarities:
     section: Floats
     page: Floats
     entity: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What of a chunk is embedded: its headings, the title first, and its text."""
+
+    headings: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceVectors:
+    """Vectors of the sentences of chunks, in the chunks' order: those of chunk i are the rows
+    ``starts[i]:starts[i + 1]`` of ``codes`` (sentences x d)."""
+
+    codes: Codes
+    starts: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +258,16 @@ class GraphStore(Protocol):
         """Keep vectors (n x d, unit length) of texts, in one transaction."""
         ...
 
+    def pending_sentences(self) -> list[Passage]:
+        """The distinct passages whose sentences :meth:`put_sentences` has not been told of yet, by page and
+        position."""
+        ...
+
+    def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+        """Keep the vectors of the sentences (m x d) of each passage, in place of earlier ones; m is 0 where they
+        would say no more than the passage's own. Passages that no chunk has are passed over."""
+        ...
+
     def refresh(self, progress: Progress | None = None) -> None:
         """Bring every derived index up to date with the written pages and vectors. Reads do it by themselves
         when they find an index stale; calling it after a load makes the cost visible."""
@@ -281,6 +310,10 @@ class GraphStore(Protocol):
 
     def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
         """Embeddings (n x d); a row of NaN where the node is unknown or has none."""
+        ...
+
+    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
+        """Vectors of the sentences of chunks, in the order asked; none where the chunk is unknown or has none."""
         ...
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:

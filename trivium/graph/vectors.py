@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
 
 from trivium.errors import StoreError
-from trivium.graph.store import Vectors
+from trivium.graph.store import Codes, SentenceVectors, Vectors
 
 UNIT_TOLERANCE = 1e-3
 """How far from 1 the length of a vector may be: half-precision models end up within 5e-4."""
@@ -35,6 +36,27 @@ def check_vectors(vectors: Vectors, count: int, dimension: int) -> None:
             f"expected vectors of unit length, got one of length {lengths[wrong[0]]:.6g} in row {wrong[0]}"
             f" ({len(wrong)} of {count} rows are off); normalise them, and look for NaN or infinity"
         )
+
+
+def check_codes(codes: Sequence[Codes], count: int, dimension: int) -> None:
+    """Raise StoreError unless there are ``count`` matrices of 8-bit directions of ``dimension`` numbers."""
+    if len(codes) != count:
+        raise StoreError(f"expected sentence vectors of {count} passages, got those of {len(codes)}")
+    for row, one in enumerate(codes):
+        if one.dtype != np.int8 or one.ndim != 2 or one.shape[1] != dimension:
+            raise StoreError(
+                f"expected sentence vectors of shape (m, {dimension}) and type int8, got {one.shape} of {one.dtype}"
+                f" in place {row}"
+            )
+        if not one.any(axis=1).all():
+            raise StoreError(f"expected sentence vectors with a direction, got one of zeros in place {row}")
+
+
+def join_codes(data: Sequence[bytes], dimension: int) -> SentenceVectors:
+    """Sentence vectors from what was kept of each chunk: numbers of a byte, ``dimension`` of them a sentence."""
+    codes = np.frombuffer(b"".join(data), dtype=np.int8).reshape(-1, max(1, dimension))
+    counts = [len(one) // max(1, dimension) for one in data]
+    return SentenceVectors(codes, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64))
 
 
 def check_query(vector: Vectors, dimension: int) -> None:

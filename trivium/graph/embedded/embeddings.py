@@ -28,7 +28,8 @@ def claim(connection: Connection, identity: EmbedderIdentity) -> None:
     known = read_embedder(connection)
     if known == identity:
         return
-    if known is not None and connection.execute("SELECT 1 FROM vector LIMIT 1").fetchone() is not None:
+    filled = "SELECT 1 FROM vector UNION ALL SELECT 1 FROM sentences LIMIT 1"
+    if known is not None and connection.execute(filled).fetchone() is not None:
         raise EmbedderMismatchError(
             f"the store was filled by embedder {known.name!r} (version {known.version}, {known.dimension} "
             f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "

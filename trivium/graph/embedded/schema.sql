@@ -27,6 +27,13 @@ CREATE TABLE vector (
     data    BLOB NOT NULL
 ) STRICT;
 
+-- Vectors of the sentences of a chunk's text, one after another, a byte a number; empty where there is no more than
+-- one sentence.
+CREATE TABLE sentences (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    data    BLOB NOT NULL
+) STRICT;
+
 -- Every title in play: of pages, of aliases, and those that citations and relations name. One that is the
 -- alias of a page and not a page itself leads to that page; all others stand for themselves and are the
 -- entities (leads_to is NULL exactly for them, and only they have a text).

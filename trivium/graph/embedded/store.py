@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from trivium.graph.embedded import embeddings, expand, reader, search, writer
+from trivium.graph.embedded import embeddings, expand, reader, search, sentences, writer
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.decision import read_decision, write_decision
 from trivium.graph.embedded.frozen import freeze
@@ -25,9 +25,12 @@ from trivium.graph.schema import Hop, Label
 from trivium.graph.store import (
     Adjacency,
     ChunkRecord,
+    Codes,
     Neighbour,
+    Passage,
     Progress,
     Reached,
+    SentenceVectors,
     Similarities,
     StoreInfo,
     TermCounts,
@@ -159,6 +162,14 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             embeddings.put_vectors(connection, texts, vectors)
 
+    def pending_sentences(self) -> list[Passage]:
+        with self._database.snapshot() as connection:
+            return sentences.pending_sentences(connection)
+
+    def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+        with self._database.writing() as connection:
+            sentences.put_sentences(connection, passages, codes)
+
     def refresh(self, progress: Progress | None = None) -> None:
         self._current(progress)
 
@@ -253,6 +264,11 @@ class EmbeddedStore:
         known = rows >= 0
         rows[known] = nodes.vector[rows[known]]
         return generation.matrix.gather(rows)
+
+    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
+        dimension = self._current().dimension
+        with self._database.reading() as connection:
+            return sentences.sentence_vectors(connection, dimension, chunks)
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         with self._database.reading() as connection:

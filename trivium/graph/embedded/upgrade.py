@@ -11,7 +11,12 @@ _ENTITY_TYPE = """entity_type (
     type    TEXT NOT NULL
 ) STRICT"""
 
-_ADDED = ((2, _ENTITY_TYPE),)
+_SENTENCES = """sentences (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    data    BLOB NOT NULL
+) STRICT"""
+
+_ADDED = ((2, _ENTITY_TYPE), (3, _SENTENCES))
 """Tables and the version they came with, as in schema.sql. They are empty in a store that had none."""
 
 
