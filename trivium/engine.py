@@ -20,7 +20,7 @@ from trivium.answering.events import AnswerEvent, Done
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.embedding.base import Embedder
-from trivium.embedding.fill import fill
+from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.registry import open_embedder
 from trivium.errors import EmbedderMismatchError, InputError, StoreError
 from trivium.evaluation.rankings import Ranking, fused_ranking, order, own_ranking
@@ -36,6 +36,7 @@ from trivium.graph.bulk import ExportReport, export
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.homes import open_or_create_store, open_store
 from trivium.graph.schema import page_uri
+from trivium.graph.sentences import sentence_texts
 from trivium.graph.store import GraphStore, StoreInfo, round_score
 from trivium.ingest import IngestReport, load
 from trivium.ingest import Progress as LoadProgress
@@ -142,11 +143,12 @@ class Engine:
         format: Format = "auto",
         workers: int | None = None,
         embed: bool = True,
+        sentences: bool = True,
         progress: LoadProgress | None = None,
         names: Mapping[str, str] | None = None,
     ) -> IngestReport:
-        """Parse, load and (unless ``embed`` is false) embed sources; also adds to a store that has some. ``names`` says
-        by path what files are called, where that is not their path.
+        """Parse, load and (unless ``embed`` is false) embed sources; also adds to a store that has some.
+        ``sentences`` is as in :meth:`embed`. ``names`` says by path what files are called, where that is not their path.
 
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work.
@@ -162,7 +164,10 @@ class Engine:
             names=names,
         )
         if embed:
-            self.embed(None if progress is None else lambda done, total: progress("embed", done, total))
+            self.embed(
+                None if progress is None else lambda done, total: progress("embed", done, total),
+                sentences=sentences,
+            )
         self.store.refresh(None if progress is None else lambda done, total: progress("index", done, total))
         return report
 
@@ -178,13 +183,23 @@ class Engine:
         self.store.refresh()
         return removed
 
-    def embed(self, progress: Progress | None = None) -> int:
-        """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done."""
+    def embed(self, progress: Progress | None = None, *, sentences: bool = True) -> int:
+        """Embed every text that has no vector yet, and (unless ``sentences`` is false) the sentences of chunks one by
+        one; returns how many texts that were. Resumable: what is done stays done. ``progress`` counts texts, and the
+        chunks whose sentences were embedded."""
         texts = self.store.pending_texts()
-        if not texts:
+        passages = self.store.pending_sentences() if sentences else []
+        if not texts and not passages:
             return 0
         self.store.set_embedder(self.embedder.identity)
-        return fill(texts, self.embedder, self.store.put_vectors, progress)
+        total = len(texts) + len(passages)
+
+        def tell(before: int) -> Progress | None:
+            return None if progress is None else lambda done, _: progress(before + done, total)
+
+        count = fill(texts, self.embedder, self.store.put_vectors, tell(0))
+        put = self.store.put_sentences
+        return count + fill_parts(passages, sentence_texts, self.embedder, put, tell(len(texts)))
 
     def enrich(
         self, sources: Sequence[str], *, embed: bool = True, progress: LoadProgress | None = None
@@ -193,7 +208,10 @@ class Engine:
         holds, and (unless ``embed`` is false, or nothing is embedded yet) embed what that changed."""
         report = enrich(self.store, sources, progress=progress)
         if embed and self.store.embedder is not None:
-            self.embed(None if progress is None else lambda done, total: progress("embed", done, total))
+            self.embed(
+                None if progress is None else lambda done, total: progress("embed", done, total),
+                sentences=False,  # enriching changes no chunk
+            )
         self.store.refresh(None if progress is None else lambda done, total: progress("index", done, total))
         return report
 

@@ -30,7 +30,9 @@ def filled(store: GraphStore) -> GraphStore:
 
 def test_passages_are_pending_until_their_sentences_were_put(store: GraphStore) -> None:
     """Distinct, by page and position; headings as people read them."""
-    store.write([graph("B%23", [("same", []), ("same", [])]), graph("A", [("text", [])], {"S": [("text", [])]})])
+    store.write(
+        [graph("B%23", [("same", []), ("same", [])]), graph("A", [("text", [])], {"S": [("text", [])]})]
+    )
     pending = [Passage(("A",), "text"), Passage(("A", "S"), "text"), Passage(("B#",), "same")]
     assert store.pending_sentences() == pending
     store.set_embedder(PLANE)

@@ -49,7 +49,11 @@ class MemoryVectors:
         if len(texts) != len(codes):
             raise StoreError(f"expected {len(texts)} arrays, got {len(codes)}")
         for one in codes:
-            if one.dtype != np.int8 or one.shape[1:] != (self.embedder.dimension,) or not one.any(axis=1).all():
+            if (
+                one.dtype != np.int8
+                or one.shape[1:] != (self.embedder.dimension,)
+                or not one.any(axis=1).all()
+            ):
                 raise StoreError(f"not sentence vectors: {one!r}")
         self._sentences.update((text, one.copy()) for text, one in zip(texts, codes, strict=True))
 

@@ -15,10 +15,10 @@ from trivium.answering.marks import MarkFilter, uncited, without_thoughts
 from trivium.answering.passages import Passage, passages
 from trivium.answering.prompt import make_prompt
 from trivium.answering.rarity import Rarity
-from trivium.sentences import sentences
 from trivium.embedding.base import Embedder
 from trivium.graph.store import GraphStore
 from trivium.llm.base import ChatModel
+from trivium.sentences import sentences
 from trivium.text import plain, words
 from trivium.types import Answer, Hit, Statement, Turn, Usage
 

@@ -9,9 +9,9 @@ from trivium.answering.judge import Judge
 from trivium.answering.marks import cited, without_marks
 from trivium.answering.passages import Passage
 from trivium.answering.rarity import Rarity
-from trivium.sentences import sentences
 from trivium.embedding.base import Embedder
 from trivium.graph.store import GraphStore
+from trivium.sentences import sentences
 from trivium.text import words
 from trivium.types import Statement
 

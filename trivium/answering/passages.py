@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.sentences import sentences
 from trivium.graph.schema import headings_of
+from trivium.sentences import sentences
 from trivium.text import terms, words
 from trivium.types import Citation, Hit
 

@@ -257,7 +257,7 @@ def demo(
     """
     with Engine.create(store) as engine:
         err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
-        load_sources(engine, [str(pages_folder())], "html", None, False, False)
+        load_sources(engine, [str(pages_folder())], "html", None, False, False, False)
         for question in DEMO_QUESTIONS:
             out.print()
             out.rule(style="dim")

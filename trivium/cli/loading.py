@@ -17,6 +17,7 @@ from trivium.cli.options import (
     FormatOption,
     Json,
     NoEmbed,
+    NoSentences,
     Sources,
     Store,
     Workers,
@@ -54,6 +55,7 @@ def load_sources(
     format: str,
     workers: int | None,
     no_embed: bool,
+    no_sentences: bool,
     json: bool,
 ) -> None:
     """Load and embed with progress bars, and print what came of it. Raises typer.Exit with :data:`PARTIAL` where
@@ -61,7 +63,12 @@ def load_sources(
     started = time.perf_counter()
     with progress(quiet=json) as bars:
         report = engine.build(
-            sources, format=cast(Format, format), workers=workers, embed=not no_embed, progress=bars
+            sources,
+            format=cast(Format, format),
+            workers=workers,
+            embed=not no_embed,
+            sentences=not no_sentences,
+            progress=bars,
         )
     seconds = time.perf_counter() - started
     if json:
@@ -78,6 +85,7 @@ def build(
     format: FormatOption = "auto",
     embedder: EmbedderOption = None,
     no_embed: NoEmbed = False,
+    no_sentences: NoSentences = False,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -95,7 +103,7 @@ def build(
     with Engine.create(store, embedder) as engine:
         if not json and not no_embed:
             err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
-        load_sources(engine, sources, format, workers, no_embed, json)
+        load_sources(engine, sources, format, workers, no_embed, no_sentences, json)
 
 
 def add(
@@ -103,6 +111,7 @@ def add(
     store: Store,
     format: FormatOption = "auto",
     no_embed: NoEmbed = False,
+    no_sentences: NoSentences = False,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -112,7 +121,7 @@ def add(
     """
     check_sources(sources, format)
     with Engine.open(store) as engine:
-        load_sources(engine, sources, format, workers, no_embed, json)
+        load_sources(engine, sources, format, workers, no_embed, no_sentences, json)
 
 
 def remove(
@@ -136,14 +145,20 @@ def remove(
                 out.print(f"removed {escape(page)}")
 
 
-def embed(store: Store, embedder: EmbedderOption = None, json: Json = False) -> None:
-    """Embed every text of a store that has no vector yet. Interrupt it any time; it resumes.
+def embed(
+    store: Store,
+    embedder: EmbedderOption = None,
+    no_sentences: NoSentences = False,
+    json: Json = False,
+) -> None:
+    """Embed every text of a store that has no vector yet, and the sentences of its chunks. Interrupt it any time; it
+    resumes.
 
     Example:  trivium embed --store my-store --embedder bge-small
     """
     started = time.perf_counter()
     with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
-        count = engine.embed(lambda done, total: bars("embed", done, total))
+        count = engine.embed(lambda done, total: bars("embed", done, total), sentences=not no_sentences)
         engine.store.refresh(lambda done, total: bars("index", done, total))
         info = engine.info()
     seconds = time.perf_counter() - started

@@ -52,6 +52,13 @@ EmbedderOption = Annotated[
     typer.Option("--embedder", help="bge-small, minilm, fastembed:NAME or openai:NAME.", show_default=False),
 ]
 NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
+NoSentences = Annotated[
+    bool,
+    typer.Option(
+        "--no-sentences",
+        help="Do not embed sentences one by one: half the time and rank, see docs/retrievers.md.",
+    ),
+]
 RetrieverOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+from typing import TypeVar
 
 from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.codes import Codes, codes
 from trivium.errors import EmbeddingError, InputError
+
+Whole = TypeVar("Whole")
 
 
 def fill(
@@ -33,11 +38,45 @@ def fill(
 
     for start in range(0, len(todo), slice_size):
         part = todo[start : start + slice_size]
-        vectors = embedder.embed(part, advance)
-        expected = (len(part), embedder.identity.dimension)
-        if vectors.shape != expected:
-            raise EmbeddingError(
-                f"{embedder.identity.name}: expected vectors of shape {expected}, got {vectors.shape}"
-            )
-        put(part, vectors)
+        put(part, _embedded(embedder, part, advance))
     return len(todo)
+
+
+def fill_parts(
+    wholes: Sequence[Whole],
+    parts_of: Callable[[Whole], Sequence[str]],
+    embedder: Embedder,
+    put: Callable[[Sequence[Whole], Sequence[Codes]], None],
+    progress: Callable[[int, int], None] | None = None,
+    slice_size: int = 32,
+) -> int:
+    """Embed the parts of each whole in order, and hand each slice of wholes with the codes of their parts (m x d, m may
+    be 0) to ``put``. As safe to interrupt as :func:`fill`. ``progress`` is called with (wholes done, wholes in all).
+    Returns the number of parts embedded. Raises EmbeddingError."""
+    if slice_size < 1:
+        raise InputError(f"slice_size must be at least 1, got {slice_size}")
+    embedded = 0
+    for start in range(0, len(wholes), slice_size):
+        some = wholes[start : start + slice_size]
+        parts = [parts_of(whole) for whole in some]
+        texts = [text for own in parts for text in own]
+        rows = codes(_embedded(embedder, texts))
+        bounds = pairwise(accumulate(map(len, parts), initial=0))
+        put(some, [rows[first:last] for first, last in bounds])
+        embedded += len(texts)
+        if progress is not None:
+            progress(start + len(some), len(wholes))
+    return embedded
+
+
+def _embedded(
+    embedder: Embedder, texts: Sequence[str], progress: Callable[[int], None] | None = None
+) -> Vectors:
+    """Vectors of texts, of the shape that was promised."""
+    vectors = embedder.embed(texts, progress)
+    expected = (len(texts), embedder.identity.dimension)
+    if vectors.shape != expected:
+        raise EmbeddingError(
+            f"{embedder.identity.name}: expected vectors of shape {expected}, got {vectors.shape}"
+        )
+    return vectors

@@ -25,6 +25,7 @@ from trivium.graph.store import (
     rank_key,
 )
 from trivium.parser.gazetteer import find_names
+from trivium.retrievers.closeness import KnownSentences, closeness
 from trivium.retrievers.counts import KnownCounts
 from trivium.text import question_terms
 
@@ -125,6 +126,25 @@ class Query:
             lambda: self.store.nearest([label], self.vector, asked, exact=self.exact),
         )
         return found[:k]
+
+    def closest_chunks(self, k: int) -> list[Neighbour]:
+        """The k chunks of the highest closeness among the nearest (:data:`PREFETCHED`, or k if that is more)."""
+        asked = max(k, PREFETCHED[Label.CHUNK])
+        return self.remember(("closest", asked), lambda: self._find_closest(asked))[:k]
+
+    def _find_closest(self, asked: int) -> list[Neighbour]:
+        near = self.nearest(Label.CHUNK, asked)
+        uris = [one.uri for one in near]
+        close = closeness(np.array([one.score for one in near]), self._sentences.best(uris)).tolist()
+        return sorted(map(Neighbour, uris, close), key=lambda one: rank_key(one.score, one.uri))
+
+    def closeness(self, chunks: Sequence[str]) -> Floats:
+        """How close chunks (n,) are: :func:`~trivium.retrievers.closeness.closeness`."""
+        return closeness(self.similarities(chunks).chunk, self._sentences.best(chunks))
+
+    @property
+    def _sentences(self) -> KnownSentences:
+        return self.remember("sentences", lambda: KnownSentences(self.store, self.vector))
 
     def similarities(self, chunks: Sequence[str]) -> Similarities:
         """Cosines of chunks in every view; asked once for the same chunks."""

@@ -72,7 +72,7 @@ class DiffusionRetriever:
         from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.retrievers.compiled
 
         settings = self.settings
-        near = query.nearest(Label.CHUNK, settings.chunks)
+        near = query.closest_chunks(settings.chunks)
         uris = [neighbour.uri for neighbour in near]
         weights = similarity_graph(query.store.vectors(Label.CHUNK, uris), settings.neighbours)
         seeds = np.array([max(0.0, neighbour.score) for neighbour in near])

@@ -76,7 +76,7 @@ Signals = dict[str, Floats]
 
 def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, float]]:
     """Columns (n,) of the candidates ``chunks``, NaN where there is nothing to say, and numbers of the question."""
-    cosines = np.nan_to_num(query.similarities(chunks).chunk, nan=-1.0)
+    cosines = np.nan_to_num(query.closeness(chunks), nan=-1.0)
     counts = query.term_counts(chunks)
     statistics = query.term_statistics
     mentioned = ((counts.text > 0) | (counts.headings > 0)) * shares(idf(statistics))

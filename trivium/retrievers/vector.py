@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trivium.graph.schema import Label
 from trivium.graph.store import Floats
 from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
 
@@ -23,7 +22,8 @@ class VectorSettings:
 
 @dataclass(frozen=True, eq=False)
 class VectorRetriever:
-    """Chunks whose embedding is nearest to the question's. Score: cosine, [-1, 1]."""
+    """Chunks closest to the question. Score: the mean of two cosines, that of the chunk and the highest of its
+    sentences; that of the chunk alone where it has one sentence only or the store knows none. [-1, 1]."""
 
     name: ClassVar[str] = "vector"
     settings: VectorSettings = field(default_factory=VectorSettings)
@@ -31,7 +31,7 @@ class VectorRetriever:
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         check_depth(depth)
         count = self.settings.chunks if depth is None else depth
-        return [Candidate(near.uri, near.score) for near in query.nearest(Label.CHUNK, count)]
+        return [Candidate(near.uri, near.score) for near in query.closest_chunks(count)]
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
-        return query.similarities(chunks).chunk
+        return query.closeness(chunks)

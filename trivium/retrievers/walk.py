@@ -1,7 +1,7 @@
 """walk: where do the links lead?
 
 Personalised PageRank over the knowledge graph itself. Nodes are chunks and entities (pages are entities),
-edges join a chunk with the entities it cites and with its own page. The walker returns to the chunks nearest
+edges join a chunk with the entities it cites and with its own page. The walker returns to the chunks closest
 to the question and to the entities the question names, so that passages two links away from the question (the
 second hop of a multi-hop question) gather mass. No language model is involved.
 """
@@ -97,7 +97,7 @@ class WalkRetriever:
 def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:
     """Where the walk starts: distinct nodes (s,) and their masses (s,), summing to 1; both empty when neither
     a chunk nor an entity of the graph fits the question. A side without seeds cedes its share."""
-    chunks = softmax(query.nearest(Label.CHUNK, settings.seed_chunks), settings.temperature)
+    chunks = softmax(query.closest_chunks(settings.seed_chunks), settings.temperature)
     # The walk sees only what is linked: named or near entities without a link are no place to start from.
     named = [uri for uri in query.named_entities if uri in graph.entity_rows]
     if named:

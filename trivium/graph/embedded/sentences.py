@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from trivium.errors import StoreError
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.embeddings import read_embedder
