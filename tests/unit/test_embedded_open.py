@@ -79,7 +79,7 @@ def test_another_schema_version_is_refused(folder: Path) -> None:
     database = sqlite3.connect(folder / "graph.db")
     database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(StoreFormatError, match=r"schema version 99.*versions 1 to 2"):
+    with pytest.raises(StoreFormatError, match=r"schema version 99.*versions 1 to 3"):
         EmbeddedStore.open(folder)
 
 

@@ -33,23 +33,23 @@ def _open(folder: Path) -> sqlite3.Connection:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An embedded store as version 1 made it: without what version 2 added to the schema."""
+    """An embedded store as version 1 made it: without what versions 2 and 3 added to the schema."""
     folder = tmp_path / "store"
     with EmbeddedStore.create(folder) as store:
         store.write([PAGE])
         embed_pending(store)
         store.refresh()
     database = _open(folder)
-    database.executescript("DROP TABLE entity_type; PRAGMA user_version = 1;")
+    database.executescript("DROP TABLE entity_type; DROP TABLE sentences; PRAGMA user_version = 1;")
     script, removed = re.subn(
-        r"CREATE TABLE entity_type .*?;",
+        r"CREATE TABLE (?:entity_type|sentences) .*?;",
         "",
         files("trivium.graph.embedded").joinpath("schema.sql").read_text(),
         flags=re.S,
     )
     first = sqlite3.connect(":memory:")
     first.executescript(script)
-    assert removed == 1
+    assert removed == 2
     assert _schema(database) == _schema(first)
     first.close()
     database.close()
@@ -105,6 +105,23 @@ def test_a_read_only_store_of_this_version_shows_its_types(folder: Path) -> None
         assert store.types() == {"Sun": "star"}
 
 
+def test_a_store_of_version_2_waits_for_its_sentences(folder: Path) -> None:
+    """Its types are kept; one that cannot be written to is read without sentences."""
+    with EmbeddedStore.open(folder) as store:
+        store.set_types({"Sun": "star"})
+    database = _open(folder)
+    database.executescript("DROP TABLE sentences; PRAGMA user_version = 2;")
+    database.close()
+    with EmbeddedStore.open(folder, read_only=True) as store:
+        assert store.sentence_vectors(store.chunk_uris()).starts.tolist() == [0, 0, 0]
+    with EmbeddedStore.open(folder) as store:
+        assert store.types() == {"Sun": "star"}
+        assert [passage.text for passage in store.pending_sentences()] == ["red planet", "two"]
+        embed_pending(store)
+        assert store.pending_sentences() == []
+        assert store.sentence_vectors(store.chunk_uris()).starts.tolist() == [0, 2, 2]
+
+
 def test_an_upgrade_waits_for_its_turn_or_changes_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +168,7 @@ def test_versions_this_program_does_not_know_are_refused(folder: Path, version: 
     database.execute(f"PRAGMA user_version = {version}")
     database.close()
     with pytest.raises(
-        StoreFormatError, match=f"schema version {version}, this program reads versions 1 to 2"
+        StoreFormatError, match=f"schema version {version}, this program reads versions 1 to {SCHEMA_VERSION}"
     ):
         EmbeddedStore.open(folder, read_only=read_only)
     assert _version(folder) == version

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.fill import fill
+from trivium.embedding.fill import fill, fill_parts
 from trivium.errors import EmbeddingError, InputError
 from trivium.types import EmbedderIdentity
 
@@ -96,3 +96,36 @@ def test_a_slice_holds_at_least_one_text() -> None:
     """Zero would never end."""
     with pytest.raises(InputError, match="at least 1, got 0"):
         fill(["a"], Lengths(), Store().put, slice_size=0)
+
+
+def test_parts_are_put_with_their_whole_in_slices() -> None:
+    """A whole without parts is put too: it is done. Every number of a code is of the part's own vector."""
+    seen: list[tuple[list[str], list[list[list[int]]]]] = []
+    told: list[tuple[int, int]] = []
+    count = fill_parts(
+        ["ab c", "", "d"],
+        str.split,
+        Lengths(),
+        lambda wholes, codes: seen.append((list(wholes), [one.tolist() for one in codes])),
+        lambda done, total: told.append((done, total)),
+        slice_size=2,
+    )
+    assert count == 3
+    assert seen == [(["ab c", ""], [[[127, 64], [127, 127]], []]), (["d"], [[[127, 127]]])]
+    assert told == [(2, 3), (3, 3)]
+
+
+def test_parts_embedded_before_an_error_are_saved() -> None:
+    """Only the slice under way is lost."""
+    put: list[str] = []
+    with pytest.raises(EmbeddingError, match="broken"):
+        fill_parts(
+            ["a b", "c d", "e f"],
+            str.split,
+            Lengths("d", EmbeddingError("broken")),
+            lambda wholes, _: put.extend(wholes),
+            slice_size=1,
+        )
+    assert put == ["a b"]
+    with pytest.raises(InputError, match="slice_size"):
+        fill_parts(["a"], str.split, Lengths(), lambda *_: None, slice_size=0)
