@@ -147,8 +147,8 @@ class Engine:
         progress: LoadProgress | None = None,
         names: Mapping[str, str] | None = None,
     ) -> IngestReport:
-        """Parse, load and (unless ``embed`` is false) embed sources; also adds to a store that has some.
-        ``sentences`` is as in :meth:`embed`. ``names`` says by path what files are called, where that is not their path.
+        """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
+        adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
 
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work.
@@ -164,9 +164,10 @@ class Engine:
             names=names,
         )
         if embed:
-            self.embed(
-                None if progress is None else lambda done, total: progress("embed", done, total),
-                sentences=sentences,
+            self.embed(None if progress is None else lambda done, total: progress("embed", done, total))
+        if embed and sentences:
+            self.embed_sentences(
+                None if progress is None else lambda done, total: progress("sentences", done, total)
             )
         self.store.refresh(None if progress is None else lambda done, total: progress("index", done, total))
         return report
@@ -183,23 +184,22 @@ class Engine:
         self.store.refresh()
         return removed
 
-    def embed(self, progress: Progress | None = None, *, sentences: bool = True) -> int:
-        """Embed every text that has no vector yet, and (unless ``sentences`` is false) the sentences of chunks one by
-        one; returns how many texts that were. Resumable: what is done stays done. ``progress`` counts texts, and the
-        chunks whose sentences were embedded."""
+    def embed(self, progress: Progress | None = None) -> int:
+        """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done."""
         texts = self.store.pending_texts()
-        passages = self.store.pending_sentences() if sentences else []
-        if not texts and not passages:
+        if not texts:
             return 0
         self.store.set_embedder(self.embedder.identity)
-        total = len(texts) + len(passages)
+        return fill(texts, self.embedder, self.store.put_vectors, progress)
 
-        def tell(before: int) -> Progress | None:
-            return None if progress is None else lambda done, _: progress(before + done, total)
-
-        count = fill(texts, self.embedder, self.store.put_vectors, tell(0))
-        put = self.store.put_sentences
-        return count + fill_parts(passages, sentence_texts, self.embedder, put, tell(len(texts)))
+    def embed_sentences(self, progress: Progress | None = None) -> int:
+        """Embed the sentences of chunks one by one, where that is not done yet; returns how many. Takes about as long as
+        :meth:`embed`, and as resumable. ``progress`` counts chunks."""
+        passages = self.store.pending_sentences()
+        if not passages:
+            return 0
+        self.store.set_embedder(self.embedder.identity)
+        return fill_parts(passages, sentence_texts, self.embedder, self.store.put_sentences, progress)
 
     def enrich(
         self, sources: Sequence[str], *, embed: bool = True, progress: LoadProgress | None = None
@@ -208,10 +208,7 @@ class Engine:
         holds, and (unless ``embed`` is false, or nothing is embedded yet) embed what that changed."""
         report = enrich(self.store, sources, progress=progress)
         if embed and self.store.embedder is not None:
-            self.embed(
-                None if progress is None else lambda done, total: progress("embed", done, total),
-                sentences=False,  # enriching changes no chunk
-            )
+            self.embed(None if progress is None else lambda done, total: progress("embed", done, total))
         self.store.refresh(None if progress is None else lambda done, total: progress("index", done, total))
         return report
 

@@ -236,6 +236,27 @@ def test_a_store_is_embedded_later_and_says_so_until_then(trivium: Run, tmp_path
     assert trivium("embed", "--store", store, "--json").json["texts"] == 0
 
 
+def test_sentences_are_left_to_later_where_it_is_asked_for(trivium: Run, tmp_path: Path) -> None:
+    """The same store as one that was built whole, in two steps; a third finds nothing to do."""
+    source = tmp_path / "records.jsonl"
+    text = "Phobos is a moon of the planet Mars. It was found by Asaph Hall in 1877. It will fall one day."
+    source.write_text(json.dumps({"title": "Phobos", "text": text}) + "\n")
+    for store, more in (("whole", ()), ("later", ("--no-sentences",))):
+        built = trivium("build", source, "--store", tmp_path / store, "--embedder", "minilm", "--json", *more)
+        assert built.json["to_embed"] == 0
+
+    def score(store: str) -> float:
+        found = trivium("search", QUESTION, "--store", tmp_path / store, "--retriever", "vector", "--json")
+        return float(found.json["hits"][0]["score"])
+
+    before = score("later")
+    assert trivium("embed", "--store", tmp_path / "later", "--no-sentences", "--json").json["sentences"] == 0
+    done = trivium("embed", "--store", tmp_path / "later", "--json").json
+    assert (done["texts"], done["sentences"]) == (0, 3)
+    assert score("later") == score("whole") != before
+    assert trivium("embed", "--store", tmp_path / "later", "--json").json["sentences"] == 0
+
+
 def test_records_become_pages_that_link_to_each_other(trivium: Run, tmp_path: Path) -> None:
     records = [
         {"title": "Phobos", "text": "Phobos is a moon of the planet Mars."},

@@ -158,14 +158,17 @@ def embed(
     """
     started = time.perf_counter()
     with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
-        count = engine.embed(lambda done, total: bars("embed", done, total), sentences=not no_sentences)
+        count = engine.embed(lambda done, total: bars("embed", done, total))
+        sentences = 0
+        if not no_sentences:
+            sentences = engine.embed_sentences(lambda done, total: bars("sentences", done, total))
         engine.store.refresh(lambda done, total: bars("index", done, total))
         info = engine.info()
     seconds = time.perf_counter() - started
     if json:
-        print_json({"texts": count, "seconds": round(seconds, 3), **info_json(info)})
+        print_json({"texts": count, "sentences": sentences, "seconds": round(seconds, 3), **info_json(info)})
     else:
-        out.print(f"{count:,} texts embedded in {seconds:.1f} s")
+        out.print(f"{count:,} texts and {sentences:,} sentences embedded in {seconds:.1f} s")
 
 
 def enrich(

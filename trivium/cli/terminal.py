@@ -41,6 +41,7 @@ STAGES = {
     "parse": "Reading",
     "records": "Linking",
     "embed": "Embedding",
+    "sentences": "Sentences",
     "index": "Indexing",
     "links": "Mapping",
     "facts": "Reading",
