@@ -29,9 +29,9 @@ import trivium
 from trivium.answering import extract, support
 from trivium.answering.passages import LONGEST_SENTENCE, passages
 from trivium.answering.rarity import Rarity
-from trivium.sentences import sentences
 from trivium.datasets.questions import read_questions
 from trivium.graph.schema import page_of, section_of
+from trivium.sentences import sentences
 from trivium.text import normalise_name
 from trivium.types import Hit, Question
 

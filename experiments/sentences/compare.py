@@ -1,0 +1,80 @@
+"""What the sentences of a chunk are worth beside its own vector: hit@1/3/5 among the nearest 50 chunks.
+
+    python experiments/sentences/compare.py --store joint-store --questions \\
+        ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \\
+        ../shared/data/nq/qed_questions.jsonl
+
+The store is one that ``trivium build`` made, sentences included. A chunk without sentence vectors has its own cosine for
+them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table as Grid
+
+import trivium
+from trivium.datasets.questions import read_questions
+from trivium.graph.schema import Label
+from trivium.retrievers.closeness import best_sentence
+
+NEAREST = 50
+CUTOFFS = (1, 3, 5)
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Of the best sentence's cosine in the mean of both."""
+
+
+def main() -> None:
+    """Ask, rank, count."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--questions", nargs="+", type=Path, required=True)
+    given = parser.parse_args()
+    grid = Grid("sentence's share")
+    columns = []
+    with trivium.Engine.open(given.store) as engine:
+        for path in given.questions:
+            found = np.array(ranks(engine, path))
+            grid.add_column(f"{path.stem} ({len(found)})")
+            columns.append(
+                ["/".join(f"{(own < cutoff).mean():.3f}" for cutoff in CUTOFFS) for own in found.T]
+            )
+    for share, *cells in zip(SHARES, *columns, strict=True):
+        grid.add_row(f"{share:g}", *cells)
+    Console(width=160).print(grid)
+
+
+def ranks(engine: trivium.Engine, path: Path) -> list[list[int]]:
+    """Of each question that can be traced, the rank (from 0) of the first gold chunk for every share."""
+    questions = read_questions(path)
+    traced = engine.trace(questions)
+    asked = [question for question in questions if question.id in traced.gold]
+    found = []
+    for question in track(asked, description=path.stem):
+        vector = engine.embedder.embed_query(question.text)
+        near = engine.store.nearest([Label.CHUNK], vector, NEAREST)
+        uris = [one.uri for one in near]
+        chunk = np.array([one.score for one in near])
+        sentence = best_sentence(engine.store.sentence_vectors(uris), vector)
+        sentence = np.where(np.isnan(sentence), chunk, sentence)
+        gold = np.isin(uris, [uri for group in traced.gold[question.id].groups for uri in group])
+        found.append([first_gold((1 - share) * chunk + share * sentence, gold) for share in SHARES])
+    return found
+
+
+def first_gold(scores: NDArray[np.float64], gold: NDArray[np.bool_]) -> int:
+    """Its place in the order of the scores, beyond all cutoffs where there is none."""
+    places = np.flatnonzero(gold[np.argsort(-scores, kind="stable")])
+    return int(places[0]) if len(places) else NEAREST
+
+
+if __name__ == "__main__":
+    main()
