@@ -10,7 +10,7 @@ from trivium.graph.neo4j.batches import each
 from trivium.graph.neo4j.change import Change
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.generation import advance
-from trivium.graph.neo4j.keep import find_vectors, keep_vectors
+from trivium.graph.neo4j.keep import find_sentences, find_vectors, keep_sentences, keep_vectors
 from trivium.graph.neo4j.load import Parts, insert_pages
 from trivium.graph.neo4j.nodes import entity_row
 from trivium.graph.neo4j.relations import Statements, settle_statements, state, withdraw
@@ -41,6 +41,7 @@ async def carry_out(
     new = [entity_row(uri) for uri in wanted if uri not in entities]
     hashes = [*parts.hashes, *(row["text_hash"] for row in (*new, *statements.types))]
     vectors = await find_vectors(transaction, hashes) if embedded else {}
+    sentences = await find_sentences(transaction, parts.chunk_hashes) if embedded else {}
 
     terms = TermChanges()
     await _empty(transaction, change, terms)
@@ -55,6 +56,7 @@ async def carry_out(
     await _cite(transaction, new_cites, entities)
     await state(transaction, change, statements, entities)
     await keep_vectors(transaction, vectors)
+    await keep_sentences(transaction, sentences)
 
     await each(transaction, cypher.DROP_ENTITIES, "uris", [uri for uri in left if uri not in wanted])
     gone = sorted({kind for _, kind, _ in statements.withdrawn})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, LiteralString
+from typing import Any
 
 from neo4j import AsyncManagedTransaction
 
@@ -13,14 +13,14 @@ from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.generation import advance, lock
 from trivium.graph.neo4j.keep import keep_vectors
-from trivium.graph.schema import embedding_text, headings_of, section_of
+from trivium.graph.neo4j.pending import pending, pending_chunks
+from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.store import Vectors
 from trivium.graph.vectors import check_vectors, text_hash
 from trivium.slices import slices
 from trivium.types import EmbedderIdentity
 
 _VECTORS_A_TRANSACTION = 2_000
-_ROWS_A_READ = 20_000
 
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
@@ -55,27 +55,15 @@ def claim(connection: Connection, identity: EmbedderIdentity) -> None:
 def pending_texts(connection: Connection) -> list[str]:
     """Distinct texts without a vector, in a fixed order: chunks by page and position, pages by uri, sections
     by page and position, entities by uri, relation types."""
-    chunks = sorted(_pending(connection, cypher.PENDING_CHUNKS), key=itemgetter(0, 1))
-    texts = [embedding_text(headings_of(section_of(uri)), text) for _, _, text, uri in chunks]
-    pages = _pending(connection, cypher.PENDING_PAGES)
+    chunks = pending_chunks(connection, cypher.PENDING_CHUNKS)
+    texts = [embedding_text(headings_of(section), text) for section, text in chunks]
+    pages = pending(connection, cypher.PENDING_PAGES)
     texts += [text for text, _ in sorted(pages, key=itemgetter(1))]
-    texts += [uri for _, _, uri in sorted(_pending(connection, cypher.PENDING_SECTIONS))]
-    entities = _pending(connection, cypher.PENDING_ENTITIES)
+    texts += [uri for _, _, uri in sorted(pending(connection, cypher.PENDING_SECTIONS))]
+    entities = pending(connection, cypher.PENDING_ENTITIES)
     texts += [text for text, _ in sorted(entities, key=itemgetter(1))]
-    texts += sorted(kind for (kind,) in _pending(connection, cypher.PENDING_TYPES))
+    texts += sorted(kind for (kind,) in pending(connection, cypher.PENDING_TYPES))
     return list(dict.fromkeys(texts))
-
-
-def _pending(connection: Connection, query: LiteralString) -> Rows:
-    """All rows of a query that gives some of them at a time, each part from where the one before ended."""
-    found: Rows = []
-    after = ""
-    while True:
-        part = connection.read(query, {"after": after, "limit": _ROWS_A_READ}, whole=True)[0][0]
-        found += part[1:] if found and part and part[0] == found[-1] else part
-        if len(part) < _ROWS_A_READ:
-            return found
-        after = part[-1][-1]
 
 
 def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:

@@ -19,6 +19,8 @@ from trivium.graph.neo4j.names import VECTOR_INDEXES
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.graph.store import Progress
 
+_READABLE = range(2, SCHEMA_VERSION + 1)
+"""Versions of stores that need no upgrade: since the first of them properties were added, which a node may be without."""
 _FILLED = 100
 _PATIENCE = 0.05
 _LONGEST_WAIT = 1.0
@@ -65,7 +67,7 @@ async def _create_store(transaction: AsyncManagedTransaction) -> None:
 
 
 def recognise(connection: Connection) -> None:
-    """See that the database is a store of this version, and make the constraints and indexes that are missing, as
+    """See that the database is a store this program reads, and make the constraints and indexes that are missing, as
     after a bulk import. Where nothing is missing nothing is written.
 
     Raises StoreNotFoundError for an empty database, StoreFormatError for anything else than such a store.
@@ -83,9 +85,10 @@ def recognise(connection: Connection) -> None:
             " name another database"
         )
     version = found[0][0]
-    if version != SCHEMA_VERSION:
+    if version not in _READABLE:
         raise StoreFormatError(
-            f"the store at {connection.address} has schema version {version}, this program reads {SCHEMA_VERSION};"
+            f"the store at {connection.address} has schema version {version}, this program reads"
+            f" {_READABLE[0]} to {_READABLE[-1]};"
             " build it again in an empty database"
         )
     _make_schema(connection, read_indexes(connection))

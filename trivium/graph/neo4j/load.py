@@ -46,8 +46,12 @@ class Parts:
     @property
     def hashes(self) -> list[str]:
         """Of the texts of sections and chunks."""
-        own = [section["text_hash"] for section, _ in self.sections]
-        return own + [chunk["text_hash"] for _, chunks in self.chunks for chunk in chunks]
+        return [section["text_hash"] for section, _ in self.sections] + self.chunk_hashes
+
+    @property
+    def chunk_hashes(self) -> list[str]:
+        """Of the texts of chunks."""
+        return [chunk["text_hash"] for _, chunks in self.chunks for chunk in chunks]
 
     @property
     def search_terms(self) -> list[str]:

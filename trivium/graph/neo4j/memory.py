@@ -21,6 +21,8 @@ VECTORS = 50_000
 """Vectors that are kept at most."""
 CHUNK_TERMS = 20_000
 """Chunks whose search terms are kept at most."""
+SENTENCES = 20_000
+"""Chunks whose vectors of sentences are kept at most."""
 FREQUENCIES = 100_000
 """Terms whose document frequency is kept at most."""
 
@@ -109,6 +111,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.vectors: Shelf[tuple[str, str], Vectors | None] = Shelf(VECTORS)
+        self.sentences: Shelf[str, bytes] = Shelf(SENTENCES)
         self.terms: Shelf[str, ChunkTerms | None] = Shelf(CHUNK_TERMS)
         self.frequencies: Shelf[str, int] = Shelf(FREQUENCIES)
         self.adjacency: Shelf[str, Adjacency] = Shelf(1)
@@ -141,6 +144,7 @@ class Memory:
         self.look_again()
         shelves: tuple[Shelf[Any, Any], ...] = (
             self.vectors,
+            self.sentences,
             self.terms,
             self.frequencies,
             self.adjacency,

@@ -8,21 +8,29 @@ from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
+from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.neo4j.memory import Memory
-from trivium.graph.schema import SCHEMA_VERSION, Hop, Label, RelationshipType, page_of, section_of, unescape
+from trivium.graph.schema import Hop, Label, RelationshipType, page_of, section_of, unescape
 from trivium.graph.store import ChunkRecord, StoreInfo
 
 
 def info(connection: Connection, memory: Memory) -> StoreInfo:
     """What the store is and holds. Nodes and relationships are counts the server keeps."""
-    (nodes,), (relationships,), ((aliases,),), ((embedded, texts),) = connection.read_at_once(
-        [cypher.NODE_COUNTS, cypher.RELATIONSHIP_COUNTS, cypher.ALIAS_COUNT, cypher.TEXT_COUNTS],
+    standing = memory.standing(connection, now=True)
+    (nodes,), (relationships,), ((aliases,),), ((embedded, texts),), ((version,),) = connection.read_at_once(
+        [
+            cypher.NODE_COUNTS,
+            cypher.RELATIONSHIP_COUNTS,
+            cypher.ALIAS_COUNT,
+            cypher.TEXT_COUNTS,
+            READ_VERSION,
+        ],
         whole=True,
     )
     return StoreInfo(
         location=str(connection.address),
-        schema_version=SCHEMA_VERSION,
-        embedder=memory.standing(connection, now=True).embedder,
+        schema_version=version,
+        embedder=standing.embedder,
         nodes={str(label): count for label, count in zip(Label, nodes, strict=True)},
         relationships={str(kind): n for kind, n in zip(RelationshipType, relationships, strict=True)},
         aliases=aliases,

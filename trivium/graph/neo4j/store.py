@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.neo4j import embeddings, gather, pages, reader, words, writer
+from trivium.graph.neo4j import embeddings, gather, pages, reader, sentences, words, writer
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.decision import read_decision, write_decision
@@ -20,9 +20,12 @@ from trivium.graph.schema import Hop, Label
 from trivium.graph.store import (
     Adjacency,
     ChunkRecord,
+    Codes,
     Neighbour,
+    Passage,
     Progress,
     Reached,
+    SentenceVectors,
     Similarities,
     StoreInfo,
     TermCounts,
@@ -152,6 +155,13 @@ class Neo4jStore:
         with self._writing() as connection:
             embeddings.put_vectors(connection, texts, vectors)
 
+    def pending_sentences(self) -> list[Passage]:
+        return sentences.pending_sentences(self._connection)
+
+    def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+        with self._writing() as connection:
+            sentences.put_sentences(connection, passages, codes)
+
     def refresh(self, progress: Progress | None = None) -> None:
         """Make the vector indexes where they are missing and wait until every index is filled."""
         with self._writing() as connection:
@@ -193,6 +203,9 @@ class Neo4jStore:
 
     def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
         return gather.vectors(self._connection, self._memory, label, uris)
+
+    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
+        return sentences.sentence_vectors(self._connection, self._memory, chunks)
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         return gather.relation_vectors(self._connection, self._memory, types)

@@ -148,6 +148,12 @@ UNWIND $keys AS type MATCH (n:RelationType {type: type}) WHERE n.embedding IS NO
 RETURN collect([type, n.embedding])
 """
 
+# Vectors of the sentences of the chunks that have some.
+SENTENCES: LiteralString = """
+UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) WHERE c.sentences <> ''
+RETURN collect([uri, c.sentences])
+"""
+
 # -- the walk ----------------------------------------------------------------------------------------------------
 
 # The whole graph is wanted: by label scans. Numbers of nodes hold as long as the nodes do; id() has no successor that

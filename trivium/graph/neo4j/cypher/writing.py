@@ -293,6 +293,19 @@ CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
 
 DROP_VECTORS: LiteralString = "UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) REMOVE e.embedding"
 
+# Vectors of sentences are of chunks alone.
+FIND_SENTENCES: LiteralString = """
+UNWIND $hashes AS hash
+CALL (hash) {
+  MATCH (c:Chunk {text_hash: hash}) WHERE c.sentences IS NOT NULL RETURN c.sentences AS sentences LIMIT 1
+}
+RETURN hash, sentences
+"""
+
+SET_SENTENCES: LiteralString = """
+UNWIND $rows AS row MATCH (c:Chunk {text_hash: row.hash}) SET c.sentences = row.sentences
+"""
+
 READ_EMBEDDER: LiteralString = """
 MATCH (t:Trivium {id: 1}) WHERE t.embedder IS NOT NULL
 RETURN t.embedder, t.embedder_version, t.embedder_dimension
@@ -307,7 +320,8 @@ SET_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.fusion = $decision"
 
 ANY_VECTOR: LiteralString = """
 CALL () {
-  MATCH (n:Chunk) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  MATCH (n:Chunk) WHERE n.uri IS NOT NULL AND (n.embedding IS NOT NULL OR n.sentences IS NOT NULL)
+  RETURN 1 AS one LIMIT 1
   UNION ALL
   MATCH (n:SubChapter) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
   UNION ALL
@@ -324,6 +338,14 @@ RETURN count(one) > 0
 # a list, which the driver reads many times as fast as rows.
 PENDING_CHUNKS: LiteralString = """
 MATCH (c:Chunk) WHERE c.uri >= $after AND c.embedding IS NULL
+WITH c ORDER BY c.uri LIMIT $limit
+MATCH (c)-[:is_chunk_of]->(p:Page)
+WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
+"""
+
+# As above; of chunks whose sentences nothing is known of. Those known to have none have the empty string.
+PENDING_SENTENCES: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after AND c.sentences IS NULL
 WITH c ORDER BY c.uri LIMIT $limit
 MATCH (c)-[:is_chunk_of]->(p:Page)
 WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
