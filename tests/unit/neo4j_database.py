@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
@@ -179,6 +180,9 @@ def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
         "heading_count": len(chunk.heading_terms.split()),
     }
     texts = {"text": chunk.text, "search_terms": f"{chunk.heading_terms} {chunk.terms}".strip()}
+    if oracle._vectors.has_sentences(chunk_text(chunk)):
+        codes = oracle._vectors.sentences([chunk_text(chunk)]).codes
+        texts["sentences"] = base64.b64encode(codes.tobytes()).decode()
     return _with_vector(oracle, chunk_text(chunk), own) | texts
 
 

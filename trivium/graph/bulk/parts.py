@@ -13,13 +13,14 @@ from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.arguments import HEADERS, headers
 from trivium.graph.bulk.folder import Folder
 from trivium.graph.bulk.ledger import Ledger, Placed, Statement
+from trivium.graph.bulk.sentences import Sentences
 from trivium.graph.model import PageGraph
 from trivium.graph.neo4j.checks import check_page
 from trivium.graph.schema import SCHEMA_VERSION, Label
 from trivium.graph.store import GraphStore, Progress, Vectors
 from trivium.slices import slices
 
-RULES = "3"
+RULES = "4"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000
@@ -45,6 +46,7 @@ class Parts:
         self._ledger = Ledger()
         self._types = store.types()
         self._embedder = store.embedder
+        self._sentences = None if self._embedder is None else Sentences(store)
         # Numbers are given out part after part, so each digest goes on from that of the part before.
         self._digest = hashlib.blake2b(digest_size=16)
         self._note((RULES, SCHEMA_VERSION, self._embedder, list(self._types.items())))
@@ -81,15 +83,19 @@ class Parts:
             ),
             Label.CHUNK: self._vectors(Label.CHUNK, [c.uri for page in pages for c in page.chunks]),
         }
-        self._part(name, self._page_lines(placed, embeddings), len(pages))
+        sentences = {} if self._sentences is None else self._sentences.of_chunks(pages)
+        self._note(sentences)
+        self._part(name, self._page_lines(placed, embeddings, sentences), len(pages))
 
-    def _page_lines(self, pages: Sequence[Placed], embeddings: Mapping[Label, Embeddings]) -> Lines:
+    def _page_lines(
+        self, pages: Sequence[Placed], embeddings: Mapping[Label, Embeddings], sentences: Mapping[str, str]
+    ) -> Lines:
         for placed in pages:
             uri = placed.page.uri
             row = rows.page(placed, self._types.get(uri), embeddings[Label.PAGE].get(uri))
             yield tables.PAGES.name, [tables.PAGES.line(placed.number, row)]
             yield tables.SECTIONS.name, rows.sections(placed, embeddings[Label.SUBCHAPTER])
-            yield tables.CHUNKS.name, rows.chunks(placed, embeddings[Label.CHUNK])
+            yield tables.CHUNKS.name, rows.chunks(placed, embeddings[Label.CHUNK], sentences)
             for table, pairs in rows.structure(placed):
                 yield table.name, [table.line(start, end) for start, end in pairs]
             self._advance(1)

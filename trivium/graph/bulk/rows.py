@@ -49,14 +49,17 @@ def sections(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]
         yield tables.SECTIONS.line(placed.sections[section.uri], row)
 
 
-def chunks(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]:
-    """The lines of a page's chunks."""
+def chunks(placed: Placed, embeddings: Mapping[str, Vectors], sentences: Mapping[str, str]) -> Iterator[str]:
+    """The lines of a page's chunks. ``sentences`` are those that are known, by uri, as a chunk has them."""
     headings: dict[str, list[str]] = {}
     for chunk in placed.page.chunks:
         above = headings.get(chunk.parent)
         if above is None:
             above = headings[chunk.parent] = headings_of(chunk.parent)
-        row = chunk_row(chunk, above) | {"embedding": embeddings.get(chunk.uri)}
+        row = chunk_row(chunk, above) | {
+            "embedding": embeddings.get(chunk.uri),
+            "sentences": sentences.get(chunk.uri),
+        }
         yield tables.CHUNKS.line(placed.chunks[chunk.uri], row)
 
 

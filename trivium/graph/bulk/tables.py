@@ -98,6 +98,7 @@ CHUNKS = NodeTable(
     {
         "uri": Kind.TEXT,
         **_EMBEDDED,
+        "sentences": Kind.TEXT,
         "kind": Kind.TEXT,
         "position": Kind.NUMBER,
         "start": Kind.NUMBER,
