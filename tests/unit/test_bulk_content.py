@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contract.graphs import IDENTITY, embed_pending, graph, pages, unit
+from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, pages, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.unit.bulk_files import read_export
 from tests.unit.neo4j_database import expected
@@ -43,6 +43,8 @@ def test_the_files_of_any_store_hold_its_nodes_and_relationships(
     store.set_embedder(IDENTITY)
     texts = store.pending_texts()[::step]
     store.put_vectors(texts, np.stack([unit(text) for text in texts]))
+    passages = store.pending_sentences()[::step]
+    store.put_sentences(passages, [codes(passage.text) for passage in passages])
     with tempfile.TemporaryDirectory() as folder:
         report = export(store, folder)
         nodes, edges = read_export(Path(folder))
@@ -83,11 +85,14 @@ def test_a_store_without_vectors_is_exported_without(tmp_path: Path) -> None:
         def vectors(self, label, uris):  # type: ignore[no-untyped-def]
             raise AssertionError("there are none")
 
+        def sentence_vectors(self, chunks):  # type: ignore[no-untyped-def]
+            raise AssertionError("there are none")
+
     store = Blind()
     store.write([graph("Mars", [("red", ["Phobos"])])])
     export(store, tmp_path)
     nodes, _ = read_export(tmp_path)
-    assert not any("embedding" in row for row in nodes.values())
+    assert not any({"embedding", "sentences"} & row.keys() for row in nodes.values())
     assert ("Phobos", "Entity") in nodes
 
 
@@ -105,7 +110,7 @@ def test_lines_are_what_the_manual_of_the_importer_asks_for(tmp_path: Path) -> N
         f',,,"",,"{page.content_hash}","one\ntwo\n","Z","The ""X""","is","Y"\n'
     )
     assert lines["chunks.csv"].startswith('2,"The ""X""#chunk-1","one\ntwo","')
-    assert lines["chunks.csv"].endswith(',,"paragraph",0,0,7,2,"Y\x1fZ","the x one two",2\n')
+    assert lines["chunks.csv"].endswith(',,,"paragraph",0,0,7,2,"Y\x1fZ","the x one two",2\n')
     assert lines["has_chunk.csv"] == "1,2\n"
     assert lines["is_chunk_of.csv"] == "2,1\n"
     assert (tmp_path / "cites" / "cites.csv").read_text("utf-8") == "2,3,0\n2,1,1\n"

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.graphs import embed_pending, graph, unit
+from tests.contract.graphs import codes, embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.unit.bulk_files import files_of
 from trivium.errors import StoreError
 from trivium.graph.bulk import export
 from trivium.graph.bulk.folder import Part
 from trivium.graph.model import RelationEdge
+from trivium.graph.store import Passage
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +93,10 @@ def _vector_of_a_chunk(store: MemoryStore) -> None:
     store.put_vectors(["P1: t1"], unit("other")[None])
 
 
+def _sentences_of_a_chunk(store: MemoryStore) -> None:
+    store.put_sentences([Passage(("P1",), "t1")], [codes("two words")])
+
+
 def _vector_of_an_entity(store: MemoryStore) -> None:
     store.put_vectors(["E1"], unit("other")[None])
 
@@ -111,6 +116,7 @@ def _vector_of_a_relation_type(store: MemoryStore) -> None:
         _relation,
         _type,
         _vector_of_a_chunk,
+        _sentences_of_a_chunk,
         _vector_of_an_entity,
         _vector_of_a_relation_type,
     ],

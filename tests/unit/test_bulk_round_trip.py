@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.contract.graphs import IDENTITY, graph, unit
+from tests.contract.graphs import IDENTITY, codes, graph, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import V2026, Server, own_server, run_tool
 from tests.neo4j_wipe import wipe
@@ -163,12 +163,11 @@ def _pages() -> list[PageGraph]:
 
 
 def _fill(store: GraphStore, pages: Sequence[PageGraph]) -> None:
-    """The pages, types and vectors of every second text."""
+    """The pages, types and vectors of every second text, and of the sentences of every second passage."""
     store.write(pages)
     store.set_types({"Phobos": "moon", "Moon": "moon", "Mars": 'red "planet"\n', "Deimos": ""})
     store.set_embedder(IDENTITY)
-    texts = store.pending_texts()[::2]
-    store.put_vectors(texts, np.stack([unit(text) for text in texts]))
+    _embed(store, 2)
 
 
 def _change(store: GraphStore) -> None:
@@ -180,8 +179,14 @@ def _change(store: GraphStore) -> None:
     store.add_aliases({"Earth": ["Blue Planet", "Deimos"]})
     store.add_relations({"Phobos": [RelationEdge("Phobos", "orbits", "Mars")]})
     store.set_types({"Earth": "planet"})
-    texts = store.pending_texts()[::3]
+    _embed(store, 3)
+
+
+def _embed(store: GraphStore, step: int) -> None:
+    texts = store.pending_texts()[::step]
     store.put_vectors(texts, np.stack([unit(text) for text in texts]))
+    passages = store.pending_sentences()[::step]
+    store.put_sentences(passages, [codes(passage.text) for passage in passages])
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +289,13 @@ def test_the_imported_database_is_the_written_one(loads: Loads) -> None:
     for key, properties in loads.imported.nodes.items():
         assert properties == loads.written.nodes[key], key
     assert loads.imported.edges == loads.written.edges
+
+
+def test_sentences_are_known_to_be_none_after_either_load(loads: Loads) -> None:
+    """The importer takes the empty string for what it is: chunks without the property are still to be embedded."""
+    chunks = [row for key, row in loads.imported.nodes.items() if key[1:] == ("Chunk",)]
+    assert {type(row.get("sentences")) for row in chunks} == {str, type(None)}
+    assert {bool(row["sentences"]) for row in chunks if "sentences" in row} == {True, False}
 
 
 def test_the_importer_counts_what_the_database_holds(loads: Loads) -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.contract.graphs import IDENTITY, embed_pending, graph, unit
+from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, unit
 from tests.contract.graphs import pages as drawn_pages
 from tests.contract.state import QUESTIONS, state_of
 from tests.fakes.memory_store import MemoryStore
@@ -27,7 +27,7 @@ from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.schema import DROP_VECTOR_INDEX
 from trivium.graph.neo4j.memory import TRUST
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Adjacency, Floats, GraphStore, Reached
+from trivium.graph.store import Adjacency, Floats, GraphStore, Passage, Reached
 
 POPULAR = 120
 PRECISION = 3e-7
@@ -115,6 +115,7 @@ def test_reads_are_one_round_trip_each(both: tuple[Neo4jStore, MemoryStore], tri
         "words": lambda: store.words(["text", "b"], 5),
         "similarities": lambda: store.similarities(vector, store.chunk_uris()[:9]),
         "vectors": lambda: store.vectors(Label.ENTITY, ["X", "Y"]),
+        "sentence vectors": lambda: store.sentence_vectors(["A#chunk-1", "B#chunk-1", "none"]),
         "relation vectors": lambda: store.relation_vectors(["r"]),
         "relations": lambda: store.relations(["A", "B"]),
         "outline": lambda: store.outline(["A", "B"]),
@@ -137,11 +138,12 @@ def test_reads_are_one_round_trip_each(both: tuple[Neo4jStore, MemoryStore], tri
 def test_what_was_asked_before_is_not_asked_again(
     both: tuple[Neo4jStore, MemoryStore], trips: list[str]
 ) -> None:
-    """Vectors, neighbours, the walk's graph, and the terms that came along with the words."""
+    """Vectors, also of sentences, neighbours, the walk's graph, and the terms that came along with the words."""
     store, oracle = both
     found = store.words(["text", "b"], 50)
     store.nearest([Label.PAGE], VECTOR, 2)
     store.vectors(Label.PAGE, ["A", "none"])
+    store.sentence_vectors(["A#chunk-2", "none"])
     store.relation_vectors(["r"])
     store.adjacency()
     trips.clear()
@@ -150,6 +152,7 @@ def test_what_was_asked_before_is_not_asked_again(
     frequency = store.term_statistics(["text", "b"]).document_frequency
     assert frequency.tolist() == oracle.term_statistics(["text", "b"]).document_frequency.tolist()
     assert np.isnan(store.vectors(Label.PAGE, ["none", "A", "A"])[:, 0]).tolist() == [True, False, False]
+    assert store.sentence_vectors(["none", "A#chunk-2", "A#chunk-2"]).starts.tolist() == [0, 0, 2, 4]
     store.nearest([Label.PAGE], VECTOR, 1)
     store.relation_vectors(["r"])
     assert store.adjacency() is store.adjacency()
@@ -231,6 +234,7 @@ def test_a_change_by_another_is_noticed(neo4j_5: Server) -> None:
                 other.term_statistics(["new"]).document_frequency.tolist(),
                 other.term_counts(["B#chunk-1"], ["b", "new"]).text.tolist(),
                 np.isnan(other.vectors(Label.CHUNK, ["B#chunk-1"])).any(),
+                other.sentence_vectors(["A#chunk-1"]).starts.tolist(),
                 [near.uri for near in other.nearest([Label.PAGE], VECTOR, 9)],
             )
 
@@ -238,15 +242,11 @@ def test_a_change_by_another_is_noticed(neo4j_5: Server) -> None:
         store.write([graph("B", [("new", ["W"])]), graph("C", [("b", [])])])
         time.sleep(TRUST)
         after = seen()
-        assert [one == two for one, two in zip(before, after, strict=True)] == [
-            False,
-            False,
-            False,
-            False,
-            True,
-        ]
+        assert [one == two for one, two in zip(before, after, strict=True)] == [*[False] * 4, True, True]
         store.put_vectors(["C"], unit("C")[None])
+        store.put_sentences([Passage(("A",), "text 0")], [codes("one and two")])
         time.sleep(TRUST)
+        assert seen()[-2] == [0, 3] != before[-2]
         assert seen()[-1] != before[-1]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.contract.graphs import IDENTITY, pages, unit
+from tests.contract.graphs import IDENTITY, codes, pages, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server
 from tests.unit.neo4j_database import connected, empty, expected, found
@@ -52,7 +52,10 @@ def _carry_out(store: GraphStore, step: Step) -> object:
             texts = pending[::argument]  # not all: what has a vector and what has none must not be mixed up
             if texts:
                 store.put_vectors(texts, np.stack([unit(text) for text in texts]))
-            return pending
+            passages = store.pending_sentences()
+            some = passages[::argument]
+            store.put_sentences(some, [codes(passage.text) for passage in some])
+            return pending, passages
     return (store.pages(), list(store.page_graphs()), store.types())
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.contract.graphs import IDENTITY, graph, unit
+from tests.contract.graphs import IDENTITY, embed_pending, graph, unit
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from tests.unit.neo4j_database import connected, empty
+from tests.unit.neo4j_stores import credentials, new_store
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.neo4j import embeddings, writer
+from trivium.graph.neo4j import Neo4jStore, embeddings, writer
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.indexes import (
@@ -24,6 +25,7 @@ from trivium.graph.neo4j.indexes import (
     recognise,
 )
 from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.store import Passage
 from trivium.types import EmbedderIdentity
 
 
@@ -70,8 +72,27 @@ def test_a_store_of_another_version_is_refused(connection: Connection) -> None:
     """Both versions are named."""
     prepare(connection)
     _run(connection, "MATCH (t:Trivium) SET t.schema_version = 99")
-    with pytest.raises(StoreFormatError, match="schema version 99, this program reads"):
+    with pytest.raises(StoreFormatError, match="schema version 99, this program reads 2 to 3;"):
         recognise(connection)
+
+
+def test_a_store_of_version_2_is_read_as_it_is(neo4j_5: Server) -> None:
+    """Its chunks are without vectors of sentences, which are still to come; it keeps its version, so that an earlier
+    program can go on with it."""
+    with new_store(neo4j_5) as store, credentials(neo4j_5):
+        store.write([graph("A", [("one two", [])])])
+        embed_pending(store)
+        _run(
+            store._connection,
+            "MATCH (t:Trivium) SET t.schema_version = 2 WITH t MATCH (c:Chunk) REMOVE c.sentences",
+        )
+        with Neo4jStore.open(neo4j_5.bolt) as opened:
+            assert (opened.info().schema_version, opened.info().to_embed) == (2, 0)
+            assert opened.sentence_vectors(["A#chunk-1"]).starts.tolist() == [0, 0]
+            assert opened.pending_sentences() == [Passage(("A",), "one two")]
+            embed_pending(opened)
+            assert opened.sentence_vectors(["A#chunk-1"]).starts.tolist() == [0, 2]
+        assert store.info().schema_version == 2
 
 
 def test_opening_makes_what_is_missing_and_writes_nothing_else(

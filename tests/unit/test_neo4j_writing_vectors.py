@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests.contract.graphs import IDENTITY, embed_pending, graph, unit
+from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, unit
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server
-from tests.unit.neo4j_database import connected, empty, expected, found
+from tests.unit.neo4j_database import connected, empty, expected, found, generation
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.neo4j import embeddings, writer
+from trivium.graph.neo4j import embeddings, pending, sentences, writer
 from trivium.graph.neo4j.connection import Connection
 from trivium.types import EmbedderIdentity
 
@@ -49,6 +50,30 @@ def test_vectors_are_put_once_a_text_and_the_last_one_holds(
         embeddings.claim(connection, EmbedderIdentity("toy", "2", 8))
 
 
+def test_sentences_are_put_once_a_passage_and_the_last_ones_hold(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In transactions of bounded size, read in parts; another embedder is refused before there is any vector."""
+    monkeypatch.setattr(sentences, "_PASSAGES_A_TRANSACTION", 2)
+    monkeypatch.setattr(pending, "_ROWS_A_READ", 2)
+    page = graph("P", [(f"{n} of them", []) for n in range(5)])
+    oracle = MemoryStore()
+    oracle.write([page])
+    oracle.set_embedder(IDENTITY)
+    writer.write_pages(connection, [page])
+    embeddings.claim(connection, IDENTITY)
+    passages = sentences.pending_sentences(connection)
+    assert passages == oracle.pending_sentences()
+    before = generation(connection)
+    for store_of in (oracle.put_sentences, partial(sentences.put_sentences, connection)):
+        store_of([*passages, passages[0]], [*(codes(p.text) for p in passages), codes("")])
+    assert generation(connection) == before + 3
+    assert sentences.pending_sentences(connection) == []
+    assert found(connection) == expected(oracle)
+    with pytest.raises(EmbedderMismatchError, match="filled by embedder 'toy'"):
+        embeddings.claim(connection, EmbedderIdentity("toy", "2", 8))
+
+
 def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) -> None:
     """The one of the old text goes; that of the new text is taken from a node that has it already. A type that the
     name ends with changes nothing."""
@@ -60,6 +85,8 @@ def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) 
     embeddings.claim(connection, IDENTITY)
     texts = embeddings.pending_texts(connection)
     embeddings.put_vectors(connection, texts, np.stack([unit(text) for text in texts]))
+    passages = sentences.pending_sentences(connection)
+    sentences.put_sentences(connection, passages, [codes(passage.text) for passage in passages])
     types = {"Io": "moon", "Io (moon)": "moon", "Nix": "moon"}
     assert writer.set_types(connection, types) == oracle.set_types(types) == 3
     assert found(connection) == expected(oracle)
