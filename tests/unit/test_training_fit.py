@@ -12,6 +12,7 @@ import pytest
 from tests.unit.training_world import QUICK, collection_of, needs_tensorflow
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.network import Network
+from trivium.training import fit
 from trivium.training.crossfit import crossfit, fit_all, stack
 from trivium.training.data import Example, examples_of
 from trivium.training.fit import train, watch
@@ -29,24 +30,21 @@ def _same(one: Network, other: Network) -> bool:
     return all(a.tobytes() == b.tobytes() for a, b in zip(*arrays, strict=True))
 
 
+@pytest.mark.parametrize("prior", [0.0, 0.7])
 @pytest.mark.parametrize(("width", "hidden"), [(5, (4,)), (104, (128, 64)), (3, ())])
-def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...]) -> None:
+def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...], prior: float) -> None:
     """Within 1e-5, for networks of random numbers, also beyond where features are cut off."""
     import keras
 
     generator = np.random.default_rng(width)
-    inputs = values = keras.Input((width,))
-    for units in hidden:
-        values = keras.layers.Dense(units, activation="relu")(values)
-    model = keras.Model(inputs, keras.layers.Dense(1)(values))
+    model = fit._model(keras, width, Settings(hidden=hidden, prior=prior), generator)
     model.set_weights([generator.normal(0, 0.2, w.shape) for w in model.get_weights()])
-    numbers = model.get_weights()
     mean = generator.normal(size=width).astype(np.float32)
     deviation = (0.5 + generator.random(width)).astype(np.float32)
-    layers = zip(numbers[::2], numbers[1::2], strict=True)
-    network = Network(mean, deviation, tuple((w[np.newaxis], b[np.newaxis]) for w, b in layers))
+    network = fit._network(model, mean, deviation, prior)
     rows = generator.normal(0, 4, (300, width))
-    expected = model(np.clip((rows - mean) / deviation, -8, 8).astype(np.float32)).numpy()[:, 0]
+    scaled = np.clip((rows - mean) / deviation, -8, 8).astype(np.float32)
+    expected = model(scaled[np.newaxis]).numpy()[0, :, 0]
     np.testing.assert_allclose(network.logits(rows), expected, atol=1e-5)
 
 
@@ -81,6 +79,15 @@ def test_the_loss_by_hand() -> None:
     assert hit == pytest.approx(2 / 3)
 
 
+def test_the_score_starts_from_the_first_column() -> None:
+    """A network that has learnt nothing ranks by it."""
+    examples = _examples()
+    settings = Settings(hidden=(8,), epochs=1, rate=1e-9, prior=1e4)
+    rows = examples[0].rows.astype(np.float64)
+    scores = train(examples, (), settings, 0).network.logits(rows)
+    assert np.argsort(scores).tolist() == np.argsort(rows[:, 0]).tolist()
+
+
 def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
     """Whatever was drawn before."""
     import keras
@@ -96,7 +103,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
 def test_the_weights_of_the_best_watched_epoch_are_kept() -> None:
     """Not those of the last, which has learnt the noise by heart: training so many epochs and no more is the same."""
     examples = _examples(90, signal=0.2)
-    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, members=1, folds=3)
+    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, prior=0, members=1, folds=3)
     trained = train(examples[:60], examples[60:], settings, 0)
     losses = [epoch.watched_loss for epoch in trained.history]
     assert len(losses) == 12

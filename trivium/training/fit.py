@@ -19,6 +19,8 @@ from trivium.training.settings import Settings
 Floats = NDArray[np.float32]
 Scale = tuple[Floats, Floats]
 """Mean and deviation (f,) of each feature."""
+Layer = tuple[Floats, Floats]
+"""Weights (1, i, o) and bias (1, o)."""
 Tick = Callable[[], None]
 """Called after every epoch."""
 
@@ -90,7 +92,7 @@ def train(
         if not np.isfinite(loss):
             raise ConfigurationError(f"training diverged in epoch {epoch + 1}: lower the rate of learning")
         if watched:
-            network = _network(model, mean, deviation)
+            network = _network(model, mean, deviation, settings.prior)
             seen = watch(network, watched)
             history.append(Epoch(loss, *seen))
             if best is None or seen[0] < best[0]:
@@ -99,7 +101,7 @@ def train(
             history.append(Epoch(loss))
         tick()
     if best is None:
-        return Trained(_network(model, mean, deviation), tuple(history), len(history))
+        return Trained(_network(model, mean, deviation, settings.prior), tuple(history), len(history))
     return Trained(best[1], tuple(history), best[2])
 
 
@@ -154,7 +156,8 @@ def _model(keras: Any, width: int, settings: Settings, generator: np.random.Gene
         values = keras.layers.Dense(units, activation="relu", kernel_initializer=start)(values)
         values = keras.layers.Dropout(settings.dropout, seed=next(seeds))(values)
     start = keras.initializers.GlorotUniform(seed=next(seeds))
-    return keras.Model(rows, keras.layers.Dense(1, kernel_initializer=start)(values))
+    values = keras.layers.Dense(1, kernel_initializer=start)(values)
+    return keras.Model(rows, values + settings.prior * rows[..., :1])
 
 
 def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -> Callable[..., Any]:
@@ -210,9 +213,27 @@ def _draw(
     return rows, gold, there, teacher, share
 
 
-def _network(model: Any, mean: Floats, deviation: Floats) -> Network:
-    numbers = [np.array(variable.numpy()) for variable in model.trainable_variables]
-    layers = zip(numbers[::2], numbers[1::2], strict=True)
-    return Network(
-        mean, deviation, tuple((weights[np.newaxis], bias[np.newaxis]) for weights, bias in layers)
-    )
+def _network(model: Any, mean: Floats, deviation: Floats, prior: float) -> Network:
+    numbers = [np.array(variable.numpy())[np.newaxis] for variable in model.trainable_variables]
+    layers = list(zip(numbers[::2], numbers[1::2], strict=True))
+    return Network(mean, deviation, tuple(_with_prior(layers, prior) if prior else layers))
+
+
+def _with_prior(layers: Sequence[Layer], prior: float) -> list[Layer]:
+    """Layers that also say ``prior`` times the first column: two units hand on what of it is above and below 0, since
+    x = max(0, x) - max(0, -x)."""
+    (first, bias), *others = layers
+    if not others:
+        first = first.copy()
+        first[:, 0] += prior
+        return [(first, bias)]
+    parts = np.zeros((1, first.shape[1], 2), dtype=np.float32)
+    parts[0, 0] = 1, -1
+    found = [(np.concatenate([first, parts], axis=2), np.pad(bias, ((0, 0), (0, 2))))]
+    for weights, bias in others[:-1]:
+        wider = np.pad(weights, ((0, 0), (0, 2), (0, 2)))
+        wider[0, -2:, -2:] = np.eye(2)
+        found.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
+    last, bias = others[-1]
+    signs = np.array([[[prior], [-prior]]], dtype=np.float32)
+    return [*found, (np.concatenate([last, signs], axis=1), bias)]

@@ -14,12 +14,13 @@ from trivium.training.thesis_settings import ThesisSettings
 class Settings:
     """How a network is trained.
 
-    ``hidden`` are the units of its layers, ``dropout`` the share of them left out in a step. AdamW learns at ``rate``,
-    which falls to zero over ``epochs`` along a cosine, with weight ``decay``; ``batch`` questions a step. Of a question
-    all gold (up to a quarter) and other candidates up to ``candidates`` are looked at, drawn anew every ``redrawn``
-    epochs. The part ``teacher`` of the loss says how far the network is from boosted ``trees`` that have not seen the
-    question's pages; 0 does without them. One part in ``watched`` of the pages is kept back to tell which epoch was
-    the best.
+    ``hidden`` are the units of its layers, ``dropout`` the share of them left out in a step. Its score is what they
+    say and ``prior`` times the first column, the standardised score of the first retriever (``vector``). AdamW learns
+    at ``rate``, which falls to zero over ``epochs`` along a cosine, with weight ``decay``; ``batch`` questions a
+    step. Of a question all gold (up to a quarter) and other candidates up to ``candidates`` are looked at, drawn anew
+    every ``redrawn`` epochs. The part ``teacher`` of the loss says how far the network is from boosted ``trees`` that
+    have not seen the question's pages; 0 does without them. One part in ``watched`` of the pages is kept back to tell
+    which epoch was the best.
 
     A network is the mean of ``members`` that differ in their ``seed``. It is judged in ``folds``. Raises
     ConfigurationError for numbers that make no sense.
@@ -36,6 +37,7 @@ class Settings:
     watched: int = 8
     teacher: float = 0.0
     trees: int = 200
+    prior: float = 1.0
     members: int = 3
     folds: int = 5
     seed: int = 0
@@ -46,6 +48,8 @@ class Settings:
         )
         if not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(f"layers need 1 unit or more, got {self.hidden}")
+        if not 0 <= self.prior < float("inf"):
+            raise ConfigurationError(f"the prior must be 0 or a positive number, got {self.prior}")
         if not 0 <= self.teacher <= 1:
             raise ConfigurationError(f"the teacher's part must be in [0, 1], got {self.teacher}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
