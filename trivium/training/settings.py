@@ -37,7 +37,7 @@ class Settings:
     watched: int = 8
     teacher: float = 0.0
     trees: int = 200
-    prior: float = 1.0
+    prior: float = 3.0
     members: int = 3
     folds: int = 5
     seed: int = 0
