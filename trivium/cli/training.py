@@ -70,6 +70,12 @@ def train(
             help="Part of the loss that is the distance from boosted trees; for thousands of questions of one kind.",
         ),
     ] = None,
+    prior: Annotated[
+        float | None,
+        typer.Option(
+            "--prior", min=0, help="How far the score starts from that of the vector view.  \\[default: 3]"
+        ),
+    ] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write a report with pictures.")
     ] = True,
@@ -95,10 +101,10 @@ def train(
             f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
         )
     given: dict[str, Any] = {"folds": folds, "seed": seed, "members": seeds, "epochs": epochs}
-    if teacher is not None:
-        if preset != "default":
-            raise typer.BadParameter("only the default preset learns from trees", param_hint="--teacher")
-        given["teacher"] = teacher
+    for name, value in {"teacher": teacher, "prior": prior}.items():
+        if value is not None and preset != "default":
+            raise typer.BadParameter(f"only the default preset has a {name}", param_hint=f"--{name}")
+        given[name] = value
     settings = replace(PRESETS[preset], **{name: n for name, n in given.items() if n is not None})
     check_publishable(folder)
     # What is behind them takes a second to load, which no other command should wait for.
