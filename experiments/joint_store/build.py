@@ -23,6 +23,7 @@ def main() -> None:
     parser.add_argument("--pages", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--embedder", default="bge-small")
+    parser.add_argument("--no-sentences", action="store_true", help="As most tables before them were measured.")
     given = parser.parse_args()
     names = (given.data / "wiki" / "subset_400_files.txt").read_text("utf-8").split("\n")
     sources = [
@@ -31,7 +32,7 @@ def main() -> None:
         str(given.data / "nq" / "qed_corpus.jsonl"),
     ]
     with trivium.Engine.create(given.store, given.embedder) as engine, progress() as bars:
-        report = engine.build(sources, progress=bars)
+        report = engine.build(sources, sentences=not given.no_sentences, progress=bars)
         print_load(report, engine.info(), 0.0)
 
 
