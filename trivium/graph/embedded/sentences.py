@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from trivium.errors import StoreError
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.embeddings import read_embedder
 from trivium.graph.embedded.writer import advance
 from trivium.graph.schema import embedding_text, headings_of
@@ -42,13 +43,14 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
     advance(connection)
 
 
-def sentence_vectors(connection: Connection, dimension: int, chunks: Sequence[str]) -> SentenceVectors:
-    """Those of chunks, in the order asked."""
+def sentence_vectors(connection: Connection, dimension: int, chunks: Rows) -> SentenceVectors:
+    """Those of chunks by their numbers (n,), in the order asked; none for -1."""
+    asked = chunks.tolist()
     found = dict(
         connection.execute(
-            "SELECT c.uri, v.data FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value"
+            "SELECT c.id, v.data FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value"
             " JOIN sentences AS v ON v.text_id = c.text_id",
-            [as_json(chunks)],
+            [as_json(asked)],
         )
     )
-    return join_codes([found.get(uri, b"") for uri in chunks], dimension)
+    return join_codes([found.get(number, b"") for number in asked], dimension)

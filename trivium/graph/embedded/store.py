@@ -266,9 +266,13 @@ class EmbeddedStore:
         return generation.matrix.gather(rows)
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
-        dimension = self._current().dimension
+        generation = self._current()
+        nodes = generation.topology.nodes[Label.CHUNK]
+        rows = nodes.uris.find_all(chunks)
+        known = rows >= 0
+        rows[known] = nodes.ids[rows[known]]
         with self._database.reading() as connection:
-            return sentences.sentence_vectors(connection, dimension, chunks)
+            return sentences.sentence_vectors(connection, generation.dimension, rows)
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         with self._database.reading() as connection:
