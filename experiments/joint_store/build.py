@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("--pages", type=Path, required=True)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--embedder", default="bge-small")
-    parser.add_argument("--no-sentences", action="store_true", help="As most tables before them were measured.")
+    parser.add_argument(
+        "--no-sentences", action="store_true", help="As most tables before them were measured."
+    )
     given = parser.parse_args()
     names = (given.data / "wiki" / "subset_400_files.txt").read_text("utf-8").split("\n")
     sources = [
