@@ -79,8 +79,10 @@ def test_a_body_that_is_announced_too_large_is_not_waited_for(address: tuple[str
 
 
 def test_a_body_that_grows_too_large_is_cut_off(address: tuple[str, int]) -> None:
+    # Nothing is sent after the piece that is too much: what a server has not read when it hangs up resets the
+    # connection, and the answer may be lost with it.
     chunk = b"400\r\n" + b"x" * 1024 + b"\r\n"
-    answer = said(address, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", chunk, chunk, chunk)
+    answer = said(address, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", chunk, chunk)
     assert error(answer) == (413, "too_large")
 
 
