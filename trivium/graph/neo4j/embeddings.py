@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from neo4j import AsyncManagedTransaction
 
@@ -21,6 +21,8 @@ from trivium.slices import slices
 from trivium.types import EmbedderIdentity
 
 _VECTORS_A_TRANSACTION = 2_000
+
+Kept = TypeVar("Kept")
 
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
@@ -78,15 +80,17 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
     check_vectors(vectors, len(texts), identity.dimension)
     last = {text_hash(text): row for row, text in enumerate(texts)}
     for part in slices(sorted(last.items()), _VECTORS_A_TRANSACTION):
-        connection.write(_putting({key: vectors[row].tolist() for key, row in part}))
+        connection.write(putting(keep_vectors, {key: vectors[row].tolist() for key, row in part}))
 
 
-def _putting(
-    vectors: Mapping[str, Sequence[float]],
+def putting(
+    keep: Callable[[AsyncManagedTransaction, Kept], Awaitable[None]], found: Kept
 ) -> Callable[[AsyncManagedTransaction], Coroutine[Any, Any, None]]:
+    """The transaction that keeps what was embedded."""
+
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
-        await keep_vectors(transaction, vectors)
+        await keep(transaction, found)
         await advance(transaction, vectors_only=True)
 
     return write

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
-
-from neo4j import AsyncManagedTransaction
+from collections.abc import Sequence
 
 from trivium.errors import StoreError
 from trivium.graph.neo4j.codes import decoded, encoded
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading, writing
-from trivium.graph.neo4j.embeddings import read_embedder
-from trivium.graph.neo4j.generation import advance, lock
+from trivium.graph.neo4j.embeddings import putting, read_embedder
 from trivium.graph.neo4j.keep import keep_sentences
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.neo4j.pending import pending_chunks
@@ -44,18 +40,7 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
         for passage, one in zip(passages, codes, strict=True)
     }
     for part in slices(sorted(last), _PASSAGES_A_TRANSACTION):
-        connection.write(_putting({key: encoded(last[key]) for key in part}))
-
-
-def _putting(
-    sentences: Mapping[str, str],
-) -> Callable[[AsyncManagedTransaction], Coroutine[Any, Any, None]]:
-    async def write(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await keep_sentences(transaction, sentences)
-        await advance(transaction, vectors_only=True)
-
-    return write
+        connection.write(putting(keep_sentences, {key: encoded(last[key]) for key in part}))
 
 
 def sentence_vectors(connection: Connection, memory: Memory, chunks: Sequence[str]) -> SentenceVectors:
