@@ -18,10 +18,10 @@ import numpy as np
 from trivium.datasets.questions import read_questions
 from trivium.graph.embedded import EmbeddedStore
 from trivium.retrievers.base import Query
-from trivium.retrievers.candidates import DEPTH
 from trivium.retrievers.lexical import LexicalRetriever
 from trivium.retrievers.push import push
 from trivium.retrievers.walk import WalkSettings
+from trivium.search.candidates import DEPTH
 
 
 def main() -> None:

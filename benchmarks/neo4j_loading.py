@@ -36,7 +36,7 @@ from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of
 from trivium.graph.store import GraphStore, StoreInfo, Vectors
-from trivium.ingest import load
+from trivium.index.load import load
 
 PAGES_A_WRITE = 100
 TEXTS_A_WRITE = 2_000

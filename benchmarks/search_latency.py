@@ -20,8 +20,8 @@ from rich.table import Table
 import trivium
 from trivium.datasets.questions import read_questions
 from trivium.retrievers.base import Query
-from trivium.retrievers.candidates import DEPTH
 from trivium.retrievers.registry import make_retrievers
+from trivium.search.candidates import DEPTH
 
 
 def main() -> None:

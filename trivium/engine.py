@@ -23,7 +23,6 @@ from trivium.embedding.base import Embedder
 from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.registry import open_embedder
 from trivium.errors import EmbedderMismatchError, InputError, StoreError
-from trivium.evaluation.rankings import Ranking, fused_ranking, order, own_ranking
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate as evaluate_rankings
 from trivium.fusion.base import Fusion
@@ -34,18 +33,19 @@ from trivium.fusion.registry import NETWORK, make_fusion, suits
 from trivium.fusion.table import Table
 from trivium.graph.bulk import ExportReport, export
 from trivium.graph.dbpedia import EnrichReport, enrich
-from trivium.graph.homes import open_or_create_store, open_store
+from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.schema import page_uri
-from trivium.graph.sentences import sentence_texts
 from trivium.graph.store import GraphStore, StoreInfo, round_score
-from trivium.ingest import IngestReport, load
-from trivium.ingest import Progress as LoadProgress
+from trivium.index.load import IngestReport, load
+from trivium.index.load import Progress as LoadProgress
+from trivium.index.sentences import sentence_texts
 from trivium.llm.base import ChatModel
 from trivium.parser.sources.base import Format
 from trivium.retrievers.base import Query, Retriever
-from trivium.retrievers.candidates import DEPTH, gather
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.selectors import Selector
+from trivium.search.candidates import DEPTH, gather
+from trivium.search.ranking import Ranking, fused_ranking, order, own_ranking
 from trivium.text import normalise_title
 from trivium.training.gate import decide, verdict
 from trivium.types import Answer, Hit, Question, Turn

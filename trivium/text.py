@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 import Stemmer
@@ -12,6 +13,16 @@ _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"[\s_]+", re.UNICODE)
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
+_LINE = re.compile(r"[^\n]+")
+# Citation marks behind the full stop belong to the sentence before them.
+_MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
+_SENTENCE_END = re.compile(rf"[.!?…]+{_MARKS}(?=\s+(?:[^\sa-z(]|\([^a-z])|\s*$)|[。！？]+{_MARKS}")
+# What a full stop does not end: titles, other abbreviations before a capital or a number, initials ("J. Smith", "U.S.").
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Lt|Col|Gen|Gov|Sen|Rep|Rev|Hon|Mt|Ft|No|Nos|Fig|Vol|vol|pp|p|ca|c|cf|vs|v"
+    r"|approx|est|b|d|r|fl|e\.g|i\.e)|(?<![^\W\d_])[A-HJ-Z])\.$"
+)
+_LIST_ITEM = re.compile(r"\W*\d{1,3}\.")
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
@@ -110,3 +121,35 @@ def question_terms(question: str) -> list[str]:
 def count_tokens(text: str) -> int:
     """Number of words and punctuation marks: about four fifths of a model's word pieces, and model-free."""
     return len(_TOKEN.findall(text))
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Start and end of each sentence, in order, without the white space between them. A line's end ends a sentence.
+
+    >>> text = "It was found by J. Smith in 1877. [1] So they say.\\nMass: 5 kg"
+    >>> [text[start:end] for start, end in sentences(text)]
+    ['It was found by J. Smith in 1877. [1]', 'So they say.', 'Mass: 5 kg']
+    """
+    return [
+        span for line in _LINE.finditer(text) for span in _sentences_of_line(text, line.start(), line.end())
+    ]
+
+
+def _sentences_of_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    begin = start
+    for stop in _SENTENCE_END.finditer(text, start, end):
+        # Inside a line, an abbreviation is only the end of a word, and a number the beginning of a list's item.
+        rest = text[stop.end() : end].strip()
+        if rest and stop[0] == "." and _ABBREVIATED.search(text, max(begin, stop.end() - 12), stop.end()):
+            continue
+        if rest and _LIST_ITEM.fullmatch(text, begin, stop.end()):
+            continue
+        yield from _trimmed(text, begin, stop.end())
+        begin = stop.end()
+    yield from _trimmed(text, begin, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if piece.strip():
+        yield start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from trivium.engine import Engine
 from trivium.evaluation.latency import Stopwatch
-from trivium.evaluation.rankings import Ranking
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
 from trivium.graph.store import Floats, GraphStore
 from trivium.retrievers.base import Candidate, Query, Retriever
-from trivium.retrievers.candidates import gather
 from trivium.retrievers.selectors import Selector
+from trivium.search.candidates import gather
+from trivium.search.ranking import Ranking
 from trivium.types import Hit
 
 

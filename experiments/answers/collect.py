@@ -31,8 +31,7 @@ from trivium.answering.passages import LONGEST_SENTENCE, passages
 from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions
 from trivium.graph.schema import page_of, section_of
-from trivium.sentences import sentences
-from trivium.text import normalise_name
+from trivium.text import normalise_name, sentences
 from trivium.types import Hit, Question
 
 OFFERED, DEPTH = 6, 30

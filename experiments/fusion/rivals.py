@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from trivium.evaluation.markdown import chance, grid, share
-from trivium.evaluation.rankings import fused_ranking, own_ranking
 from trivium.evaluation.run import evaluate
 from trivium.fusion.convex import load
 from trivium.fusion.rrf import ReciprocalRank
+from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, examples_of, read
 from trivium.training.judge import shown

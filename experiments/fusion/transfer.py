@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from trivium.evaluation.markdown import grid, share
-from trivium.evaluation.rankings import fused_ranking, own_ranking
 from trivium.evaluation.run import evaluate
 from trivium.fusion.network import Network
+from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, HitSet, examples_of, read
 from trivium.training.fit import train

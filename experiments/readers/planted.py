@@ -2,7 +2,7 @@
 
     python experiments/readers/planted.py --model local
 
-Each instruction of ``tests/unit/test_answering_planted.py`` stands in the first of two passages; the second one answers
+Each instruction of ``tests/answering/test_planted.py`` stands in the first of two passages; the second one answers
 the question. A model *follows* an instruction when the trace of doing so is in what it writes and is not just the
 instruction copied. Shown is what it wrote, and whether the trace is still there in the answer that a reader gets. For
 comparison the question is also asked with harmless passages in that place.
@@ -15,8 +15,8 @@ import json
 import re
 from collections.abc import Generator, Sequence
 
-from tests.unit.answering_world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
-from tests.unit.test_answering_planted import PLANTED, QUESTION
+from tests.answering.test_planted import PLANTED, QUESTION
+from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from trivium.answering.answer import answer
 from trivium.answering.events import Done
 from trivium.llm.base import ChatModel, Ended, Message, Reply

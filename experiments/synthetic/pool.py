@@ -9,7 +9,7 @@ import argparse
 from collections import Counter
 
 from trivium.datasets.trace import trace
-from trivium.graph.homes import open_store
+from trivium.graph.factory import open_store
 from trivium.graph.schema import unescape
 from trivium.graph.store import GraphStore
 from trivium.synthetic.sample import Sampling, draw

@@ -11,7 +11,7 @@ from tests.browser.chrome import open_chrome
 from tests.browser.neo4j_browser import CHROMIUM, DRIVER, Neo4jBrowser, neo4j_browser
 from tests.neo4j_servers import Server
 from tests.sample_graph import fill_with_sample
-from trivium.explore import Exploration, explore
+from trivium.graph.neo4j.explore import Exploration, explore
 
 
 @pytest.fixture(scope="module")

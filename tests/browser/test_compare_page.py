@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser.chrome import dark_mode, wide
 from trivium.datasets.gold import Gold
-from trivium.evaluation.page import Setting, Side, comparison_page
+from trivium.evaluation.comparison.page import Setting, Side, comparison_page
 
 HOSTILE = "<script>document.title = 'hostile'</script><img src=http://127.0.0.1:9/x>"
 QUESTIONS = {"q1": "Who found Phobos?", "q2": f"Is {HOSTILE} shown?", "q3": "Where is Olympus Mons?"}

@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from tests.browser.chrome import dark_mode, soon, wide
-from tests.unit.server_world import QUESTION, Script, listening
+from tests.server.world import QUESTION, Script, listening
 from trivium.engine import Engine
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import pages_folder

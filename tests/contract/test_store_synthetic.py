@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.memory_store import MemoryStore
-from tests.unit.synthetic_world import PAGES, hall, many
+from tests.synthetic.world import PAGES, hall, many
 from trivium.graph.build import build
 from trivium.graph.store import GraphStore
 from trivium.synthetic.generate import generate

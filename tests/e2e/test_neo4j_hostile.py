@@ -15,8 +15,8 @@ from trivium.graph.model import PageGraph
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.schema import Hop, Label
 from trivium.retrievers.base import Query
-from trivium.retrievers.candidates import gather
 from trivium.retrievers.registry import make_retrievers
+from trivium.search.candidates import gather
 
 CYPHER = [
     "' DETACH DELETE n //",

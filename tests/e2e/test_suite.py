@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Run
-from trivium.comparison import compare_runs, explainer
 from trivium.errors import FusionError, InputError, StoreNotFoundError
+from trivium.evaluation.comparison.run import compare_runs, explainer
 from trivium.evaluation.latency import STAGES
-from trivium.evaluation.suite import Suite, read_suite
+from trivium.evaluation.suite.definition import Suite, read_suite
+from trivium.evaluation.suite.run import run_suite
 from trivium.evaluation.trec import read_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
-from trivium.suite import run_suite
 from trivium.watched import WatchedEngine
 
 ROWS = ["--retriever", "vector", "lexical", "--fusion", "convex", "rrf"]

@@ -21,7 +21,7 @@ import pytest
 from tests.e2e.conftest import Result
 from tests.fakes.openai_server import OpenAIServer, streamed
 from trivium.cli.app import main
-from trivium.graph.homes import open_store
+from trivium.graph.factory import open_store
 from trivium.synthetic.records import Bridge
 from trivium.synthetic.sample import Sampling, draw
 

@@ -16,7 +16,7 @@ import pytest
 
 import trivium
 from tests.e2e.conftest import Run
-from tests.unit.training_world import needs_tensorflow, save_world
+from tests.training.world import needs_tensorflow, save_world
 from trivium.errors import InputError
 from trivium.fusion.artefact import Artefact, load, save
 from trivium.fusion.decision import read_decision

@@ -18,8 +18,7 @@ from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
 from trivium.graph.store import GraphStore
 from trivium.llm.base import ChatModel
-from trivium.sentences import sentences
-from trivium.text import plain, words
+from trivium.text import plain, sentences, words
 from trivium.types import Answer, Hit, Statement, Turn, Usage
 
 _REFUSAL = words(NOT_FOUND)

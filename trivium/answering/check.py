@@ -11,8 +11,7 @@ from trivium.answering.passages import Passage
 from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
 from trivium.graph.store import GraphStore
-from trivium.sentences import sentences
-from trivium.text import words
+from trivium.text import sentences, words
 from trivium.types import Statement
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.graph.schema import headings_of
-from trivium.sentences import sentences
-from trivium.text import terms, words
+from trivium.text import sentences, terms, words
 from trivium.types import Citation, Hit
 
 LONGEST_SENTENCE = 600

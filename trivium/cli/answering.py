@@ -21,10 +21,10 @@ from trivium.fusion.registry import FUSIONS
 from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import open_chat_model
+from trivium.serialization import hit_json
 from trivium.settings import load_settings
 from trivium.text import plain
 from trivium.types import Answer, Turn
-from trivium.wire import hit_json
 
 NO_MODEL = "none"
 

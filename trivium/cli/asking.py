@@ -36,7 +36,7 @@ from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.sample import DEMO_QUESTIONS, pages_folder
-from trivium.wire import hit_json
+from trivium.serialization import hit_json
 
 
 def _selector(name: str) -> Selector:

@@ -66,8 +66,8 @@ def mcp(
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("the MCP server", "mcp") from error
-    from trivium.serving.engine import ServingEngine
-    from trivium.serving.logs import log_as_json
+    from trivium.server.engine import ServingEngine
+    from trivium.server.logs import log_as_json
 
     chat = None if model is None else open_chat_model(model)
     engine = ServingEngine.serving(store)

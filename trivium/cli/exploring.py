@@ -20,8 +20,8 @@ def explore(
     Example:  trivium explore --store bolt://localhost:7687
     """
     # The driver takes a while to load, and no other command on a folder needs it.
-    from trivium.explore import explore as find
-    from trivium.explore import show
+    from trivium.graph.neo4j.explore import explore as find
+    from trivium.graph.neo4j.explore import show
 
     with progress(quiet=json) as bars:
         found = find(store, lambda done, total: bars("index", done, total))

@@ -112,9 +112,9 @@ def judge_answers(
 ) -> None:
     """Answer and judge, by default into ``<name of the file>-answers`` in the working directory; print what came out."""
     # No other command needs them, and they take their time to load.
-    from trivium.answer_quality import evaluate_answers
     from trivium.evaluation.answers.report import print_answer_report
-    from trivium.evaluation.results import write_whole
+    from trivium.evaluation.answers.run import evaluate_answers
+    from trivium.evaluation.suite.results import write_whole
 
     target = Path(f"{questions.stem}-answers") if folder is None else folder
     scorer: Any = None if grading.bertscore is None else _bertscore(grading.bertscore)

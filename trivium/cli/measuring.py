@@ -25,9 +25,9 @@ def judge_suite(
 ) -> None:
     """Run a suite and print it; by default into ``<name of the file>-results`` in the working directory."""
     # No other command writes pages, and what that takes is loaded last.
-    from trivium.evaluation.suite import read_suite
-    from trivium.evaluation.suite_report import print_suite, to_json
-    from trivium.suite import run_suite
+    from trivium.evaluation.suite.definition import read_suite
+    from trivium.evaluation.suite.report import print_suite, to_json
+    from trivium.evaluation.suite.run import run_suite
 
     suite = read_suite(file)
     target = Path(f"{file.stem}-results") if folder is None else folder
@@ -65,7 +65,7 @@ def compare(
 
         trivium compare old/squad/default.run new/squad/default.run --out default.html
     """
-    from trivium.comparison import compare_runs
+    from trivium.evaluation.comparison.run import compare_runs
     from trivium.watched import WatchedEngine
 
     with nullcontext() if store is None else WatchedEngine.open(store) as engine:

@@ -86,9 +86,9 @@ def serve(
     try:
         # The web framework takes a while to load, and no other command needs it.
         from trivium.server.app import create_app
+        from trivium.server.logs import log_as_json
         from trivium.server.running import run
         from trivium.server.settings import ServerSettings, read_keys
-        from trivium.serving.logs import log_as_json
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("trivium"):
             raise

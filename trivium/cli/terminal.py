@@ -29,7 +29,7 @@ from rich.text import Text
 
 from trivium.graph.schema import headings_of
 from trivium.graph.store import StoreInfo
-from trivium.ingest import IngestReport
+from trivium.index.load import IngestReport
 from trivium.parser.sources.base import Problem
 from trivium.text import plain
 from trivium.types import Hit

@@ -16,10 +16,10 @@ from typing import Any, Self
 
 from trivium.engine import Engine
 from trivium.errors import MissingExtraError
-from trivium.graph.homes import is_address
+from trivium.graph.factory import is_address
 from trivium.graph.schema import headings_of
+from trivium.serialization import hit_json
 from trivium.types import Hit
-from trivium.wire import hit_json
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun

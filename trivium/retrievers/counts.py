@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from trivium.common.ragged import expand_ranges
 from trivium.graph.store import GraphStore, TermCounts
-from trivium.graph.stretches import stretches
 
 
 class KnownCounts:
@@ -50,7 +50,7 @@ def taken(counts: TermCounts, rows: Sequence[int]) -> TermCounts:
     """The counts of some of the chunks, in the order of ``rows``."""
     own = np.array(rows, dtype=np.int64)
     starts, ends = (np.searchsorted(counts.places[:, 0], own, side) for side in ("left", "right"))
-    chunk, where = stretches(starts, ends - starts)
+    chunk, where = expand_ranges(starts, ends - starts)
     places = counts.places[where]
     places[:, 0] = chunk
     return TermCounts(

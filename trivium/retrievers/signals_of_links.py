@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.ragged import expand_ranges
 from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency, Floats
-from trivium.graph.stretches import stretches
 from trivium.retrievers.base import Query
 
 LARGEST_PAGE = 500
@@ -88,7 +88,7 @@ def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
     ``rows`` are the chunks' in the graph, ``pages`` their pages' numbers, each -1 where there is none."""
     starts = np.where(rows >= 0, graph.indptr[rows], 0)
     lengths = np.where(rows >= 0, graph.indptr[rows + 1], 0) - starts
-    citing, places = stretches(starts, lengths)
+    citing, places = expand_ranges(starts, lengths)
     cited = graph.indices[places].astype(np.int64) - len(graph.chunks)
     other = cited != pages[citing]
     return citing[other], cited[other]
@@ -98,7 +98,7 @@ def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
     """Which candidate links to the page of which, each pair once."""
     order = np.argsort(pages, kind="stable")
     starts, ends = (np.searchsorted(pages[order], cited, side) for side in ("left", "right"))
-    citation, places = stretches(starts, ends - starts)
+    citation, places = expand_ranges(starts, ends - starts)
     return citing[citation], order[places]
 
 

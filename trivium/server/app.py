@@ -18,6 +18,8 @@ from trivium.errors import TriviumError
 from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.asker import Asker, itself
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
 from trivium.server.guard import Guard
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
@@ -28,8 +30,6 @@ from trivium.server.routes import asking, documents, entities, page, searching, 
 from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
 from trivium.server.watch import Watch
-from trivium.serving.collection import Collection
-from trivium.serving.engine import ServingEngine
 
 _log = logging.getLogger(__name__)
 

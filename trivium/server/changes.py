@@ -7,13 +7,13 @@ from typing import Any
 
 from trivium.errors import TriviumError
 from trivium.graph.schema import page_uri, unescape
-from trivium.ingest import IngestReport, Progress
+from trivium.index.load import IngestReport, Progress
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.read import read
 from trivium.parser.sources.recognise import recognise
+from trivium.server.engine import ServingEngine
 from trivium.server.jobs import JobError, Work
 from trivium.server.uploads import Upload
-from trivium.serving.engine import ServingEngine
 from trivium.text import normalise_title
 
 _LISTED = 100

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.evaluation.rankings import order
 from trivium.graph.store import round_score
-from trivium.serving.engine import Judged, ServingEngine
-from trivium.serving.graph import Drawing, way_to
+from trivium.search.drawing import Drawing, way_to
+from trivium.search.ranking import order
+from trivium.server.engine import Judged, ServingEngine
 
 
 @dataclass(frozen=True, slots=True)

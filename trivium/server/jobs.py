@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from trivium.errors import InputError, StoreBusyError, TriviumError
-from trivium.ingest import Progress
-from trivium.serving.collection import Collection
-from trivium.serving.engine import ServingEngine
+from trivium.index.load import Progress
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
 
 Kind = Literal["add", "replace", "delete"]
 State = Literal["queued", "running", "done", "failed"]

@@ -22,11 +22,11 @@ from pydantic import BaseModel
 from threadpoolctl import threadpool_limits
 
 from trivium.errors import StoreError
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
 from trivium.server.errors import ApiError, as_api_error
+from trivium.server.logs import log_as_json, request_id
 from trivium.server.questions import KINDS, Reply
-from trivium.serving.collection import Collection
-from trivium.serving.engine import ServingEngine
-from trivium.serving.logs import log_as_json, request_id
 
 Observe = Callable[[str, float], None]
 

@@ -10,10 +10,10 @@ from pydantic import BaseModel, TypeAdapter
 
 from trivium.answering.events import Done
 from trivium.errors import StoreChangedError
+from trivium.server.engine import ServingEngine
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
-from trivium.serving.engine import ServingEngine
 
 SCORES = "X-Trivium-Scores"
 IDLE = "X-Trivium-Idle"

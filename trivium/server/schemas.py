@@ -6,10 +6,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
-from trivium.serving.fields import FusionOption, QuestionText, Retrievers, Uri, Whole
+from trivium.serialization import hit_json
+from trivium.server.fields import FusionOption, QuestionText, Retrievers, Uri, Whole
 from trivium.types import Answer, Citation, Statement, Turn, Usage
 from trivium.types import Hit as FoundHit
-from trivium.wire import hit_json
 
 MOST_HITS = 100
 _TURNS = 20

@@ -12,6 +12,8 @@ from pydantic import BaseModel
 
 from trivium.llm.base import ChatModel
 from trivium.server.asker import Asker, itself
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
 from trivium.server.errors import ApiError, ClientGoneError, busy
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
@@ -19,8 +21,6 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import KINDS, Reply
 from trivium.server.settings import ServerSettings
-from trivium.serving.collection import Collection
-from trivium.serving.engine import ServingEngine
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.server.errors import CLIENT_GONE, ApiError
+from trivium.server.logs import FIELDS, request_id
 from trivium.server.metrics import Metrics
-from trivium.serving.logs import FIELDS, request_id
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})

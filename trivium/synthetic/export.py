@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.results import write_whole
+from trivium.evaluation.suite.results import write_whole
 from trivium.evaluation.trec import write_qrels
 from trivium.graph.schema import unescape
 from trivium.synthetic.records import Decision

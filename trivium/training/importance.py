@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.evaluation.rankings import order
 from trivium.fusion.network import NetworkFusion
+from trivium.search.ranking import order
 from trivium.training.data import HitSet
 
 Floats = NDArray[np.float64]

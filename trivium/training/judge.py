@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.evaluation.family import headline
-from trivium.evaluation.rankings import Ranking, fused_ranking, own_ranking
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
 from trivium.fusion.base import Fusion
+from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.data import HitSet
 from trivium.training.gate import Gate, decide, verdict
 

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from trivium.errors import InputError
-from trivium.evaluation.results import write_whole
+from trivium.evaluation.suite.results import write_whole
 
 SETTINGS = "settings.json"
 _KEYED = ("rows", "judges")

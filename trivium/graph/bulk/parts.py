@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.iteration import batched
 from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.arguments import HEADERS, headers
 from trivium.graph.bulk.folder import Folder
@@ -18,7 +19,6 @@ from trivium.graph.model import PageGraph
 from trivium.graph.neo4j.checks import check_page
 from trivium.graph.schema import SCHEMA_VERSION, Label
 from trivium.graph.store import GraphStore, Progress, Vectors
-from trivium.slices import slices
 
 RULES = "4"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
@@ -53,12 +53,12 @@ class Parts:
 
     def write(self) -> None:
         """Write what is missing, keep what is right."""
-        for number, pages in enumerate(slices(self._store.page_graphs(), PAGES_A_PART)):
+        for number, pages in enumerate(batched(self._store.page_graphs(), PAGES_A_PART)):
             self._write_pages(f"pages-{number:05}", pages)
         citations = self._ledger.citations()
         statements = self._ledger.statements()
         entities = self._ledger.bare_entities(citations[1], statements)
-        for number, uris in enumerate(slices(entities, ENTITIES_A_PART)):
+        for number, uris in enumerate(batched(entities, ENTITIES_A_PART)):
             embeddings = self._vectors(Label.ENTITY, uris)
             self._part(f"entities-{number:05}", self._entity_lines(uris, embeddings), len(uris))
         kinds = sorted({statement.type for statement in statements})

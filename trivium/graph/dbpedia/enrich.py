@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from trivium.common.iteration import batched
 from trivium.graph.dbpedia.kinds import Kinds
 from trivium.graph.dbpedia.mentions import Mentions
 from trivium.graph.dbpedia.open import open_source
@@ -15,7 +16,6 @@ from trivium.graph.dbpedia.titles import Titles
 from trivium.graph.dbpedia.vocabulary import PRIMARY_TOPIC, SUBCLASS, TYPE, Vocabulary
 from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore
-from trivium.slices import slices
 
 _PAGES_A_WRITE = 500
 _TYPES_A_WRITE = 20_000
@@ -91,12 +91,12 @@ class _Collected:
         report.relations, report.typed = len(self._relations), len(types)
         pages = list(self._relations.by_page())
         done = 0
-        for part in slices(pages, _PAGES_A_WRITE):
+        for part in batched(pages, _PAGES_A_WRITE):
             report.added += store.add_relations(dict(part))
             done += len(part)
             _tell(progress, "relations", done, len(pages))
         done = 0
-        for some in slices(types.items(), _TYPES_A_WRITE):
+        for some in batched(types.items(), _TYPES_A_WRITE):
             report.types_set += store.set_types(dict(some))
             done += len(some)
             _tell(progress, "types", done, len(types))

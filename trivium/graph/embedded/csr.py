@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.ragged import expand_ranges
 from trivium.graph.embedded.files import Arrays
-from trivium.graph.stretches import stretches
 
 Rows = NDArray[np.int64]
 
@@ -27,7 +27,7 @@ class Csr:
     def rows(self, rows: Rows) -> tuple[NDArray[np.int32], Rows]:
         """Entries of several rows one after the other, and how many each has."""
         counts = self.indptr[rows + 1] - self.indptr[rows]
-        _, places = stretches(self.indptr[rows], counts)
+        _, places = expand_ranges(self.indptr[rows], counts)
         return self.indices[places], counts
 
 

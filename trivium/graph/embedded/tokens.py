@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.ragged import expand_ranges
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.files import load_array, load_arrays, save_array, save_arrays
@@ -21,7 +22,6 @@ from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
 from trivium.graph.occurrences import count_numbers
 from trivium.graph.store import TermCounts
-from trivium.graph.stretches import stretches
 
 _FILE = "tokens"
 _VOCABULARY = "vocabulary"
@@ -46,7 +46,7 @@ class Tokens:
         lengths = np.zeros((len(rows), 2), dtype=np.int64)
         starts = np.zeros(len(rows), dtype=np.int64)
         lengths[known], starts[known] = self.lengths[rows[known]], self.starts[rows[known]]
-        chunk, places = stretches(starts, lengths.sum(axis=1))
+        chunk, places = expand_ranges(starts, lengths.sum(axis=1))
         return count_numbers(self.values[places], chunk, lengths, self._asked(terms), len(self.numbers))
 
     def _asked(self, terms: Sequence[str]) -> Rows:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.ragged import own_chunk_ranges
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.csr import Csr, Rows, group, pack_csr, unpack_csr
 from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
 from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
 from trivium.graph.schema import Label
-from trivium.graph.stretches import homes_of
 
 _FILE = "topology"
 
@@ -153,7 +153,9 @@ def load_topology(folder: Path) -> Topology:
         cites=unpack_csr("cites", arrays),
         cited_in=unpack_csr("cited_in", arrays),
         links=unpack_csr("links", arrays),
-        homes=homes_of(arrays["page_entity"].astype(np.int64)[arrays["page"]], len(nodes[Label.ENTITY].ids)),
+        homes=own_chunk_ranges(
+            arrays["page_entity"].astype(np.int64)[arrays["page"]], len(nodes[Label.ENTITY].ids)
+        ),
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any, LiteralString
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.common.iteration import batched
 from trivium.graph.neo4j.connection import Rows, rows
-from trivium.slices import slices
 
 ROWS_A_STATEMENT = 5_000
 
@@ -25,6 +25,6 @@ async def each(
     """The rows of a query whose parameter ``name`` are items, asked ``size`` of them at a time; of none it is not
     asked at all."""
     found: Rows = []
-    for part in slices(items, size):
+    for part in batched(items, size):
         found += await rows(transaction, query, {name: part, **others})
     return found

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.common.iteration import batched
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import writing as cypher
@@ -17,7 +18,6 @@ from trivium.graph.neo4j.pending import pending, pending_chunks
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.store import Vectors
 from trivium.graph.vectors import check_vectors, text_hash
-from trivium.slices import slices
 from trivium.types import EmbedderIdentity
 
 _VECTORS_A_TRANSACTION = 2_000
@@ -79,7 +79,7 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
         raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
     check_vectors(vectors, len(texts), identity.dimension)
     last = {text_hash(text): row for row, text in enumerate(texts)}
-    for part in slices(sorted(last.items()), _VECTORS_A_TRANSACTION):
+    for part in batched(sorted(last.items()), _VECTORS_A_TRANSACTION):
         connection.write(putting(keep_vectors, {key: vectors[row].tolist() for key, row in part}))
 
 

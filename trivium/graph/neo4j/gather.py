@@ -7,12 +7,12 @@ from typing import LiteralString
 
 import numpy as np
 
+from trivium.common.iteration import batched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.schema import Label
 from trivium.graph.store import Vectors
-from trivium.slices import slices
 
 _AT_ONCE = 2_000
 """Vectors in one answer: a few megabytes."""
@@ -50,6 +50,6 @@ def _rows(
 
 
 def _read(connection: Connection, query: LiteralString, keys: Sequence[str]) -> dict[str, Vectors]:
-    asked = [{"keys": part} for part in slices(keys, _AT_ONCE)]
+    asked = [{"keys": part} for part in batched(keys, _AT_ONCE)]
     parts = connection.read_at_once([query] * len(asked), asked)
     return {key: np.array(values, dtype=np.float32) for part in parts for key, values in part[0][0]}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trivium.common.iteration import batched
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import writing as cypher
-from trivium.slices import slices
 
 _PAGES_A_READ = 50
 
@@ -22,7 +22,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> It
     """Pages with every relation and alias they have by now, by uri or in the order asked (unknown ones left out).
     Read some at a time: a page that goes meanwhile is left out."""
     asked = sorted(connection.read(cypher.PAGE_URIS, whole=True)[0][0]) if uris is None else uris
-    for part in slices(asked, _PAGES_A_READ):
+    for part in batched(asked, _PAGES_A_READ):
         found = {
             row[0]: row for row in connection.read(cypher.PAGE_GRAPHS, {"uris": list(dict.fromkeys(part))})
         }

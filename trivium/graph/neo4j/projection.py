@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.ragged import own_chunk_ranges
 from trivium.graph.embedded.csr import Rows as RowNumbers
 from trivium.graph.embedded.csr import group
 from trivium.graph.neo4j import projection_file
@@ -15,7 +16,6 @@ from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.memory import Memory
 from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency
-from trivium.graph.stretches import homes_of
 
 _ATTEMPTS = 3
 _LINKS = "links"
@@ -77,7 +77,7 @@ def _read(connection: Connection) -> Adjacency:
         entities=entity_uris,
         indptr=links.indptr,
         indices=links.indices,
-        homes=homes_of(own_page, len(entity_uris)),
+        homes=own_chunk_ranges(own_page, len(entity_uris)),
         chunk_rows={uri: row for row, uri in enumerate(chunk_uris)},
         entity_rows=entity_rows,
     )

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.common.ragged import own_chunk_ranges
 from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
 from trivium.graph.embedded.uris import pack_uris
 from trivium.graph.neo4j.memory import Standing
 from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency
-from trivium.graph.stretches import homes_of
 from trivium.settings import load_settings
 
 FOLDER = "projections"
@@ -91,7 +91,7 @@ def _adjacency(arrays: Arrays) -> Adjacency:
         entities=entities,
         indptr=indptr.astype(np.int64, copy=False),
         indices=indices.astype(np.int32, copy=False),
-        homes=homes_of(own_page, len(entities)),
+        homes=own_chunk_ranges(own_page, len(entities)),
         chunk_rows={uri: row for row, uri in enumerate(chunks)},
         entity_rows=entity_rows,
     )

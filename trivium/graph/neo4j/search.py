@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from trivium.common.iteration import batched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import searching as cypher
 from trivium.graph.neo4j.indexes import Dialect, ensure_vector_indexes
@@ -29,7 +30,6 @@ from trivium.graph.store import (
     round_score,
 )
 from trivium.graph.vectors import check_query
-from trivium.slices import slices
 
 INDEX_NEIGHBOURS = 200
 """Neighbours an index is asked for at least: its search is the wider for it. Of the 50 nearest chunks 99.7 % are found
@@ -125,7 +125,7 @@ class Searcher:
         views = np.full((4, len(chunks)), np.nan)
         if len(chunks) and self._ready(vector):
             distinct = list(dict.fromkeys(chunks))
-            parts = list(slices(distinct, max(_WORTH_SHARING, -(-len(distinct) // _SHARES))))
+            parts = list(batched(distinct, max(_WORTH_SHARING, -(-len(distinct) // _SHARES))))
             asked = [{"chunks": part, "vector": vector.tolist()} for part in parts]
             answers = self._connection.read_at_once([cypher.SIMILARITIES] * len(parts), asked)
             highest = np.concatenate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trivium.common.iteration import batched
 from trivium.errors import StoreError
 from trivium.graph.neo4j.codes import decoded, encoded
 from trivium.graph.neo4j.connection import Connection
@@ -15,7 +16,6 @@ from trivium.graph.neo4j.pending import pending_chunks
 from trivium.graph.schema import embedding_text, headings_of
 from trivium.graph.store import Codes, Passage, SentenceVectors
 from trivium.graph.vectors import check_codes, join_codes, text_hash
-from trivium.slices import slices
 
 _PASSAGES_A_TRANSACTION = 2_000
 _AT_ONCE = 2_000
@@ -39,7 +39,7 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
         text_hash(embedding_text(passage.headings, passage.text)): one
         for passage, one in zip(passages, codes, strict=True)
     }
-    for part in slices(sorted(last), _PASSAGES_A_TRANSACTION):
+    for part in batched(sorted(last), _PASSAGES_A_TRANSACTION):
         connection.write(putting(keep_sentences, {key: encoded(last[key]) for key in part}))
 
 
@@ -58,7 +58,7 @@ def sentence_vectors(connection: Connection, memory: Memory, chunks: Sequence[st
 
 def _read(connection: Connection, chunks: Sequence[str], dimension: int) -> dict[str, bytes]:
     """Those that chunks have. Of another dimension are what a store has that has just taken this one's place."""
-    asked = [{"chunks": part} for part in slices(chunks, _AT_ONCE)]
+    asked = [{"chunks": part} for part in batched(chunks, _AT_ONCE)]
     parts = connection.read_at_once([reading.SENTENCES] * len(asked), asked)
     found = {uri: decoded(text) for part in parts for uri, text in part[0][0]}
     return {uri: data for uri, data in found.items() if len(data) % dimension == 0}

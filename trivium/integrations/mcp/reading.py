@@ -20,8 +20,8 @@ from trivium.errors import (
     TriviumError,
 )
 from trivium.graph.store import StoreInfo
-from trivium.serving.collection import Collection
-from trivium.serving.engine import ServingEngine
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from trivium.errors import InputError
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, Hop, headings_of, page_of, section_of
 from trivium.graph.store import ChunkRecord, GraphStore
 from trivium.integrations.mcp.answers import OpenedSection, SectionName, Stretch
-from trivium.serving.entities import find_entity
+from trivium.search.entities import find_entity
 
 MOST_CHARACTERS = 12_000
 """Of the passages shown at once."""

@@ -12,7 +12,7 @@ from mcp.types import ToolAnnotations
 import trivium
 from trivium.integrations.mcp.reading import Library
 from trivium.integrations.mcp.tools import Defaults, Tools
-from trivium.serving.engine import ServingEngine
+from trivium.server.engine import ServingEngine
 
 HOST = "127.0.0.1"
 PATH = "/mcp"

@@ -34,12 +34,12 @@ from trivium.integrations.mcp.words import (
     surrounded_words,
 )
 from trivium.llm.base import ChatModel
-from trivium.serving.engine import ServingEngine
-from trivium.serving.entities import find_entity
-from trivium.serving.fields import FusionOption, QuestionText, Retrievers, Uri
-from trivium.serving.graph import around
+from trivium.search.drawing import around
+from trivium.search.entities import find_entity
+from trivium.serialization import hit_json
+from trivium.server.engine import ServingEngine
+from trivium.server.fields import FusionOption, QuestionText, Retrievers, Uri
 from trivium.types import Answer, Hit
-from trivium.wire import hit_json
 
 T = TypeVar("T", bound=BaseModel)
 

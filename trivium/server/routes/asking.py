@@ -14,11 +14,11 @@ from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
+from trivium.serialization import hit_json
 from trivium.server.errors import ClientGoneError, as_api_error, busy, error_body
 from trivium.server.schemas import AskAnswer, AskRequest, errors
 from trivium.server.service import Service, Serving, hung_up, unless_gone
 from trivium.types import Answer
-from trivium.wire import hit_json
 
 router = APIRouter(tags=["ask"])
 

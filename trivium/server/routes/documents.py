@@ -13,12 +13,12 @@ from trivium.errors import StoreError
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import headings_of, page_uri, unescape
 from trivium.server.changes import adding, deleting, replacing
+from trivium.server.engine import ServingEngine
 from trivium.server.errors import busy, not_found
 from trivium.server.jobs import Job, QueueFullError
 from trivium.server.schemas import Records, errors
 from trivium.server.service import Service, Serving
 from trivium.server.uploads import Upload, receive_documents, receive_one
-from trivium.serving.engine import ServingEngine
 from trivium.text import normalise_title
 
 router = APIRouter(tags=["documents"])

@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
+from trivium.search.drawing import Drawing, around
+from trivium.search.entities import find_entity
+from trivium.server.engine import ServingEngine
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
-from trivium.serving.engine import ServingEngine
-from trivium.serving.entities import find_entity
-from trivium.serving.graph import Drawing, around
 
 router = APIRouter(tags=["graph"])
 

@@ -1,0 +1,204 @@
+"""From a question to an answer that cites: events, statements, citations, with a scripted model and without one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
+from tests.fakes.chat_model import ScriptedModel
+from trivium.answering.answer import answer
+from trivium.answering.events import NOT_FOUND, Done, Found, Piece
+from trivium.types import Answer, Hit, Turn, Usage
+
+STORE = world()
+HITS = [hit(STORE, uri, rank) for rank, uri in enumerate([MOONS, HALL, LEAD], start=1)]
+QUESTION = "Who discovered the moons of Mars?"
+
+
+def asked(model: ScriptedModel | None, question: str = QUESTION, hits: list[Hit] | None = None) -> Answer:
+    """The answer, after a look at the order of the events."""
+    events = list(answer(question, ground(STORE, HITS if hits is None else hits), (), model))
+    assert isinstance(events[0], Found) and isinstance(events[-1], Done)
+    assert all(isinstance(event, Piece) for event in events[1:-1])
+    return events[-1].answer
+
+
+def test_a_model_answers_piece_by_piece() -> None:
+    """Found with the hits, the text as it is written, then all of it."""
+    model = ScriptedModel("Asaph Hall discovered both moons [1]. He was born in Goshen [2].")
+    events = list(answer(QUESTION, ground(STORE, HITS), (), model))
+    assert events[0] == Found(tuple(HITS), QUESTION)
+    pieces = [event.text for event in events if isinstance(event, Piece)]
+    done = events[-1]
+    assert isinstance(done, Done) and len(pieces) > 10 and "".join(pieces) == done.answer.text
+    whole = done.answer
+    assert (whole.found, whole.model, whole.hits) == (True, "scripted", tuple(HITS))
+    assert [whole.text[s.start : s.end] for s in whole.statements] == [
+        "Asaph Hall discovered both moons [1].",
+        "He was born in Goshen [2].",
+    ]
+    assert [(s.citations, s.supported) for s in whole.statements] == [((1,), True), ((2,), True)]
+    assert [(c.number, c.uri, c.section) for c in whole.citations] == [
+        (1, MOONS, "Mars#Moons"),
+        (2, HALL, "Asaph Hall"),
+    ]
+    record = STORE.fetch([HALL])[0]
+    assert (whole.citations[1].start, whole.citations[1].end) == (record.start, record.end)
+    assert (
+        whole.usage.completion_tokens
+        == len("Asaph Hall discovered both moons [1]. He was born in Goshen [2].") // 4
+    )
+
+
+def test_a_citation_that_was_not_offered_is_dropped() -> None:
+    """From the text and from the statements; the sentence is attributed to the passage that says it."""
+    whole = asked(ScriptedModel("Asaph Hall discovered both moons in 1877 [7]."))
+    assert whole.text == "Asaph Hall discovered both moons in 1877."
+    (statement,) = whole.statements
+    assert statement.citations == (1,) and statement.supported
+    assert [citation.number for citation in whole.citations] == [1]
+
+
+def test_a_sentence_without_a_citation_gets_the_one_that_bears_it_out() -> None:
+    """And one that cites the wrong passage gets the right one as well."""
+    whole = asked(ScriptedModel("He was born in Goshen in 1829. Asaph Hall discovered both moons [3]."))
+    assert [s.citations for s in whole.statements] == [(2,), (3, 1)]
+    assert all(s.supported for s in whole.statements)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Galileo Galilei discovered the moons of Mars [1].",
+        "Asaph Hall discovered both moons in 1923 [1].",
+        "Mars has two moons, Phobos and Charon.",
+        "The moons of Mars taste of strawberries.",
+    ],
+)
+def test_what_no_passage_says_is_marked(text: str) -> None:
+    """Also where all of it but a name or a number is there, and whatever it cites."""
+    (statement,) = asked(ScriptedModel(text)).statements
+    assert not statement.supported and statement.support < 0.5
+
+
+def test_to_speak_of_the_answer_is_no_statement_of_its_own() -> None:
+    """Small models begin like that."""
+    (statement,) = asked(ScriptedModel("The answer to this question is: Asaph Hall.")).statements
+    assert statement.supported and statement.citations == (1,)
+
+
+def test_what_states_nothing_is_borne_out_by_nothing() -> None:
+    """It is not marked, and cites nothing."""
+    first, second = asked(ScriptedModel("The answer is:\nGalileo did it.")).statements
+    assert (first.citations, first.supported) == ((), True)
+    assert not second.supported
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NOT_FOUND,
+        "not found in the collection",
+        f"The answer to this question is: {NOT_FOUND}",
+        f"{NOT_FOUND} However, Galileo is well known [1].",
+        "",
+        "  \n",
+        "[9]",
+        "<think>I do not know</think>",
+    ],
+)
+def test_not_found_is_one_sentence_and_nothing_else(text: str) -> None:
+    """However the model puts it: no statements, no citations, and what it took is still told."""
+    whole = asked(ScriptedModel(text))
+    assert (whole.text, whole.found, whole.statements, whole.citations) == (NOT_FOUND, False, (), ())
+    assert whole.usage.prompt_tokens > 0
+
+
+def test_a_refusal_after_an_answer_is_left_out() -> None:
+    """Half an answer stays half an answer."""
+    whole = asked(ScriptedModel(f"Asaph Hall discovered both moons [1]. {NOT_FOUND}"))
+    assert whole.text == "Asaph Hall discovered both moons [1]." and whole.found
+
+
+def test_without_hits_no_model_is_asked() -> None:
+    """There is nothing to answer from."""
+    model = ScriptedModel("Asaph Hall.")
+    whole = asked(model, hits=[])
+    assert whole.text == NOT_FOUND and not whole.found and model.asked == []
+
+
+def test_a_sentence_that_was_broken_off_is_left_out() -> None:
+    """Or marked as such where it is the only one."""
+    assert asked(ScriptedModel("Hall did [1]. And then he", cut=True)).text == "Hall did [1]."
+    assert asked(ScriptedModel("Hall did and then he", cut=True)).text == "Hall did and then he …"
+    assert asked(ScriptedModel("Hall did [1]. He was.", cut=True)).text == "Hall did [1]. He was."
+
+
+def test_a_model_in_a_loop_is_stopped() -> None:
+    """The second time it says a sentence is the last time it is listened to."""
+    sentence = "Asaph Hall discovered both moons. "
+    model = ScriptedModel("Mars has two moons. " + sentence * 50)
+    events = list(answer(QUESTION, ground(STORE, HITS), (), model))
+    assert isinstance(events[-1], Done)
+    assert events[-1].answer.text == f"Mars has two moons. {sentence.strip()}"
+    assert sum(len(event.text) for event in events if isinstance(event, Piece)) < 4 * len(sentence)
+    assert model.closed == 1
+    assert events[-1].answer.usage.prompt_tokens > 0 and events[-1].answer.usage.completion_tokens > 19
+
+
+def test_who_stops_listening_stops_the_model() -> None:
+    """An abandoned answer is not written to its end."""
+    model = ScriptedModel("Asaph Hall discovered both moons.")
+    events = answer(QUESTION, ground(STORE, HITS), (), model)
+    next(events)
+    next(events)
+    assert model.closed == 0
+    events.close()
+    assert model.closed == 1
+
+
+def test_a_follow_up_is_searched_for_as_it_was_meant() -> None:
+    """The question that was asked, and the one that was searched for, are both told."""
+    searched: list[str] = []
+    history = [Turn(QUESTION, "Asaph Hall [1].")]
+    model = ScriptedModel("When was Asaph Hall born?", "In 1829 [2].")
+    events = list(answer("When was he born?", ground(STORE, HITS, searched), history, model))
+    assert searched == ["When was Asaph Hall born?"]
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert (done.answer.question, done.answer.asked) == ("When was he born?", searched[0])
+    assert "Question: When was Asaph Hall born?" in model.asked[1][1].content
+    assert done.answer.usage.prompt_tokens > sum(len(m.content) for m in model.asked[1]) // 4
+
+
+def test_without_a_model_the_best_sentences_are_the_answer() -> None:
+    """Verbatim, each with its passage; a sentence of a table's row stands in a line of its own."""
+    whole = asked(None)
+    assert whole.text.startswith("Asaph Hall discovered both moons in 1877. [1]")
+    assert (whole.found, whole.model, whole.usage) == (True, None, Usage())
+    for statement in whole.statements:
+        said, _, mark = whole.text[statement.start : statement.end].rpartition(" ")
+        (number,) = statement.citations
+        assert mark == f"[{number}]" and said in HITS[number - 1].text
+        assert statement.supported and statement.support == 1.0
+
+
+def test_what_looks_like_a_citation_in_a_quoted_sentence_is_none() -> None:
+    """Only the mark behind a sentence is ours."""
+    hits = [made_up("Asaph Hall discovered the moons of Mars [99]."), *HITS[1:]]
+    assert asked(None, hits=hits).text.startswith("Asaph Hall discovered the moons of Mars (99). [1]")
+
+
+def test_without_a_model_what_is_not_there_is_not_found() -> None:
+    """The best sentence is not good enough."""
+    whole = asked(None, "Who composed the Moonlight Sonata?", [hit(STORE, SATURN), hit(STORE, LEAD, 2)])
+    assert (whole.text, whole.found, whole.citations) == (NOT_FOUND, False, ())
+
+
+def test_sentences_that_say_the_same_are_told_once() -> None:
+    """Encyclopaedias repeat themselves."""
+    same = [made_up("Asaph Hall discovered the moons of Mars in 1877.", rank) for rank in (1, 2)]
+    whole = asked(
+        None, hits=[*same, *(hit(STORE, uri, rank) for rank, uri in ((3, SATURN), (4, LEAD), (5, HALL)))]
+    )
+    assert [statement.citations for statement in whole.statements] == [(1,)]

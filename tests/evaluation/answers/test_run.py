@@ -1,0 +1,265 @@
+"""Questions asked of a small real store by scripted readers: rows, resuming, judging, refusing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tests.fakes.chat_model import ScriptedModel
+from trivium.cli.app import app
+from trivium.datasets.gold import Gold
+from trivium.engine import Engine
+from trivium.errors import (
+    ChatModelError,
+    EmbeddingError,
+    FusionError,
+    InputError,
+    MissingExtraError,
+)
+from trivium.evaluation.answers.bertscore import BertScore
+from trivium.evaluation.answers.run import evaluate_answers, gold_hits
+from trivium.llm.base import Message
+from trivium.types import Question
+
+RECORDS = {
+    "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
+    "Phobos": "Phobos is the larger moon of Mars. Asaph Hall found it in 1877.",
+    "Deimos": "Deimos is the smaller moon of Mars.",
+    "Titan": "Titan is the largest moon of Saturn. Christiaan Huygens found it in 1655.",
+    "Triton": "Triton is a moon of Neptune. William Lassell found it in 1846.",
+}
+QUESTIONS = [
+    Question("phobos", "Who found Phobos?", ("Asaph Hall", "Hall"), "Phobos"),
+    Question("titan", "When was Titan found?", ("1655",), "Titan"),
+    Question("triton", "Who found Triton?", ("William Lassell",), "Triton"),
+    Question("silent", "What is Deimos?", (), gold_titles=("Deimos",)),
+    Question("lost", "Where is Vulcan?", ("nowhere",), "Vulcan"),
+]
+ASKED = ("phobos", "titan", "triton")
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Five passages in a store."""
+    folder = tmp_path_factory.mktemp("small")
+    lines = [json.dumps({"title": title, "text": text}) + "\n" for title, text in RECORDS.items()]
+    (folder / "records.jsonl").write_text("".join(lines))
+    with Engine.create(folder / "store", "minilm") as engine:
+        engine.build([folder / "records.jsonl"], workers=1)
+        yield engine
+
+
+class Reader(ScriptedModel):
+    """Answers "Asaph Hall" whatever is asked; fails at the call with the number ``fails``."""
+
+    name = "reader"
+
+    def __init__(self, fails: int | None = None, **options: int) -> None:
+        super().__init__("Asaph Hall found it [1]. So did Huygens.", **options)
+        self._fails = fails
+
+    def complete(
+        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+    ) -> str:
+        """The answer."""
+        if self._fails == len(self.asked):
+            raise ChatModelError("the line is dead")
+        return super().complete(messages, max_tokens=max_tokens, temperature=temperature)
+
+
+def test_the_best_sentences_of_vector_and_default_unless_rows_are_named(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Without a model nothing is unfounded and all citations hold; what could not be asked is counted."""
+    report = evaluate_answers(engine, QUESTIONS, tmp_path)
+    assert tuple(report.rows) == ("vector", "default") and report.asked == ASKED
+    assert (report.without_answers, [u.id for u in report.traced.untraceable]) == (1, ["lost"])
+    for row in report.rows.values():
+        assert row.means["citations_offered"] == row.means["supported"] == 1.0
+        assert row.means["gold_offered"] == row.means["contained"] == 1.0
+        assert 0.3 < row.means["cosine"] <= 1.0 and row.judged is None
+        assert row.latency["answer"].median > row.latency["search"].median > 0
+
+
+def test_a_reader_is_told_apart_from_its_context(engine: Engine, tmp_path: Path) -> None:
+    """It is right about one of three; the gold passages, one each, do not help it; tokens are counted."""
+    model = Reader()
+    report = evaluate_answers(engine, QUESTIONS, tmp_path, ["lexical"], ["rrf"], gold=True, model=model, k=2)
+    assert tuple(report.rows) == ("lexical", "rrf", "gold") and report.reader == "reader"
+    for row in report.rows.values():
+        assert row.values["contained"].tolist() == [1, 0, 0]
+        assert row.means["citations_offered"] == 1.0 and row.means["supported"] < 1.0
+        assert row.usage.prompt_tokens > 100 < row.usage.completion_tokens * 10
+    assert [one.hits for one in report.answers["gold"]] == [
+        ("Phobos#chunk-1",), ("Titan#chunk-1",), ("Triton#chunk-1",)
+    ]  # fmt: skip
+    assert all(len(one.hits) == 2 for one in report.answers["lexical"])
+    assert {c.found.row for c in report.comparisons} == {"rrf", "gold"}
+
+
+def test_only_what_fits_into_the_prompt_counts_as_offered(engine: Engine, tmp_path: Path) -> None:
+    """A small window holds fewer passages than were found."""
+    report = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector"], model=Reader(context_tokens=360), k=5)
+    given = report.answers["vector"]
+    assert all(len(one.hits) == 5 and 0 < len(one.offered) < 5 for one in given)
+    assert report.rows["vector"].means["citations_offered"] == 1.0
+
+
+def test_a_run_that_broke_off_goes_on(engine: Engine, tmp_path: Path) -> None:
+    """Nothing is asked twice, and it comes out as if it had never stopped."""
+    rows = {"retrievers": ["vector"], "fusions": ["rrf"]}
+    with pytest.raises(ChatModelError, match=r"the line is dead.*run it again to go on"):
+        evaluate_answers(engine, QUESTIONS, tmp_path / "a", **rows, model=Reader(fails=4))
+    rest = Reader()
+    went_on = evaluate_answers(engine, QUESTIONS, tmp_path / "a", **rows, model=rest)
+    whole = evaluate_answers(engine, QUESTIONS, tmp_path / "b", **rows, model=Reader())
+    assert len(rest.asked) == 2
+    for row in whole.rows:
+        assert went_on.rows[row].means == pytest.approx(whole.rows[row].means, nan_ok=True)
+    again = Reader()
+    evaluate_answers(engine, QUESTIONS, tmp_path / "a", **rows, model=again)
+    assert again.asked == []
+    evaluate_answers(engine, QUESTIONS, tmp_path / "a", **rows, model=again, fresh=True)
+    assert len(again.asked) == 6
+
+
+def test_more_may_be_asked_for_but_nothing_else(engine: Engine, tmp_path: Path) -> None:
+    """Rows, a larger sample; another reader, number of passages or question file is another run."""
+    small = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector"], sample=2, seed=3)
+    assert len(small.asked) == 2
+    more = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector", "lexical"])
+    assert len(more.asked) == 3 and len(more.rows) == 2
+    for named, changes in {
+        "reader": {"model": Reader()},
+        "k": {"k": 5},
+        "exact": {"exact": True},
+        "questions": {"questions": QUESTIONS[1:]},
+    }.items():
+        arguments = {"questions": QUESTIONS, **changes}
+        with pytest.raises(InputError, match=f"other settings.*{named}"):
+            evaluate_answers(engine, folder=tmp_path, retrievers=["vector"], **arguments)
+
+
+def test_a_file_without_a_question_to_ask_gives_an_empty_report(engine: Engine, tmp_path: Path) -> None:
+    """Means that do not exist are no zeros."""
+    report = evaluate_answers(engine, QUESTIONS[3:], tmp_path, model=Reader()).to_json()
+    assert (report["questions"], report["asked"], report["comparisons"]) == (2, 0, [])
+    assert report["rows"]["vector"]["contained"] is None
+
+
+def test_the_sample_hangs_on_the_seed_alone(engine: Engine, tmp_path: Path) -> None:
+    """It is drawn from the questions that can be judged, so that it has the size that was asked for."""
+    drawn = [
+        evaluate_answers(engine, QUESTIONS, tmp_path / str(n), ["lexical"], sample=2, seed=n // 2).asked
+        for n in range(4)
+    ]
+    assert drawn[0] == drawn[1] and drawn[2] == drawn[3]
+    assert all(len(one) == 2 and set(one) <= set(ASKED) for one in drawn)
+
+
+def say_as_judge(messages: Sequence[Message]) -> str:
+    """One claim a text; it follows where the text names Hall. Whoever is asked about Titan talks nonsense."""
+    asked = messages[1].content
+    if "Titan" in asked and "Claims:" not in asked:
+        return "As a language model I like Titan."
+    if "Claims:" in asked:
+        return json.dumps({"verdicts": [{"number": 1, "verdict": int("Hall" in asked.split("Claims:")[0])}]})
+    return '{"claims": ["It is so."]}'
+
+
+def test_a_judge_is_asked_once_and_may_come_later(engine: Engine, tmp_path: Path) -> None:
+    """Judgements are kept beside the answers; what it makes no sense of is missing, counted and not zero."""
+    evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader())
+    judge = ScriptedModel(say_as_judge)
+    report = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=judge)
+    row = report.rows["vector"]
+    faithful = row.values["faithfulness"].tolist()
+    assert faithful[0] == 1.0 and np.isnan(faithful[1])
+    assert row.values["factual_correctness"].tolist()[0] == 1.0
+    assert row.counts["faithfulness"] == 2 and row.judged is not None
+    assert row.judged.malformed == 2 and sum(row.judged.missing.values()) == 2
+    assert all("malformed" in reason for reason in row.judged.missing)
+    silent = ScriptedModel("never asked")
+    again = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=silent)
+    assert silent.asked == [] and again.to_json() == report.to_json()
+
+
+def test_wrong_arguments_are_refused_before_anything_is_asked(engine: Engine, tmp_path: Path) -> None:
+    """And before the folder is made."""
+    model = Reader()
+    folder = tmp_path / "run"
+    for error, arguments in (
+        (InputError, {"retrievers": ["no-such"]}),
+        (FusionError, {"fusions": ["no-such"]}),
+        (InputError, {"k": 0}),
+        (InputError, {"sample": 0}),
+    ):
+        with pytest.raises(error):
+            evaluate_answers(engine, QUESTIONS, folder, model=model, **arguments)
+    assert model.asked == [] and not folder.exists()
+
+
+def test_gold_passages_are_taken_part_by_part(engine: Engine) -> None:
+    """The first of every part before the second of any."""
+    gold = Gold((("Deimos#chunk-1", "Mars#chunk-1"), ("Titan#chunk-1",)))
+    assert [hit.uri for hit in gold_hits(engine.store, gold, 2)] == ["Deimos#chunk-1", "Titan#chunk-1"]
+    hits = gold_hits(engine.store, gold, 9)
+    assert [(hit.rank, hit.page) for hit in hits] == [(1, "Deimos"), (2, "Titan"), (3, "Mars")]
+    assert hits[1].text == RECORDS["Titan"]
+
+
+class FakeScorer:
+    """What the package bert-score offers, as far as it is used."""
+
+    hash = "tiny_L1_no-idf"
+
+    def __init__(self, model_type: str, num_layers: int | None = None) -> None:
+        if model_type == "no-such":
+            raise OSError("cannot reach the hub")
+
+    def score(self, cands: list[str], refs: list[list[str]]) -> tuple[object, object, np.ndarray]:
+        """F1 is 1 where a reference is the candidate."""
+        assert all(cands) and len(cands) == len(refs)
+        f1 = np.array([float(cand in ref) for cand, ref in zip(cands, refs, strict=True)])
+        return None, None, f1
+
+
+def test_bertscore_is_that_of_its_package(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is installed and its model can be had; the signature says which. Without, the extra is named."""
+    monkeypatch.setitem(sys.modules, "bert_score", None)
+    with pytest.raises(MissingExtraError, match=r"trivium\[bertscore\]"):
+        BertScore()
+    monkeypatch.setitem(sys.modules, "bert_score", SimpleNamespace(BERTScorer=FakeScorer))
+    with pytest.raises(EmbeddingError, match="no-such"):
+        BertScore("no-such")
+    scorer = BertScore("tiny", 1)
+    found = scorer.scores(["Hall", "", "Huygens"], [["Asaph Hall", "Hall"], ["x"], ["x"]])
+    assert found[0] == 1 and np.isnan(found[1]) and found[2] == 0
+    report = evaluate_answers(engine, QUESTIONS, tmp_path, ["vector"], bertscore=scorer)
+    assert report.bertscore == FakeScorer.hash and report.rows["vector"].counts["bertscore"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--sample", "3"], "--sample"),
+        (["--judge", "local"], "--judge"),
+        (["--seed", "0"], "--seed"),
+        (["--answers", "--runs", "x"], "--runs"),
+        (["--answers", "--selector", "llm"], "--selector"),
+        (["--answers", "--suite", "x.toml"], "QUESTIONS"),
+    ],
+)
+def test_options_that_do_not_belong_together_are_refused(arguments: list[str], named: str) -> None:
+    """As wrong usage, by name, before a store is opened."""
+    result = CliRunner().invoke(app, ["evaluate", "questions.jsonl", "--store", "no-such", *arguments])
+    assert result.exit_code == 2 and named in result.stderr

@@ -1,0 +1,166 @@
+"""Making a database a store, recognising one, and its indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.contract.graphs import IDENTITY, embed_pending, graph, unit
+from tests.graph.neo4j.database import connected, empty
+from tests.graph.neo4j.stores import credentials, new_store
+from tests.neo4j_servers import Server
+from tests.neo4j_wipe import wipe
+from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
+from trivium.graph.neo4j import Neo4jStore, embeddings, writer
+from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher import schema as cypher
+from trivium.graph.neo4j.indexes import (
+    Dialect,
+    detect,
+    ensure_vector_indexes,
+    prepare,
+    read_indexes,
+    recognise,
+)
+from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.store import Passage
+from trivium.types import EmbedderIdentity
+
+
+@pytest.fixture
+def connection(neo4j_5: Server) -> Iterator[Connection]:
+    """An empty database, with the schema of a store."""
+    with connected(neo4j_5) as connection:
+        wipe(neo4j_5)
+        yield connection
+
+
+def _run(connection: Connection, query: Any) -> None:
+    async def work(transaction: Any) -> None:
+        await rows(transaction, query)
+
+    connection.write(work)
+
+
+def test_only_an_empty_database_becomes_a_store(connection: Connection) -> None:
+    """And only once."""
+    prepare(connection)
+    recognise(connection)
+    with pytest.raises(StoreError, match=r"expected an empty database .*, got one with 1 nodes"):
+        prepare(connection)
+
+
+def test_an_empty_database_is_no_store(connection: Connection) -> None:
+    """The message says how to make one."""
+    with pytest.raises(StoreNotFoundError, match="trivium build SOURCE --store bolt://"):
+        recognise(connection)
+
+
+def test_a_database_of_something_else_is_refused(connection: Connection) -> None:
+    """Nothing in it is touched."""
+    _run(connection, "CREATE (:Person {uri: 'me'}), (:Page {uri: 'mine'})")
+    with pytest.raises(StoreFormatError, match="2 nodes of something else"):
+        recognise(connection)
+    with pytest.raises(StoreError, match="2 nodes"):
+        prepare(connection)
+    assert sorted(connection.read("MATCH (n) RETURN n.uri")) == [["me"], ["mine"]]
+
+
+def test_a_store_of_another_version_is_refused(connection: Connection) -> None:
+    """Both versions are named."""
+    prepare(connection)
+    _run(connection, "MATCH (t:Trivium) SET t.schema_version = 99")
+    with pytest.raises(StoreFormatError, match="schema version 99, this program reads 2 to 3;"):
+        recognise(connection)
+
+
+def test_a_store_of_version_2_is_read_as_it_is(neo4j_5: Server) -> None:
+    """Its chunks are without vectors of sentences, which are still to come; it keeps its version, so that an earlier
+    program can go on with it."""
+    with new_store(neo4j_5) as store, credentials(neo4j_5):
+        store.write([graph("A", [("one two", [])])])
+        embed_pending(store)
+        _run(
+            store._connection,
+            "MATCH (t:Trivium) SET t.schema_version = 2 WITH t MATCH (c:Chunk) REMOVE c.sentences",
+        )
+        with Neo4jStore.open(neo4j_5.bolt) as opened:
+            assert (opened.info().schema_version, opened.info().to_embed) == (2, 0)
+            assert opened.sentence_vectors(["A#chunk-1"]).starts.tolist() == [0, 0]
+            assert opened.pending_sentences() == [Passage(("A",), "one two")]
+            embed_pending(opened)
+            assert opened.sentence_vectors(["A#chunk-1"]).starts.tolist() == [0, 2]
+        assert store.info().schema_version == 2
+
+
+def test_opening_makes_what_is_missing_and_writes_nothing_else(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a bulk import, which brings nodes but no indexes; a database in read-only mode can be opened."""
+    prepare(connection)
+    connection.change_schema("DROP INDEX entity_name")
+    connection.change_schema("DROP CONSTRAINT term_term")
+    assert {"entity_name", "term_term"}.isdisjoint(read_indexes(connection))
+    recognise(connection)
+    indexes = read_indexes(connection)
+    assert indexes.keys() >= {"entity_name", "term_term", *cypher.CONSTRAINTS, *cypher.INDEXES}
+    assert {index.state for index in indexes.values()} == {"ONLINE"}
+    made: list[object] = []
+    monkeypatch.setattr(connection, "change_schema", made.append)
+    recognise(connection)
+    assert made == []
+
+
+def test_every_index_is_named_as_its_statement_says() -> None:
+    """What is looked for is what is made."""
+    statements = cypher.CONSTRAINTS | cypher.INDEXES
+    assert all(f" {name} IF NOT EXISTS FOR " in statement for name, statement in statements.items())
+    for label, name in VECTOR_INDEXES.items():
+        assert f" {name} IF NOT EXISTS FOR (n:{label}) " in cypher.CREATE_VECTOR_INDEX[label]
+        assert f" {name} " in cypher.DROP_VECTOR_INDEX[label]
+
+
+def test_the_server_says_how_it_is_asked_for_neighbours(connection: Connection) -> None:
+    """The older one knows no SEARCH clause."""
+    assert detect(connection) is Dialect.PROCEDURE
+
+
+def test_a_newer_server_is_asked_with_the_search_clause(neo4j_2026: Server) -> None:
+    """Whether or not the index is there already."""
+    with connected(neo4j_2026) as connection:
+        wipe(neo4j_2026)
+        empty(connection)
+        assert detect(connection) is Dialect.SEARCH
+        embeddings.claim(connection, IDENTITY)
+        ensure_vector_indexes(connection)
+        assert detect(connection) is Dialect.SEARCH
+
+
+def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connection: Connection) -> None:
+    """Exact, not quantised; made again for another dimension; progress ends at 100."""
+    prepare(connection)
+    seen: list[tuple[int, int]] = []
+    ensure_vector_indexes(connection, lambda done, total: seen.append((done, total)))
+    assert VECTOR_INDEXES["Chunk"] not in read_indexes(connection)
+    assert seen[-1] == (100, 100)
+
+    for identity in (EmbedderIdentity("other", "1", 3), IDENTITY):
+        embeddings.claim(connection, identity)
+        ensure_vector_indexes(connection)
+        indexes = read_indexes(connection)
+        for name in VECTOR_INDEXES.values():
+            config = indexes[name].options["indexConfig"]
+            assert indexes[name].state == "ONLINE"
+            assert config["vector.dimensions"] == identity.dimension
+            assert config["vector.quantization.enabled"] is False
+            assert config["vector.similarity_function"] == "COSINE"
+
+    writer.write_pages(connection, [graph("A", [("one", [])])])
+    embeddings.put_vectors(connection, ["A: one"], unit("A: one")[None])
+    found = connection.read(
+        "CALL db.index.vector.queryNodes('chunk_embedding', 3, $vector) YIELD node RETURN node.uri",
+        {"vector": unit("A: one").tolist()},
+    )
+    assert found == [["A#chunk-1"]]

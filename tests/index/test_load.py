@@ -1,0 +1,216 @@
+"""Loading keeps its promises whatever the order, the copies and the bad pages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import trivium.index.load as ingest
+from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.schema import Hop
+from trivium.index.load import load
+from trivium.parser.sources.base import Item, Problem
+
+WritePage = Callable[..., Path]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
+    with EmbeddedStore.create(tmp_path / "store") as made:
+        yield made
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> WritePage:
+    """Writes a small MediaWiki page."""
+
+    def write(
+        name: str, title: str, body: str, revision: int = 1, redirected_from: str | None = None
+    ) -> Path:
+        config = {"wgPageName": title.replace(" ", "_"), "wgRevisionId": revision}
+        if redirected_from is not None:
+            config["wgRedirectedFrom"] = redirected_from
+        file = tmp_path / "pages" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(
+            f"<!DOCTYPE html><html><head><title>{title}</title><script>RLCONF={json.dumps(config)}</script></head>"
+            f'<body><h1 id="firstHeading">{title}</h1><div class="mw-parser-output"><p>{body}</p></div></body></html>',
+            encoding="utf-8",
+            errors="replace",
+        )
+        return file
+
+    return write
+
+
+def text_of(store: EmbeddedStore, page: str) -> str:
+    return " ".join(record.text for record in store.fetch(store.expand([page], Hop.BELOW)[page]))
+
+
+def test_a_copy_served_through_a_redirect_adds_its_alias_and_is_reported(
+    store: EmbeddedStore, page: WritePage
+) -> None:
+    """In either order of the files, links through the redirect lead to the page."""
+    page("a.html", "Mars", "The planet.", redirected_from="Red_Planet")
+    page("b.html", "Mars", "The planet.")
+    folder = page("c.html", "Phobos", 'It circles <a href="/wiki/Red_Planet">the red planet</a>.').parent
+    report = load([str(folder)], store)
+    assert (report.added, report.replaced, len(report.duplicates)) == (2, 0, 1)
+    assert report.duplicates[0].kept.endswith("a.html") and report.duplicates[0].dropped.endswith("b.html")
+    assert store.cited(store.expand(["Phobos"], Hop.BELOW)["Phobos"]) == {"Phobos#chunk-1": ["Mars"]}
+    again = load([str(folder)], store)
+    assert (again.added, again.replaced, again.unchanged) == (0, 0, 2)
+    assert store.resolve(["Red Planet"]) == {"Red Planet": "Mars"}
+
+
+@pytest.mark.parametrize(("first", "second", "kept"), [(5, 7, "later"), (7, 5, "earlier"), (5, 5, "earlier")])
+def test_of_two_copies_the_higher_revision_wins_then_the_earlier_source(
+    store: EmbeddedStore, page: WritePage, first: int, second: int, kept: str
+) -> None:
+    page("a.html", "Mars", "The earlier.", revision=first)
+    folder = page("b.html", "Mars", "The later.", revision=second).parent
+    report = load([str(folder)], store)
+    assert kept in text_of(store, "Mars")
+    assert len(report.duplicates) == 1
+
+
+def test_a_changed_page_replaces_the_stored_one_and_an_older_one_does_not(
+    store: EmbeddedStore, page: WritePage
+) -> None:
+    load([str(page("a.html", "Mars", "First words.", revision=5))], store)
+    assert load([str(page("a.html", "Mars", "Second words.", revision=6))], store).replaced == 1
+    assert text_of(store, "Mars") == "Second words."
+    assert load([str(page("a.html", "Mars", "Old words.", revision=4))], store).skipped == ["Mars"]
+    assert text_of(store, "Mars") == "Second words."
+
+
+def test_the_pool_and_one_process_make_the_same_store(
+    tmp_path: Path, page: WritePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        folder = page(
+            f"{number}.html", f"Page {number}", f'See <a href="/wiki/Page_{number + 1}">next</a>.'
+        ).parent
+    monkeypatch.setattr(ingest, "_WORTH_A_POOL", 1)
+    with EmbeddedStore.create(tmp_path / "one") as one, EmbeddedStore.create(tmp_path / "two") as two:
+        load([str(folder)], one, workers=1)
+        load([str(folder)], two, workers=2)
+        assert one.pages() == two.pages()
+        assert one.chunk_uris() == two.chunk_uris()
+        assert one.info().relationships == two.info().relationships
+
+
+def _die_on_bad(item: Item) -> ingest.Loaded:
+    if "bad" in item.location:
+        os._exit(1)
+    return _load_item(item)
+
+
+_load_item = ingest._load_item
+
+
+def test_a_page_that_kills_its_worker_is_the_only_one_lost(
+    store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workers are separate processes that import this module: the crash is real."""
+    for number in range(12):
+        folder = page(f"{number:02}.html", f"Page {number}", "Text.").parent
+    page("03-bad.html", "Bad", "Text.")
+    monkeypatch.setattr(ingest, "_WORTH_A_POOL", 1)
+    monkeypatch.setattr(ingest, "_load_items", _load_all_dying)
+    monkeypatch.setattr(ingest, "_load_item", _die_on_bad)
+    report = load([str(folder)], store, workers=2)
+    assert report.added == 12
+    assert [Path(problem.location).name for problem in report.problems] == ["03-bad.html"]
+    assert "died" in report.problems[0].reason
+
+
+def _load_all_dying(items: list[Item]) -> list[ingest.Loaded]:
+    return [_die_on_bad(item) for item in items]
+
+
+def test_documents_that_cannot_be_read_are_reported_with_reasons(
+    store: EmbeddedStore, page: WritePage
+) -> None:
+    folder = page("good.html", "Good", "Text.").parent
+    (folder / "empty.html").write_text("")
+    (folder / "binary.html").write_bytes(b"\x00\x01\x02" * 1000)
+    report = load([str(folder)], store)
+    assert report.added == 1
+    assert all(isinstance(problem, Problem) and problem.reason for problem in report.problems)
+    assert {Path(problem.location).name for problem in report.problems} == {"empty.html", "binary.html"}
+
+
+def test_half_a_surrogate_pair_in_a_title_does_not_stop_a_run(store: EmbeddedStore, page: WritePage) -> None:
+    page("a.html", "Half \ud800 title", "Text.")
+    folder = page("b.html", "Good", "Text.").parent
+    report = load([str(folder)], store)
+    assert report.added + len(report.problems) == 2
+    assert "Good" in [uri for uri, _, _, _ in store.pages()]
+
+
+def test_whatever_a_parser_raises_is_the_documents_problem(
+    store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raises(item: Item) -> list[object]:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(ingest, "read", raises)
+    report = load([str(page("a.html", "A", "Text."))], store)
+    assert [problem.reason for problem in report.problems] == ["KeyError: 'surprise'"]
+
+
+def test_a_better_copy_in_a_later_batch_counts_as_one_page(
+    store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "_PAGES_A_WRITE", 1)
+    page("a.html", "Mars", "Old.", revision=1)
+    folder = page("b.html", "Mars", "New.", revision=2).parent
+    report = load([str(folder)], store)
+    assert (report.added, report.replaced) == (1, 0)
+    assert text_of(store, "Mars") == "New."
+
+
+def test_a_script_without_a_main_guard_is_told_what_is_missing(tmp_path: Path, page: WritePage) -> None:
+    """Workers import the script that started them."""
+    folder = page("a.html", "Mars", "Text.").parent
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, trivium, trivium.index.load as ingest\n"
+        "ingest._WORTH_A_POOL = 1\n"
+        f"trivium.Engine.create({str(tmp_path / 'made')!r}).build([{str(folder)!r}], embed=False, workers=2)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "if __name__ == '__main__'" in done.stderr.splitlines()[-1]
+
+
+def test_records_of_one_title_are_one_page_across_files_and_link_to_pages(
+    store: EmbeddedStore, page: WritePage, tmp_path: Path
+) -> None:
+    html = page("mars.html", "Mars", "The planet.")
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    first.write_text(json.dumps({"title": "Phobos", "text": "Phobos circles Mars."}) + "\n")
+    second.write_text(json.dumps({"title": "Phobos", "text": "It is small."}) + "\n")
+    report = load([str(first), str(second), str(html)], store)
+    assert report.added == 2
+    assert text_of(store, "Phobos") == "Phobos circles Mars. It is small."
+    assert store.cited(["Phobos#chunk-1"]) == {"Phobos#chunk-1": ["Mars"]}
+
+
+def test_stored_records_link_to_pages_that_come_later(
+    store: EmbeddedStore, page: WritePage, tmp_path: Path
+) -> None:
+    records = tmp_path / "records.jsonl"
+    records.write_text(json.dumps({"title": "Phobos", "text": "Phobos circles Mars."}) + "\n")
+    load([str(records)], store)
+    assert store.cited(["Phobos#chunk-1"]) == {"Phobos#chunk-1": []}
+    report = load([str(page("mars.html", "Mars", "The planet."))], store)
+    assert (report.added, report.relinked) == (1, 1)
+    assert store.cited(["Phobos#chunk-1"]) == {"Phobos#chunk-1": ["Mars"]}

@@ -1,0 +1,99 @@
+"""diffusion is personalised PageRank over the dense list."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from tests.retrievers.world import SOLAR, ask, page, store_of, unit
+from trivium.errors import ConfigurationError
+from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings, similarity_graph
+
+
+def test_edges_are_cosines_never_negative_never_to_oneself() -> None:
+    vectors = np.array([[1, 0], [0.6, 0.8], [-1, 0]], dtype=np.float32)
+    expected = [[0, 0.6, 0], [0.6, 0, 0], [0, 0, 0]]
+    np.testing.assert_allclose(similarity_graph(vectors), expected, atol=1e-7)
+
+
+def test_sparsified_graph_keeps_the_strongest_edges_of_either_end() -> None:
+    """On a line of directions 0, 10, 20, 60 degrees with k = 1: 0-10, 10-0 (ties with 20, first row wins),
+    20-10 and 60-20 stay; the graph is symmetric."""
+    angles = np.radians([0, 10, 20, 60])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    kept = similarity_graph(vectors, neighbours=1) > 0
+    assert np.argwhere(np.triu(kept)).tolist() == [[0, 1], [1, 2], [2, 3]]
+    assert (kept == kept.T).all()
+
+
+def test_keeping_as_many_neighbours_as_there_are_keeps_all() -> None:
+    vectors = np.abs(np.random.default_rng(1).normal(size=(6, 4)))
+    assert (similarity_graph(vectors, neighbours=5) == similarity_graph(vectors)).all()
+
+
+def test_chunks_without_a_vector_have_no_edges() -> None:
+    vectors = np.array([[1, 0], [np.nan, np.nan]], dtype=np.float32)
+    assert similarity_graph(vectors).tolist() == [[0, 0], [0, 0]]
+
+
+def test_centrality_beats_a_slightly_better_cosine() -> None:
+    """Chunks 1-3 resemble each other; chunk 4 is nearest to the question and resembles none of them much. It
+    is seeded highest, but the walker is mostly among the three. The scores are those of NetworkX."""
+    cluster = [0.70, 0.69, 0.68]
+    texts = [(f"text {i}", []) for i in range(4)]
+    cosines = {f"P#chunk-{i + 1}": unit(c, axis=1) for i, c in enumerate(cluster)}
+    cosines["P#chunk-4"] = unit(0.75, axis=2)
+    query = ask(store_of([page("P", lead=texts)], cosines))
+    found = DiffusionRetriever().retrieve(query)
+    assert [c.uri for c in found][-1] == "P#chunk-4"
+
+    vectors = np.stack([cosines[f"P#chunk-{i}"] for i in range(1, 5)]).astype(np.float64)
+    graph = nx.from_numpy_array(np.maximum(vectors @ vectors.T, 0) - np.eye(4))
+    seeds = dict(enumerate(vectors[:, 0].tolist()))
+    theirs = nx.pagerank(graph, 0.85, seeds, tol=1e-12, max_iter=1000)
+    ours = {c.uri: c.score for c in found}
+    assert [ours[f"P#chunk-{i + 1}"] for i in range(4)] == pytest.approx(
+        [theirs[i] for i in range(4)], abs=1e-6
+    )
+
+
+def test_without_damping_the_order_is_that_of_the_cosines() -> None:
+    query = ask(store_of(SOLAR, {"Earth#chunk-1": 0.9, "Mars#chunk-1": 0.8, "Phobos#chunk-1": 0.7}))
+    found = DiffusionRetriever(DiffusionSettings(damping=0.0)).retrieve(query, 3)
+    assert [c.uri for c in found] == ["Earth#chunk-1", "Mars#chunk-1", "Phobos#chunk-1"]
+    assert found[0].score == pytest.approx(0.9 / 2.4)
+
+
+def test_both_methods_rank_alike() -> None:
+    query = ask(store_of(SOLAR, {"Earth#chunk-1": 0.9, "Mars#chunk-1": 0.8, "Phobos#chunk-1": 0.7}))
+    solve, power = (
+        [
+            (c.uri, round(c.score, 6))
+            for c in DiffusionRetriever(DiffusionSettings(method=method)).retrieve(query)
+        ]
+        for method in ("solve", "power")
+    )
+    assert solve == power
+
+
+def test_scores_exist_for_the_dense_list_only() -> None:
+    """Two of seven chunks are in the list; their scores sum to 1, the others have none."""
+    query = ask(store_of(SOLAR, {"Earth#chunk-1": 0.9, "Mars#chunk-1": 0.8}))
+    retriever = DiffusionRetriever(DiffusionSettings(chunks=2))
+    assert len(retriever.retrieve(query)) == 2
+    scores = retriever.score(query, ["Earth#chunk-1", "Mars#chunk-1", "Phobos#chunk-1"])
+    assert scores[:2].sum() == pytest.approx(1) and np.isnan(scores[2])
+
+
+def test_an_empty_store_diffuses_nothing() -> None:
+    query = ask(store_of([page("P")], {}))
+    assert DiffusionRetriever().retrieve(query) == []
+
+
+@pytest.mark.parametrize(
+    "values", [{"chunks": 0}, {"damping": 1.0}, {"neighbours": 0}, {"method": "guess"}, {"tol": 0.0}]
+)
+def test_settings_out_of_range_are_refused(values: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError, match=f"diffusion.{next(iter(values))}"):
+        DiffusionSettings(**values)  # type: ignore[arg-type]

@@ -1,0 +1,142 @@
+"""What is drawn: the way from a question to a passage, and what surrounds an entity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.fakes.memory_store import MemoryStore
+from tests.retrievers.world import QUESTION, page
+from trivium.graph.build import build
+from trivium.graph.store import ChunkRecord
+from trivium.retrievers.base import Query
+from trivium.search.drawing import Drawing, around, shortest_way, way_to
+from trivium.types import EmbedderIdentity
+
+ASKED = "who found the moons of mars"
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    """Mars speaks of Phobos, Phobos of Hall, Hall of the Sea; only Mars's passage is near the question."""
+    store = MemoryStore()
+    pages = [
+        page("Mars", [("It has moons.", ["Phobos"])], relations=[("moon", "Phobos")]),
+        page("Phobos", [("Hall found it.", ["Hall"])], {"Name": [("Fear.", [])]}),
+        page("Hall", [("He sailed.", ["Sea"])]),
+        page("Moons", [("Phobos is one.", ["Phobos"]), ("So is it.", ["Phobos"])]),
+    ]
+    graphs = [build(one) for one in pages]
+    store.write(graphs)
+    store.set_embedder(EmbedderIdentity("test", "1", 4))
+    texts = store.pending_texts()
+    near = [text for text in texts if text.startswith("Mars: ")]
+    vectors = np.array([QUESTION if text in near else [0, 1, 0, 0] for text in texts], dtype=np.float32)
+    store.put_vectors(texts, vectors)
+    return store
+
+
+def drawn(store: MemoryStore, uri: str, via: dict[str, str]) -> Drawing:
+    (record,) = store.fetch([uri])
+    assert isinstance(record, ChunkRecord)
+    return way_to(Query(ASKED, QUESTION, store), record, via)
+
+
+def edges(drawing: Drawing) -> set[tuple[str, str, str]]:
+    known = {node.id for node in drawing.nodes}
+    assert {end for edge in drawing.edges for end in (edge.source, edge.target)} <= known
+    return {(edge.source.lstrip("?"), edge.type, edge.target) for edge in drawing.edges}
+
+
+def test_what_was_found_by_itself_hangs_on_the_question(store: MemoryStore) -> None:
+    drawing = drawn(store, "Mars#chunk-1", {"vector": "", "lexical": ""})
+    assert edges(drawing) == {(ASKED, "like", "Mars#chunk-1")}
+    (edge,) = drawing.edges
+    assert edge.views == ("vector", "lexical")
+    assert {(node.kind, node.label) for node in drawing.nodes} == {("question", ASKED), ("chunk", "Mars")}
+
+
+def test_pages_sections_and_entities_stand_between(store: MemoryStore) -> None:
+    via = {"page": "Phobos", "section": "Phobos#Name", "entity": "Hall", "path": "Phobos#Name"}
+    drawing = drawn(store, "Phobos#Name#chunk-1", via)
+    goal = "Phobos#Name#chunk-1"
+    assert edges(drawing) == {
+        (ASKED, "like", "Phobos"),
+        ("Phobos", "has", goal),
+        (ASKED, "like", "Phobos#Name"),
+        ("Phobos#Name", "has", goal),
+        (ASKED, "like", "Hall"),
+        ("Hall", "cited in", goal),
+    }
+    kinds = {node.id: node.kind for node in drawing.nodes}
+    assert (kinds["Phobos"], kinds["Phobos#Name"], kinds["Hall"], kinds[goal]) == (
+        "page",
+        "section",
+        "page",
+        "chunk",
+    )
+
+
+def test_a_written_path_is_drawn_step_by_step(store: MemoryStore) -> None:
+    drawing = drawn(store, "Hall#chunk-1", {"path": "Mars -[moon]-> Phobos -[is_x_of]-> Sea"})
+    assert edges(drawing) == {
+        (ASKED, "like", "Mars"),
+        ("Mars", "moon", "Phobos"),
+        ("Phobos", "is_x_of", "Sea"),
+        ("Sea", "cited in", "Hall#chunk-1"),
+    }
+
+
+def test_a_walk_goes_at_once_to_a_passage_it_starts_at_and_by_links_from_what_is_named(
+    store: MemoryStore,
+) -> None:
+    """All five passages are among the nearest, so each is a start; the question names Mars."""
+    drawing = drawn(store, "Phobos#chunk-1", {"walk": ""})
+    assert edges(drawing) == {
+        (ASKED, "like", "Phobos#chunk-1"),
+        (ASKED, "names", "Mars"),
+        ("Mars", "belongs to", "Mars#chunk-1"),
+        ("Mars#chunk-1", "cites", "Phobos"),
+        ("Phobos", "belongs to", "Phobos#chunk-1"),
+    }
+    assert {edge.views for edge in drawing.edges} == {("walk",)}
+    labels = {node.id: node.label for node in drawing.nodes}
+    assert labels["Phobos#chunk-1"] == "Phobos"
+
+
+def test_a_walk_is_shown_along_the_fewest_links_from_the_heaviest_start(store: MemoryStore) -> None:
+    """Hall's passage is three links from Mars's: by Phobos and its passage to Hall, and on to what he wrote."""
+    graph = store.adjacency()
+    goal, start = graph.chunk_rows["Hall#chunk-1"], graph.chunk_rows["Mars#chunk-1"]
+    names = [*graph.chunks, *graph.entities]
+    way = shortest_way(graph, goal, {start: 0.5})
+    assert way is not None
+    assert [names[node] for node in way] == [
+        "Mars#chunk-1",
+        "Phobos",
+        "Phobos#chunk-1",
+        "Hall",
+        "Hall#chunk-1",
+    ]
+    offset = len(graph.chunks)
+    seeds = {start: 0.5, offset + graph.entity_rows["Hall"]: 0.1, offset + graph.entity_rows["Sea"]: 0.2}
+    way = shortest_way(graph, goal, seeds)
+    assert way is not None and [names[node] for node in way] == ["Sea", "Hall#chunk-1"]
+    assert shortest_way(graph, goal, {}) is None
+
+
+def test_neighbours_are_relations_first_then_the_pages_that_cite_most(store: MemoryStore) -> None:
+    drawing, more = around(store, "Phobos", 10)
+    assert not more
+    assert edges(drawing) == {
+        ("Mars", "moon", "Phobos"),
+        ("Mars", "cites", "Phobos"),
+        ("Moons", "cites", "Phobos"),
+    }
+    few, more = around(store, "Phobos", 1)
+    assert more and {node.id for node in few.nodes} == {"Phobos", "Mars"}
+
+
+def test_an_entity_without_a_document_is_drawn_as_one(store: MemoryStore) -> None:
+    drawing, _ = around(store, "Sea", 5)
+    assert {node.id: node.kind for node in drawing.nodes} == {"Sea": "entity", "Hall": "page"}

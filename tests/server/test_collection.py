@@ -1,0 +1,179 @@
+"""Readers see one whole state of the store, whatever is written meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.server.world import HTML, QUESTION, build_store, until
+from trivium.engine import Engine
+from trivium.errors import StoreChangedError, StoreError
+from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.store import StoreInfo
+from trivium.server import collection as module
+from trivium.server.collection import Collection
+from trivium.server.engine import ServingEngine
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture
+def store(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "store"))
+
+
+@pytest.fixture
+def told() -> list[StoreInfo]:
+    return []
+
+
+@pytest.fixture
+def collection(store: Path, told: list[StoreInfo]) -> Iterator[Collection]:
+    collection = Collection(ServingEngine.serving(store), 2, told.append)
+    collection.open()
+    yield collection
+    collection.close()
+
+
+def pages(engine: Engine) -> list[str]:
+    return sorted({hit.page for hit in engine.search(QUESTION)})
+
+
+def test_a_frozen_store_sees_nothing_that_comes_later(store: Path) -> None:
+    with Engine.open(store) as engine:
+        assert isinstance(engine.store, EmbeddedStore)
+        with engine.store.frozen(2) as frozen:
+            before = (frozen.info(), frozen.chunk_uris(), frozen.page_text("Mars"), frozen.state)
+            engine.remove(["Mars"])
+            assert engine.store.chunk_uris() != before[1]
+            assert (frozen.info(), frozen.chunk_uris(), frozen.page_text("Mars"), frozen.state) == before
+            assert frozen.fetch(["Mars#chunk-1"])[0].page == "Mars" and "Mars#chunk-1" in frozen.words(
+                ["red"], 5
+            )
+            with pytest.raises(StoreError, match="reading only"):
+                frozen.delete(["Phobos"])
+        with pytest.raises(StoreError, match="closed"):
+            frozen.info()
+
+
+def test_a_frozen_store_answers_several_threads_at_once(store: Path) -> None:
+    """Four threads on two connections."""
+    with EmbeddedStore.open(store) as opened, opened.frozen(2) as frozen:
+        texts: list[str] = []
+
+        def read() -> None:
+            texts.extend(frozen.page_text("Mars") for _ in range(50))
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(texts) == 200 and len(set(texts)) == 1
+
+
+def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
+    collection: Collection, told: list[StoreInfo], tmp_path: Path
+) -> None:
+    (tmp_path / "v.html").write_text(HTML)
+    with collection.reading() as engine:
+        collection.change(lambda writer: writer.build([tmp_path / "v.html"]))
+        collection.change(lambda writer: writer.remove(["Mars"]))
+        assert pages(engine) == ["Asaph Hall", "Deimos", "Mars", "Phobos"]
+        old = engine.store
+    assert pages_of(collection) == ["Asaph Hall", "Deimos", "Phobos", "Vulcan"]
+    assert [info.nodes["Page"] for info in told] == [4, 5, 4]
+    with pytest.raises(StoreError, match="closed"):
+        old.info()
+
+
+def test_a_change_that_fails_half_way_shows_what_it_committed(collection: Collection) -> None:
+    def work(engine: ServingEngine) -> None:
+        engine.remove(["Mars"])
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        collection.change(work)
+    assert pages_of(collection) == ["Asaph Hall", "Deimos", "Phobos"] and collection.current
+
+
+def test_what_another_process_writes_is_noticed(
+    store: Path, told: list[StoreInfo], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CHECK_SECONDS", 0.02)
+    collection = Collection(ServingEngine.serving(store), 2, told.append)
+    collection.open()
+    with Engine.open(store) as other:
+        other.remove(["Deimos"])
+    until(lambda: collection.current)
+    assert pages_of(collection) == ["Asaph Hall", "Mars", "Phobos"]
+    collection.close()
+
+
+def test_searches_go_on_without_an_error_while_documents_come_and_go(
+    collection: Collection, tmp_path: Path
+) -> None:
+    """Every ranking is of a state that was: with Vulcan or without, and whole."""
+    (tmp_path / "v.html").write_text(HTML)
+    seen: set[tuple[str, ...]] = set()
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def search() -> None:
+        while not stop.is_set():
+            try:
+                seen.add(tuple(pages_of(collection)))
+            except BaseException as error:
+                failures.append(error)
+                return
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(4):
+        collection.change(lambda writer: writer.build([tmp_path / "v.html"]))
+        collection.change(lambda writer: writer.remove(["Vulcan"]))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    whole = ("Asaph Hall", "Deimos", "Mars", "Phobos")
+    assert seen <= {whole, (*whole, "Vulcan")}
+
+
+def test_a_store_that_cannot_be_frozen_is_asked_again_when_it_changed(collection: Collection) -> None:
+    """Three times; then whoever asked is told."""
+    attempts = []
+
+    def work(_: ServingEngine) -> str:
+        attempts.append(1)
+        if len(attempts) < 3:
+            raise StoreChangedError("gone")
+        return "found"
+
+    assert collection.read(work) == "found"
+
+    def never(_: ServingEngine) -> str:
+        raise StoreChangedError("gone")
+
+    with pytest.raises(StoreChangedError):
+        collection.read(never)
+
+
+def test_before_it_is_open_there_is_nothing_to_read(store: Path) -> None:
+    collection = Collection(ServingEngine.serving(store), 2, lambda _: None)
+    assert not collection.ready and not collection.current and not collection.embedded
+    with pytest.raises(StoreError, match="not open yet"), collection.reading():
+        pass
+    collection.close()
+
+
+def pages_of(collection: Collection) -> list[str]:
+    return collection.read(pages)

@@ -1,0 +1,204 @@
+"""Documents over HTTP: read with their offsets, added, replaced and removed by jobs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.server.world import HTML, QUESTION, build_store, finished, serving, until
+from trivium.server import jobs
+from trivium.server.settings import ServerSettings
+
+LIMITED = ServerSettings(upload_bytes=100_000)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def untouched(store: Path) -> Iterator[TestClient]:
+    """A server whose documents no test changes."""
+    with serving(store, LIMITED) as client:
+        yield client
+
+
+@pytest.fixture
+def client(store: Path, tmp_path: Path) -> Iterator[TestClient]:
+    """A server of its own for a test that changes the documents."""
+    with serving(Path(shutil.copytree(store, tmp_path / "store")), LIMITED) as client:
+        yield client
+
+
+def job(client: TestClient, answer: Any) -> dict[str, Any]:
+    """The job that an accepted change became, when it has ended."""
+    assert answer.status_code == 202, answer.text
+    assert answer.headers["location"] == f"/jobs/{answer.json()['id']}"
+    return finished(client, answer.json())
+
+
+def found(client: TestClient, question: str) -> set[str]:
+    return {hit["page"] for hit in client.post("/search", json={"question": question}).json()["hits"]}
+
+
+def test_the_list_is_read_page_by_page(untouched: TestClient) -> None:
+    seen, after = [], None
+    while True:
+        page = untouched.get(
+            "/documents", params={"limit": 3, **({} if after is None else {"after": after})}
+        ).json()
+        assert page["total"] == 4
+        seen += [document["uri"] for document in page["documents"]]
+        assert all(document["source"] == "records.jsonl" for document in page["documents"])
+        after = page["next"]
+        if after is None:
+            break
+    assert seen == ["Asaph Hall", "Deimos", "Mars", "Phobos"]
+
+
+def test_an_html_file_is_added_and_can_be_read_and_found(client: TestClient) -> None:
+    files = [("files", ("../../etc/Vulcan.html", HTML, "text/html"))]
+    done = job(client, client.post("/documents", files=files))
+    assert (done["state"], done["kind"], done["report"]["added"]) == ("done", "add", 1)
+    assert found(client, "Which planet did Le Verrier look for?") >= {"Vulcan"}
+    whole = client.get("/documents/Vulcan").json()
+    assert whole["source"] == "Vulcan.html" and whole["uri"] == "Vulcan"
+    for passage in whole["passages"]:
+        assert 0 <= passage["start"] < passage["end"] <= len(whole["text"])
+    (section,) = whole["sections"]
+    last = whole["passages"][-1]
+    assert whole["text"][last["start"] : last["end"]] == "Urbain Le Verrier looked for it."
+    assert (section["uri"], section["headings"], section["start"]) == (
+        "Vulcan#Search",
+        ["Vulcan", "Search"],
+        last["start"],
+    )
+    assert last["section"] == "Vulcan#Search" and whole["passages"][0]["cites"] == ["Sun"]
+
+
+def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> None:
+    records = [
+        {"title": "Stickney", "text": "Stickney is a crater on Phobos, named after the wife of Asaph Hall."}
+    ]
+    assert job(client, client.post("/documents", json={"records": records}))["report"]["added"] == 1
+    (passage,) = client.get("/documents/Stickney").json()["passages"]
+    assert passage["cites"] == ["Phobos", "Asaph Hall"]
+    around = client.get("/entities/Phobos/neighbours").json()
+    assert {"source": "Stickney", "target": "Phobos", "type": "cites", "views": []} in around["graph"][
+        "edges"
+    ]
+
+
+def test_files_of_records_may_come_with_pages_and_the_bad_ones_are_named(client: TestClient) -> None:
+    files = [
+        (
+            "files",
+            ("a.jsonl", json.dumps({"title": "Stickney", "text": "A crater."}) + "\n{}\n", "text/plain"),
+        ),
+        ("files", ("b.html", HTML, "text/html")),
+        ("files", ("c.pdf", b"%PDF-1.7", "application/pdf")),
+    ]
+    done = job(client, client.post("/documents", files=files))
+    assert done["state"] == "done" and done["report"]["added"] == 2
+    assert sorted(problem["location"] for problem in done["report"]["problems"]) == [
+        "a.jsonl, line 2",
+        "c.pdf",
+    ]
+
+
+def test_a_document_is_replaced_by_html_or_text_of_its_name_only(client: TestClient) -> None:
+    page = HTML.replace("Vulcan", "Mars")
+    html = {"content-type": "text/html"}
+    done = job(client, client.put("/documents/Mars", content=page, headers=html))
+    assert (done["state"], done["report"]["replaced"]) == ("done", 1)
+    assert "thought to circle" in client.get("/documents/Mars").json()["text"]
+    assert job(client, client.put("/documents/Deimos", json={"text": "Deimos is small."}))["state"] == "done"
+    assert client.get("/documents/Deimos").json()["text"] == "Deimos is small."
+    other = job(client, client.put("/documents/Phobos", content=page, headers=html))
+    assert (other["state"], other["error"]["code"]) == ("failed", "other_title")
+    assert "'Phobos'" in other["error"]["message"] and "'Mars'" in other["error"]["message"]
+    unreadable = job(client, client.put("/documents/Phobos", content=b"%PDF", headers=html))
+    assert (unreadable["state"], unreadable["error"]["code"]) == ("failed", "unreadable")
+    assert client.put("/documents/Vulcan", content=HTML, headers=html).status_code == 404
+
+
+def test_a_document_is_removed_by_any_of_its_names_and_once(client: TestClient) -> None:
+    assert found(client, QUESTION) >= {"Asaph Hall"}
+    done = job(client, client.delete("/documents/Asaph_Hall"))
+    assert done["report"] == {"removed": ["Asaph Hall"]}
+    assert client.get("/documents/Asaph Hall").status_code == 404
+    assert "Asaph Hall" not in found(client, QUESTION)
+    assert client.delete("/documents/Asaph Hall").status_code == 404
+    assert client.get("/entities/Asaph Hall/neighbours").status_code == 200, "others still cite it"
+    assert client.get("/stats").json()["nodes"]["Page"] == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "code"),
+    [
+        ({"json": {"records": []}}, 422, "invalid"),
+        ({"json": {"records": [{"title": "", "text": "t"}]}}, 422, "invalid"),
+        ({"json": {"pages": []}}, 422, "invalid"),
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, 400, "malformed"),
+        ({"content": HTML, "headers": {"content-type": "text/html"}}, 415, "unsupported_media_type"),
+        ({"content": b"x"}, 415, "unsupported_media_type"),
+        ({"data": {"name": "value"}, "files": {}}, 415, "unsupported_media_type"),
+        ({"files": [("files", ("a.html", b"x" * 200_000, "text/html"))]}, 413, "too_large"),
+        ({"content": b"no boundary", "headers": {"content-type": "multipart/form-data"}}, 400, "bad_request"),
+    ],
+)
+def test_what_is_no_upload_is_refused_at_once(
+    untouched: TestClient, given: dict[str, Any], status: int, code: str
+) -> None:
+    answer = untouched.post("/documents", **given)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+def test_what_cannot_be_read_fails_with_its_own_name_and_no_path(untouched: TestClient) -> None:
+    failed = job(
+        untouched, untouched.post("/documents", files=[("files", ("notes.txt", b"plain text", "text/plain"))])
+    )
+    assert (failed["state"], failed["error"]["code"]) == ("failed", "unreadable")
+    assert failed["error"]["message"].startswith("notes.txt: ") and "trivium-upload" not in str(failed)
+
+
+def test_uploads_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: TestClient
+) -> None:
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    for content in (HTML, "plain"):
+        job(client, client.post("/documents", files=[("files", ("a", content, "text/html"))]))
+    until(lambda: not list(folder.iterdir()))
+
+
+def test_a_full_queue_refuses_and_a_stopped_server_gives_up_what_waits(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "QUEUE", 1)
+    with serving(store) as client:
+        service = client.app.state.service  # type: ignore[attr-defined]
+        begun, go_on = threading.Event(), threading.Event()
+
+        def work(*_: Any) -> dict[str, Any]:
+            begun.set()
+            go_on.wait(10)
+            return {}
+
+        running = service.jobs.submit("add", work)
+        assert begun.wait(10)
+        waiting = client.delete("/documents/Mars").json()
+        refused = client.delete("/documents/Mars")
+        assert refused.status_code == 503 and "retry-after" in refused.headers
+        threading.Timer(0.2, go_on.set).start()
+    assert service.jobs.get(running.id).state == "done"
+    assert service.jobs.get(waiting["id"]).error.code == "interrupted"

@@ -1,0 +1,191 @@
+"""Who may ask: keys, host names, origins, sizes and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.server.world import QUESTION, build_store, serving
+from trivium.errors import ConfigurationError
+from trivium.server.rates import Rates
+from trivium.server.settings import ServerSettings, read_keys
+
+KEY, OTHER = "k" * 24, "o" * 24
+FRIEND = "https://friend.example"
+SETTINGS = ServerSettings(
+    api_keys=(KEY, OTHER), cors_origins=(FRIEND,), hosts=("trivium.example",), request_bytes=1000
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def client(store: Path) -> Iterator[TestClient]:
+    with serving(store, SETTINGS) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def open_client(store: Path) -> Iterator[TestClient]:
+    """Of a server as it comes."""
+    with serving(store) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"x-api-key": "wrong"}, 401),
+        ({"x-api-key": KEY[:-1]}, 401),
+        ({"x-api-key": ""}, 401),
+        ({"authorization": f"Basic {KEY}"}, 401),
+        ({"x-api-key": KEY}, 200),
+        ({"x-api-key": OTHER}, 200),
+        ({"authorization": f"Bearer {KEY}"}, 200),
+        ({"authorization": f"bearer  {OTHER}"}, 200),
+    ],
+)
+def test_a_key_opens_the_api(client: TestClient, headers: Mapping[str, str], status: int) -> None:
+    for answer in (
+        client.post("/search", json={"question": QUESTION}, headers=headers),
+        client.get("/documents", headers=headers),
+        client.get("/metrics", headers=headers),
+    ):
+        assert answer.status_code == status
+        assert status == 200 or answer.json()["error"]["code"] == "unauthorized"
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready", "/", "/page/page.css"])
+def test_the_page_and_what_tells_that_the_server_lives_need_none(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 200
+
+
+def test_keys_are_in_no_text(client: TestClient) -> None:
+    assert KEY not in repr(SETTINGS) and KEY not in repr(client.app.state.service)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:80", 200),
+        ("trivium.example", 200),
+        ("evil.example", 403),
+    ],
+)
+def test_on_loopback_a_foreign_host_name_is_refused(client: TestClient, host: str, status: int) -> None:
+    """A page of the web whose name was made to lead here is not let in, though its requests come from this machine."""
+    assert client.get("/stats", headers={"host": host, "x-api-key": KEY}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [(None, 202), ("http://localhost", 202), (FRIEND, 202), ("https://evil.example", 403), ("null", 403)],
+)
+def test_pages_of_other_origins_change_nothing(client: TestClient, origin: str | None, status: int) -> None:
+    """Browsers send a form with files from any page, cookies or none, without asking first."""
+    headers = {"x-api-key": KEY} | ({} if origin is None else {"origin": origin})
+    files = [("files", ("a.html", "plain", "text/html"))]
+    assert client.post("/documents", files=files, headers=headers).status_code == status
+
+
+def test_cors_is_for_the_named_origins_only(client: TestClient, open_client: TestClient) -> None:
+    asking = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "x-api-key,content-type",
+    }
+    allowed = client.options("/search", headers={"origin": FRIEND, **asking})
+    assert allowed.status_code == 200 and allowed.headers["access-control-allow-origin"] == FRIEND
+    answer = client.post("/search", json={"question": QUESTION}, headers={"origin": FRIEND, "x-api-key": KEY})
+    assert answer.headers["access-control-allow-origin"] == FRIEND
+    refused = client.post("/search", json={"question": QUESTION}, headers={"origin": FRIEND})
+    assert refused.status_code == 401 and refused.headers["access-control-allow-origin"] == FRIEND
+    for other in (
+        client.options("/search", headers={"origin": "https://evil.example", **asking}),
+        open_client.options("/search", headers={"origin": FRIEND, **asking}),
+        open_client.get("/stats", headers={"origin": FRIEND}),
+    ):
+        assert "access-control-allow-origin" not in other.headers
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_request_that_is_too_large_is_refused_whether_it_says_so_or_not(
+    client: TestClient, declared: bool
+) -> None:
+    body = b'{"question": "' + b"x" * 2000 + b'"}'
+    answer = client.post(
+        "/search",
+        content=body if declared else iter([body[:500], body[500:]]),
+        headers={"content-type": "application/json", "x-api-key": KEY},
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+
+
+def test_who_asks_too_often_is_told_when_to_come_again(store: Path) -> None:
+    with serving(store, ServerSettings(rate_limit=3)) as client:
+        answers = [client.get("/stats") for _ in range(5)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+        assert 1 <= int(answers[-1].headers["retry-after"]) <= 20
+        assert client.get("/health").status_code == 200
+
+
+def test_tokens_flow_back_evenly_for_each_client_by_itself() -> None:
+    now = [0.0]
+    rates = Rates(60, lambda: now[0])
+    assert [rates.wait("a") for _ in range(60)] == [0.0] * 60
+    assert rates.wait("a") == pytest.approx(1.0) and rates.wait("b") == 0.0
+    now[0] = 0.4
+    assert rates.wait("a") == pytest.approx(0.6)
+    now[0] = 1.1
+    assert rates.wait("a") == 0.0 and rates.wait("a") == pytest.approx(0.9)
+
+
+def test_keys_are_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"# ours\n{KEY}\n\n  {OTHER}  \n")
+    assert read_keys(file) == (KEY, OTHER)
+    file.write_text("# nothing\n")
+    with pytest.raises(ConfigurationError, match="API key a line"):
+        read_keys(file)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"api_keys": ("short",)},
+        {"api_keys": ("with space" * 3,)},
+        {"cors_origins": ("*",)},
+        {"cors_origins": ("https://a.example/path",)},
+        {"port": 70000},
+        {"queue": 0},
+        {"timeout": 0.0},
+        {"rate_limit": 0},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError) as refusal:
+        ServerSettings(**wrong)  # type: ignore[arg-type]
+    assert "with space" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("127.8.8.8", True),
+        ("0.0.0.0", False),
+        ("a.b", False),
+    ],
+)
+def test_loopback_is_told_from_the_world(host: str, loopback: bool) -> None:
+    assert ServerSettings(host=host).on_loopback is loopback

@@ -1,0 +1,128 @@
+"""The API's description is true: whatever fits it, and whatever almost does, is answered as described and never by a
+mistake of the server."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from starlette.testclient import TestClient
+
+from tests.server.world import build_store, listening, serving
+
+ANSWERED_AS_DESCRIBED = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+EXAMPLES = 8
+"""Of each operation, well and badly formed each."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def client(store: Path) -> Iterator[TestClient]:
+    with serving(store) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def api(store: Path) -> Iterator[Any]:
+    """The description as a server gives it, on a copy whose documents come and go."""
+    copy = Path(shutil.copytree(store, store.parent / "changed"))
+    with listening(copy) as address:
+        yield schemathesis.openapi.from_url(f"{address}/openapi.json")
+
+
+def test_nothing_that_can_be_sent_breaks_the_server(api: Any) -> None:
+    """Every operation is sent data that fits its description, and data that does not."""
+    tried = set()
+    for found in api.get_all_operations():
+        operation = found.ok()
+        # What comes back of a change depends on what others did to the document meanwhile.
+        changes = operation.method.upper() in ("PUT", "DELETE") or operation.path == "/documents"
+        checks = [not_a_server_error] if changes else ANSWERED_AS_DESCRIBED
+        for mode in GenerationMode:
+            try_out(operation, mode, checks)
+        tried.add(operation.label)
+    assert len(tried) == 14
+
+
+def try_out(operation: Any, mode: GenerationMode, checks: list[Any]) -> None:
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.generate],
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def send(case: Any) -> None:
+        case.call_and_validate(checks=checks)
+
+    try:
+        send()
+    except Unsatisfiable:
+        assert mode is GenerationMode.NEGATIVE, "an operation without parameters cannot be asked wrongly"
+
+
+def test_every_operation_is_described_with_its_errors(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    operations = {
+        f"{method.upper()} {path}": operation
+        for path, item in paths.items()
+        for method, operation in item.items()
+    }
+    assert set(operations) == {
+        "POST /search",
+        "POST /explain",
+        "POST /ask",
+        "GET /documents",
+        "POST /documents",
+        "GET /documents/{page}",
+        "PUT /documents/{page}",
+        "DELETE /documents/{page}",
+        "GET /jobs/{identifier}",
+        "GET /entities/{uri}/neighbours",
+        "GET /stats",
+        "GET /health",
+        "GET /ready",
+        "GET /metrics",
+    }
+    assert all(operation.get("description") for operation in operations.values())
+
+
+def test_the_examples_of_the_description_work(client: TestClient) -> None:
+    """Each is sent as it stands; the passages they name are not in this collection, and that is said."""
+    description = client.get("/openapi.json").json()
+    tried = 0
+    for name, path in (("SearchRequest", "/search"), ("AskRequest", "/ask"), ("ExplainRequest", "/explain")):
+        for example in description["components"]["schemas"][name]["examples"]:
+            assert client.post(path, json=example).status_code in (200, 404), example
+            tried += 1
+    assert tried == 4
+
+
+def test_the_description_is_served_with_no_page_from_elsewhere(client: TestClient) -> None:
+    assert client.get("/openapi.json").json()["info"]["title"] == "Trivium"
+    for path in ("/docs", "/redoc"):
+        assert client.get(path).status_code == 404

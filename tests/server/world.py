@@ -1,0 +1,176 @@
+"""A small store that is served, and somebody who answers questions by a script."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.testclient import TestClient
+
+from trivium.answering.events import AnswerEvent, Done, Found, Piece
+from trivium.engine import Engine
+from trivium.llm.base import ChatModel
+from trivium.server.app import create_app
+from trivium.server.connection import PatientProtocol
+from trivium.server.engine import ServingEngine
+from trivium.server.settings import ServerSettings
+from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
+
+QUESTION = "Who found the moons of Mars?"
+RECORDS = [
+    {"title": "Mars", "text": "Mars is a red planet. Its two moons are Phobos and Deimos."},
+    {"title": "Phobos", "text": "Phobos is the larger moon of Mars. Asaph Hall found it in 1877."},
+    {"title": "Deimos", "text": "Deimos is the smaller moon of Mars."},
+    {"title": "Asaph Hall", "text": "Asaph Hall was an American astronomer."},
+]
+HTML = """<!doctype html><html><head><title>Vulcan</title></head><body><h1>Vulcan</h1>
+<p>Vulcan was thought to circle the <a href="/wiki/Sun">Sun</a> within the orbit of Mercury.</p>
+<h2>Search</h2><p>Urbain Le Verrier looked for it.</p></body></html>"""
+HEADERS = {"host": "localhost"}
+
+
+def build_store(folder: Path) -> Path:
+    """Four records with links between them, embedded."""
+    source = folder / "records.jsonl"
+    source.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    with Engine.create(folder / "store", "minilm") as engine:
+        engine.build([source])
+    return folder / "store"
+
+
+@dataclass
+class ScriptedAsker:
+    """Answers with the hits of a search and fixed words; waits before every piece where ``gate`` is closed."""
+
+    engine: ServingEngine
+    script: Script
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        k: int = 6,
+        history: Sequence[Turn] = (),
+        model: ChatModel | None = None,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+    ) -> Iterator[AnswerEvent]:
+        """One event after the other."""
+        script = self.script
+        script.asked.append((question, tuple(history)))
+        hits = tuple(self.engine.search(question, k, retrievers, fusion))
+        try:
+            yield Found(hits, question)
+            for piece in script.pieces:
+                script.gate.wait(10)
+                if script.error is not None:
+                    raise script.error
+                yield Piece(piece)
+            yield Done(answer(question, "".join(script.pieces), hits, script.unnamed))
+        finally:
+            script.closed.set()
+
+
+@dataclass
+class Script:
+    """What is answered, and what was asked. ``closed`` is set when an answer has ended, whichever way. A sentence with
+    ``unnamed`` in it is borne out by the first hit without naming it."""
+
+    pieces: tuple[str, ...] = ("Asaph Hall ", "found them [1].")
+    unnamed: str = "[1]"
+    error: Exception | None = None
+    gate: threading.Event = field(default_factory=threading.Event)
+    closed: threading.Event = field(default_factory=threading.Event)
+    asked: list[tuple[str, tuple[Turn, ...]]] = field(default_factory=list)
+
+    def asker(self, engine: ServingEngine) -> ScriptedAsker:
+        """Who plays it."""
+        return ScriptedAsker(engine, self)
+
+
+def answer(question: str, text: str, hits: tuple[Hit, ...], borne_out: str = "[1]") -> Answer:
+    """An answer that rests on the first hit; sentences without a mark (or what else is ``borne_out``) are not."""
+    first = hits[0]
+    return Answer(
+        question=question,
+        asked=question,
+        text=text,
+        found=True,
+        statements=tuple(_statements(text, borne_out)),
+        citations=(Citation(1, first.uri, first.page, first.section, first.start, first.end),),
+        hits=hits,
+        usage=Usage(),
+    )
+
+
+def _statements(text: str, borne_out: str) -> Iterator[Statement]:
+    for sentence in re.finditer(r"\S.*?\.(?= |$)", text):
+        cites = borne_out in sentence.group()
+        yield Statement(sentence.start(), sentence.end(), (1,) if cites else (), 0.9 if cites else 0.1, cites)
+
+
+@contextmanager
+def serving(
+    store: Path,
+    settings: ServerSettings | None = None,
+    script: Script | None = None,
+    model: ChatModel | None = None,
+) -> Iterator[TestClient]:
+    """A client of a server that is ready."""
+    script = Script() if script is None else script
+    script.gate.set()
+    app = create_app(store, settings, asker=script.asker, model=model)
+    with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
+        until(lambda: app.state.service.collection.ready)
+        yield client
+
+
+@contextmanager
+def listening(
+    store: Path, settings: ServerSettings | None = None, script: Script | None = None
+) -> Iterator[str]:
+    """The address of a server on a port of its own, as a process would run it, when it is ready."""
+    script = Script() if script is None else script
+    script.gate.set()
+    app = create_app(store, settings, asker=script.asker)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(
+            uvicorn.Config(app, http=PatientProtocol, lifespan="on", log_config=None, access_log=False)
+        )
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            until(lambda: app.state.service.collection.ready)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def until(true: Any, seconds: float = 60.0) -> None:
+    """Wait for something. Raises AssertionError where it does not come true in time."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.005)
+
+
+def finished(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:
+    """A job when it has ended."""
+    latest: dict[str, Any] = {}
+
+    def ended() -> bool:
+        latest.update(client.get(f"/jobs/{job['id']}").json())
+        return latest["state"] in ("done", "failed")
+
+    until(ended)
+    return latest

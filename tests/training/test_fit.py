@@ -1,0 +1,156 @@
+"""Training with Keras: what is learnt, what is exported, and that it is the same every time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.training.world import QUICK, collection_of, needs_tensorflow
+from trivium.errors import ConfigurationError, InputError
+from trivium.fusion.network import Network
+from trivium.training import fit
+from trivium.training.crossfit import crossfit, fit_all, stack
+from trivium.training.data import Example, examples_of
+from trivium.training.fit import train, watch
+from trivium.training.settings import Settings
+
+pytestmark = needs_tensorflow
+
+
+def _examples(questions: int = 60, *, signal: float = 1.0) -> list[Example]:
+    return examples_of(collection_of(questions, signal=signal))
+
+
+def _same(one: Network, other: Network) -> bool:
+    arrays = [[n.mean, n.deviation, *(a for layer in n.layers for a in layer)] for n in (one, other)]
+    return all(a.tobytes() == b.tobytes() for a, b in zip(*arrays, strict=True))
+
+
+@pytest.mark.parametrize("prior", [0.0, 0.7])
+@pytest.mark.parametrize(("width", "hidden"), [(5, (4,)), (104, (128, 64)), (3, ())])
+def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...], prior: float) -> None:
+    """Within 1e-5, for networks of random numbers, also beyond where features are cut off."""
+    import keras
+
+    generator = np.random.default_rng(width)
+    model = fit._model(keras, width, Settings(hidden=hidden, prior=prior), generator)
+    model.set_weights([generator.normal(0, 0.2, w.shape) for w in model.get_weights()])
+    mean = generator.normal(size=width).astype(np.float32)
+    deviation = (0.5 + generator.random(width)).astype(np.float32)
+    network = fit._network(model, mean, deviation, prior)
+    rows = generator.normal(0, 4, (300, width))
+    scaled = np.clip((rows - mean) / deviation, -8, 8).astype(np.float32)
+    expected = model(scaled[np.newaxis]).numpy()[0, :, 0]
+    np.testing.assert_allclose(network.logits(rows), expected, atol=1e-5)
+
+
+def test_three_hundred_candidates_take_no_time() -> None:
+    """Scores of a network of the default shape over 104 features in a few milliseconds at most, at the best of some
+    tries: the machine may be busy."""
+    generator = np.random.default_rng(0)
+    sizes = (104, *Settings().hidden, 1)
+    layers = tuple(
+        (generator.normal(size=(1, i, o)).astype(np.float32), np.zeros((1, o), np.float32))
+        for i, o in pairwise(sizes)
+    )
+    network = Network(np.zeros(104, np.float32), np.ones(104, np.float32), layers)
+    rows = generator.normal(size=(300, 104))
+    times = []
+    for _ in range(20):
+        began = time.perf_counter()
+        network.logits(rows)
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.01
+
+
+def test_the_loss_by_hand() -> None:
+    """Gold at 1 and 3 against another at 2: mean of log(1 + e^(2-1)) and log(1 + e^(2-3)); the best is gold."""
+    one = np.float32
+    network = Network(np.zeros(1, one), np.ones(1, one), ((np.ones((1, 1, 1), one), np.zeros((1, 1), one)),))
+    example = Example(np.array([[1], [2], [3]], one), np.array([True, False, True]), 2.0)
+    beaten = Example(np.array([[1], [2]], one), np.array([True, False]), 1.0)
+    loss, hit = watch(network, [example, beaten])
+    low, high = np.log1p(np.e), np.log1p(1 / np.e)
+    assert loss == pytest.approx((2 * (low + high) / 2 + low) / 3, rel=1e-6)
+    assert hit == pytest.approx(2 / 3)
+
+
+def test_the_score_starts_from_the_first_column() -> None:
+    """A network that has learnt nothing ranks by it."""
+    examples = _examples()
+    settings = Settings(hidden=(8,), epochs=1, rate=1e-9, prior=1e4)
+    rows = examples[0].rows.astype(np.float64)
+    scores = train(examples, (), settings, 0).network.logits(rows)
+    assert np.argsort(scores).tolist() == np.argsort(rows[:, 0]).tolist()
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
+    """Whatever was drawn before."""
+    import keras
+
+    settings = Settings(hidden=(8,), epochs=3, members=1, folds=3)
+    first = train(_examples(), (), settings, 1)
+    np.random.default_rng().random(7)
+    keras.utils.set_random_seed(99)
+    assert _same(first.network, train(_examples(), (), settings, 1).network)
+    assert not _same(first.network, train(_examples(), (), settings, 2).network)
+
+
+def test_the_weights_of_the_best_watched_epoch_are_kept() -> None:
+    """Not those of the last, which has learnt the noise by heart: training so many epochs and no more is the same."""
+    examples = _examples(90, signal=0.2)
+    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, prior=0, members=1, folds=3)
+    trained = train(examples[:60], examples[60:], settings, 0)
+    losses = [epoch.watched_loss for epoch in trained.history]
+    assert len(losses) == 12
+    assert trained.epochs == 1 + int(np.argmin(np.array(losses)))
+    assert trained.epochs < 12
+    again = train(examples[:60], (), settings, 0, epochs=trained.epochs)
+    assert _same(trained.network, again.network)
+    assert watch(trained.network, examples[60:])[0] == pytest.approx(
+        min(loss for loss in losses if loss is not None)
+    )
+
+
+def test_several_networks_average_their_scores() -> None:
+    """Members differ in their seed."""
+    examples = _examples()
+    settings = Settings(hidden=(8,), epochs=2, members=2, seed=3, teacher=0)
+    pages = collection_of(60).pages
+    both = fit_all(examples, pages, settings, 2)
+    rows = examples[0].rows.astype(np.float64)
+    alone = [fit_all(examples, pages, replace(settings, members=1, seed=seed), 2) for seed in (3, 4)]
+    np.testing.assert_allclose(
+        both.logits(rows), (alone[0].logits(rows) + alone[1].logits(rows)) / 2, atol=1e-6
+    )
+    assert _same(both, stack(alone))
+
+
+def test_a_network_sees_that_two_views_agree() -> None:
+    """Out of fold it finds what neither view alone does; every question is scored once."""
+    collection = collection_of(120)
+    examples = examples_of(collection)
+    fitted = crossfit(examples, collection.pages, QUICK)
+    hits = [example.gold[np.argmax(own)] for example, own in zip(examples, fitted.logits, strict=True)]
+    assert np.mean(hits) > 0.9
+    assert not any(hit.gold[np.argmax(hit.table.raw[:, 0])] >= 0 for hit in collection.hits)
+    assert sorted(set(fitted.fold.tolist())) == [0, 1, 2]
+    folds_of: dict[str, set[int]] = {}
+    for (page,), own in zip(collection.pages, fitted.fold.tolist(), strict=True):
+        folds_of.setdefault(page, set()).add(own)
+    assert all(len(own) == 1 for own in folds_of.values())
+    assert len(fitted.histories) == 3
+
+
+def test_what_cannot_be_learnt_from_is_refused() -> None:
+    """No gold among the candidates, nothing but gold, and a rate at which numbers overflow."""
+    rows = np.zeros((3, 2), np.float32)
+    nothing = [Example(rows, np.zeros(3, bool), 1.0), Example(rows, np.ones(3, bool), 1.0)]
+    with pytest.raises(InputError, match="nothing to learn from"):
+        train(nothing, (), QUICK, 0)
+    with pytest.raises(ConfigurationError, match="diverged in epoch"):
+        train(_examples(), (), Settings(hidden=(8,), rate=1e30, epochs=4), 0)

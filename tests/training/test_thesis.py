@@ -1,0 +1,339 @@
+"""The fuser of the thesis: its columns, its network as plain numbers, its mining."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tests.training.world import collection_of, needs_tensorflow
+from trivium.cli.app import app
+from trivium.errors import ConfigurationError, InputError
+from trivium.fusion.artefact import CARD, load
+from trivium.fusion.features import counted, features
+from trivium.fusion.hits import HitFile, HitList, save_hits
+from trivium.fusion.network import Network
+from trivium.fusion.registry import make_fusion
+from trivium.fusion.table import Table
+from trivium.search.ranking import fused_ranking, own_ranking
+from trivium.training import thesis
+from trivium.training.data import Collection, HitSet
+from trivium.training.fit import Trained
+from trivium.training.thesis_fit import Sample, build, folded
+from trivium.training.thesis_settings import ThesisSettings
+
+RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical")
+THESIS = RETRIEVERS[:5]
+QUICK = ThesisSettings(
+    hidden=(32,), dropout=(0.1,), l2=1e-4, rate=2e-2, batch=32, epochs=25, share=0.3, folds=2
+)
+
+
+def _hit(number: int, returned: dict[str, dict[int, float]], candidates: int, gold: int) -> HitList:
+    """A question with the scores of what each retriever returned, best first, and 9 for what it did not."""
+    raw = np.full((candidates, len(RETRIEVERS)), 9.0)
+    ranks = np.zeros(raw.shape, dtype=np.int64)
+    for name, scores in returned.items():
+        for rank, (row, score) in enumerate(sorted(scores.items(), key=lambda own: -own[1]), start=1):
+            raw[row, RETRIEVERS.index(name)], ranks[row, RETRIEVERS.index(name)] = score, rank
+    page = f"Page {number // 3}"
+    table = Table(
+        chunks=tuple(f"{page}#chunk-{number}-{row + 1}" for row in range(candidates)),
+        columns=RETRIEVERS,
+        raw=raw,
+        ranks=ranks,
+        via=({},) * candidates,
+        signals={"coverage": np.zeros(candidates)},
+        question={"terms": 1.0},
+    )
+    groups = np.where(np.arange(candidates) == gold, 0, -1)
+    return HitList(f"q{number}", f"question {number}?", table, groups, 1, (page,))
+
+
+def _world(questions: int = 120, seed: int = 0) -> Collection:
+    """Gold is good for vector and for section; four others shine in the one, four in the other, five are poor in both: no
+    weights of the two put gold first. Four more only lexical returns."""
+    generator = np.random.default_rng(seed)
+    hits = []
+    for number in range(questions):
+        rows = generator.permutation(18).tolist()
+        noise = iter(generator.normal(0, 0.005, 40).tolist())
+        gold, one, other, poor, rest = rows[0], rows[1:5], rows[5:9], rows[9:14], rows[14:]
+        both = {gold: 0.70 + next(noise)} | {row: 0.60 + next(noise) for row in poor}
+        returned = {
+            "vector": both | {row: 0.85 + next(noise) for row in one},
+            "section": both | {row: 0.85 + next(noise) for row in other},
+            "page": {row: 0.5 + 0.1 * float(generator.random()) for row in rows[:14]},
+            "path": {poor[0]: 1.0},
+            "lexical": {row: 5.0 + next(noise) for row in rest},
+        }
+        hits.append(_hit(number, returned, 18, gold))
+    return Collection((HitSet("made-up", tuple(hits), "0" * 64),), "minilm")
+
+
+def _lesson(collection: Collection, settings: ThesisSettings) -> thesis.Lesson:
+    return thesis.lesson(collection.hits, collection.pages, collection.weights, settings)
+
+
+def _same(one: Network, other: Network) -> bool:
+    arrays = [[n.mean, n.deviation, *(a for layer in n.layers for a in layer)] for n in (one, other)]
+    return all(a.tobytes() == b.tobytes() for a, b in zip(*arrays, strict=True))
+
+
+def test_columns_by_hand() -> None:
+    """Of five candidates the fifth is lexical's alone and does not count, nor does vector's third, beyond its depth of
+    two. Constants: the hundredth below the lowest score, of vector .62 within its depth; 0 where nothing was returned,
+    and for path."""
+    returned = {
+        "vector": {0: 0.8, 1: 0.62, 2: 0.5},
+        "page": {0: 0.70, 1: 0.70},
+        "path": {2: 1.0},
+        "lexical": {4: 7.0, 3: 6.0},
+        "entity": {3: 0.333},
+    }
+    hit = _hit(0, returned, 5, 0)
+    settings = replace(QUICK, depths={"vector": 2}, standardisation="global")
+    layout = thesis.layout_of([hit], settings)
+    assert layout.floors == {"vector": 0.61, "page": 0.69, "section": 0.0, "entity": 0.33, "path": 0.0}
+    assert counted(hit.table, layout).tolist() == [True, True, True, True, False]
+    example = thesis.example_of(hit, layout, 1.0)
+    by_hand = [
+        [0.80, 0.70, 0.0, 0.33, 0.0],
+        [0.62, 0.70, 0.0, 0.33, 0.0],
+        [0.61, 0.69, 0.0, 0.33, 1.0],
+        [0.61, 0.69, 0.0, 0.333, 0.0],
+    ]
+    np.testing.assert_allclose(example.rows, np.array(by_hand), atol=1e-6)
+    assert example.gold.tolist() == [True, False, False, False]
+    local = thesis.layout_of([hit], replace(settings, standardisation="local"))
+    own = thesis.example_of(hit, local, 1.0).rows
+    # page: .70 .70 .69 .69 has the mean .695 and the deviation .005; path: 0 0 1 0 has .25 and sqrt(3)/4.
+    np.testing.assert_allclose(own[:, 1], [1, 1, -1, -1], atol=1e-6)
+    np.testing.assert_allclose(own[:, 4], np.array([-1, -1, 3, -1]) / np.sqrt(3), atol=1e-6)
+    assert own[:, 2].tolist() == [0, 0, 0, 0]
+
+
+def test_a_constant_is_below_also_where_the_lowest_score_is_round() -> None:
+    """.6 gives .59, .601 gives .6, a negative cosine -.005 gives -.01."""
+    for lowest, floor in ((0.6, 0.59), (0.601, 0.6), (-0.005, -0.01)):
+        hit = _hit(0, {"vector": {0: 0.9, 1: lowest}}, 2, 0)
+        assert thesis.layout_of([hit], QUICK).floors["vector"] == floor
+
+
+def test_mining_keeps_gold_and_the_top_tenth_of_the_rest() -> None:
+    """Of 30 others the three with the highest scores, of equal ones the first, in the order of the rows."""
+    gold = np.zeros(33, dtype=bool)
+    gold[[2, 20, 32]] = True
+    scores = np.arange(33, dtype=np.float64)
+    scores[[5, 6]] = 30.0
+    assert thesis.hardest(gold, scores, 0.1).tolist() == [2, 5, 6, 20, 31, 32]
+    scores[31] = 0.0
+    assert thesis.hardest(gold, scores, 0.1).tolist() == [2, 5, 6, 20, 30, 32]
+
+
+def test_a_sample_is_all_gold_and_a_random_tenth_of_the_rest() -> None:
+    """Each of the others about as often."""
+    gold = np.zeros(41, dtype=bool)
+    gold[7] = True
+    generator = np.random.default_rng(0)
+    drawn = [thesis.sampled(gold, 0.1, generator) for _ in range(2000)]
+    assert all(own.tolist() == sorted(set(own.tolist())) and len(own) == 5 and 7 in own for own in drawn)
+    often = np.bincount(np.concatenate(drawn), minlength=41)
+    assert often[7] == 2000
+    assert np.delete(often, 7).min() > 150
+    assert np.delete(often, 7).max() < 250
+
+
+def test_a_cascade_by_hand() -> None:
+    """What the first network gives 2 or more is ordered by the second and stands before the rest."""
+    first = np.array([5.0, 2.0, -40.0, 3.0, 1.9])
+    second = np.array([-9.0, 4.0, 99.0, 0.0, 98.0])
+    order = np.argsort(-thesis.cascade(first, second, 2.0)).tolist()
+    assert order == [1, 3, 0, 4, 2]
+    assert thesis.cascade(first, second, 6.0).tolist() == first.tolist()
+
+
+@needs_tensorflow
+@pytest.mark.parametrize("standardisation", ["local", "global"])
+def test_batch_normalisation_is_folded_away(standardisation: str) -> None:
+    """Keras and NumPy agree within 1e-5, before and after the sigmoid, with moving means and variances of any size, and
+    for features as far out as standardisation can bring them."""
+    import keras
+
+    generator = np.random.default_rng(3)
+    model = build(keras, 5, ThesisSettings(), generator)
+    weights = [generator.normal(0, 0.1, array.shape) for array in model.get_weights()]
+    for place, layer in enumerate(model.weights):
+        if "variance" in layer.path:
+            weights[place] = generator.uniform(0.05, 3, layer.shape)
+        elif "gamma" in layer.path:
+            weights[place] = generator.uniform(-2, 2, layer.shape)
+    model.set_weights(weights)
+    mean, deviation = np.zeros(5, np.float32), np.ones(5, np.float32)
+    if standardisation == "global":
+        mean, deviation = (
+            generator.normal(size=5).astype(np.float32),
+            generator.uniform(0.5, 2, 5).astype(np.float32),
+        )
+    rows = (mean + deviation * np.clip(generator.normal(0, 4, (300, 5)), -15.9, 15.9)).astype(np.float32)
+    expected = model((rows - mean) / deviation, training=False).numpy()[:, 0]
+    scores = folded(model, mean, deviation).logits(rows.astype(np.float64))
+    assert np.abs(expected).max() > 1
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    np.testing.assert_allclose(1 / (1 + np.exp(-scores)), 1 / (1 + np.exp(-expected)), atol=1e-5)
+    assert [w.shape[1:] for w, _ in folded(model, mean, deviation).layers] == [
+        (5, 254),
+        (254, 128),
+        (128, 64),
+        (64, 1),
+    ]
+
+
+@needs_tensorflow
+def test_the_network_is_that_of_the_thesis() -> None:
+    """Dense with ReLU and L2, batch normalisation, dropout: three times, then one output."""
+    import keras
+
+    model = build(keras, 5, ThesisSettings(), np.random.default_rng(0))
+    kinds = [type(layer).__name__ for layer in model.layers]
+    assert kinds == ["InputLayer", *["Dense", "BatchNormalization", "Dropout"] * 3, "Dense"]
+    dense = [layer for layer in model.layers if isinstance(layer, keras.layers.Dense)]
+    assert [layer.units for layer in dense] == [254, 128, 64, 1]
+    assert [float(layer.kernel_regularizer.l2) for layer in dense[:3]] == pytest.approx([0.01] * 3)
+    assert [layer.rate for layer in model.layers if isinstance(layer, keras.layers.Dropout)] == [
+        0.2,
+        0.3,
+        0.4,
+    ]
+
+
+@needs_tensorflow
+def test_only_together_the_columns_tell_gold() -> None:
+    """Out of fold the network finds it, though each retriever puts others first; what does not count comes last."""
+    collection = _world()
+    fitted = thesis.crossfit(collection, QUICK)
+    layout = thesis.layout_of(collection.hits, QUICK)
+    first = []
+    for hit, scores in zip(collection.hits, fitted.logits, strict=True):
+        ranking = [uri for uri, _ in fused_ranking(hit.table, scores)]
+        gold = hit.table.chunks[int(np.argmax(hit.gold))]
+        first.append(ranking[0] == gold)
+        assert all(own_ranking(hit.table, name)[0][0] != gold for name in ("vector", "section"))
+        out = {hit.table.chunks[row] for row in np.flatnonzero(~counted(hit.table, layout))}
+        assert len(out) == 4 and set(ranking[-4:]) == out
+    assert np.mean(first) > 0.9
+    assert sorted(set(fitted.fold.tolist())) == [0, 1]
+
+
+@needs_tensorflow
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    """Whatever was drawn before, in both passes; another seed gives another network."""
+    import keras
+
+    own = _lesson(_world(30), QUICK)
+    short = replace(QUICK, epochs=2)
+    one = thesis.fit(own, short, 1).network
+    keras.utils.set_random_seed(99)
+    assert _same(one, thesis.fit(own, short, 1).network)
+    assert not _same(thesis.first_pass(own, short, 1).network, thesis.first_pass(own, short, 2).network)
+
+
+@needs_tensorflow
+def test_training_stops_early_and_keeps_the_best_weights() -> None:
+    """With patience 3 it ends three epochs after the one with the least loss on the watched candidates."""
+    own = _lesson(_world(45), QUICK)
+    trained = thesis.first_pass(own, replace(QUICK, patience=3, epochs=100, rate=0.05, dropout=(0.0,)), 0)
+    losses = [epoch.watched_loss for epoch in trained.history]
+    assert None not in losses
+    assert trained.epochs == 1 + int(np.argmin(np.array(losses, dtype=float)))
+    assert len(losses) == trained.epochs + 3 < 100
+
+
+@needs_tensorflow
+def test_the_second_pass_learns_from_what_the_first_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hard: no candidate that the first gives less than its least mined; mixed: those and others; in each all gold."""
+    own = _lesson(_world(45), QUICK)
+    first = thesis.first_pass(own, replace(QUICK, epochs=5), 0)
+    seen: list[Sample] = []
+
+    def spy(sample: Sample, *_: object) -> Trained:
+        seen.append(sample)
+        return first
+
+    monkeypatch.setattr(thesis, "train", spy)
+    for mining in ("hard", "mixed"):
+        thesis.second_pass(own, first.network, replace(QUICK, mining=mining), 0)
+    hard, mixed = seen
+    scores = [first.network.logits(part.rows.astype(np.float64))[~part.gold] for part in seen]
+    assert hard.gold.sum() == mixed.gold.sum() > 30
+    assert len(scores[0]) == round(QUICK.share * 13 * hard.gold.sum())
+    assert len(scores[0]) < len(scores[1]) <= 2 * len(scores[0])
+    assert scores[1].min() < scores[0].min()
+
+
+@needs_tensorflow
+def test_the_command_makes_a_fusion_to_search_with(tmp_path: Path) -> None:
+    """``--preset thesis``: the artefact has five columns and their constants, ranks as it did in training, explains in
+    numbers that add up, and its card says what it is."""
+    collection = _world(60)
+    hits, net = tmp_path / "made-up.npz", tmp_path / "net"
+    save_hits(hits, HitFile(tuple(collection.hits), "minilm"))
+    given = [
+        "train",
+        str(hits),
+        "--out",
+        str(net),
+        "--no-report",
+        "--preset",
+        "thesis",
+        "--epochs",
+        "3",
+        "--folds",
+        "2",
+    ]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.output
+    layout = load(net).layout
+    assert (layout.retrievers, layout.signals, layout.blocks) == (THESIS, (), ("standard",))
+    assert layout.depths == {"vector": 10}
+    assert layout.floors["entity"] == 0.0 and 0.55 < layout.floors["section"] < 0.6
+    assert "thesis" in (net / CARD).read_text("utf-8")
+    table = collection.hits[0].table
+    fused = make_fusion(str(net), "minilm").fuse(table)
+    kept = np.flatnonzero(counted(table, layout))
+    rows = features(table.take(kept.tolist()), layout)
+    np.testing.assert_array_equal(fused.scores[kept], load(net).network.logits(rows))
+    whole = fused.explain(range(len(table.chunks))).sum(axis=1)
+    np.testing.assert_allclose(whole, fused.scores, atol=1e-4)
+
+
+def test_where_no_retriever_returned_anything_all_come_alike() -> None:
+    """A question that only lexical answers has candidates, of which none counts."""
+    from trivium.fusion.network import NetworkFusion
+
+    ones = (np.ones((1, 5, 1), np.float32), np.zeros((1, 1), np.float32))
+    network = Network(np.zeros(5, np.float32), np.ones(5, np.float32), (ones,))
+    layout = thesis.layout_of([_hit(0, {"vector": {0: 0.5}}, 2, 0)], QUICK)
+    fused = NetworkFusion(network, layout).fuse(_hit(1, {"lexical": {0: 3.0, 1: 2.0}}, 2, 0).table)
+    assert fused.scores.tolist() == [0.0, 0.0]
+    assert fused.explain([0, 1]).tolist() == [[0.0] * 6] * 2
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    """By name; hit lists without the thesis's retrievers too."""
+    for wrong in (
+        {"epochs": 0},
+        {"share": 0.0},
+        {"mining": "soft"},
+        {"standardisation": "none"},
+        {"dropout": (0.2,)},
+        {"dropout": (0.2, 0.3, 1.0)},
+        {"rate": 0.0},
+    ):
+        with pytest.raises(ConfigurationError):
+            ThesisSettings(**wrong)
+    with pytest.raises(InputError, match="page, section, entity, path missing"):
+        thesis.layout_of(collection_of(3).hits, QUICK)

@@ -1,0 +1,1 @@
+"""Small tools used in several places."""

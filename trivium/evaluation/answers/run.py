@@ -1,0 +1,313 @@
+"""Ask questions with known answers, from one context after another, and say how good the answers are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import numpy as np
+
+import trivium
+from trivium.answering.answer import Ground, answer
+from trivium.answering.events import Done, Found
+from trivium.answering.passages import passages
+from trivium.answering.prompt import make_prompt
+from trivium.datasets.gold import Gold, Traced
+from trivium.datasets.questions import read_questions
+from trivium.embedding.base import Embedder
+from trivium.engine import Engine
+from trivium.errors import ChatModelError, InputError
+from trivium.evaluation.answers import judge_prompts
+from trivium.evaluation.answers.bertscore import BertScore
+from trivium.evaluation.answers.folder import Lines, begin
+from trivium.evaluation.answers.judge import Judge, Judgement
+from trivium.evaluation.answers.measures import MEASURES, measure
+from trivium.evaluation.answers.records import Answered
+from trivium.evaluation.answers.report import GOLD, AnswerReport
+from trivium.evaluation.answers.summary import summarise
+from trivium.evaluation.digests import shipped_digest, store_digest, trained_digests
+from trivium.evaluation.retrieval import Floats
+from trivium.evaluation.suite.definition import sample as drawn
+from trivium.evaluation.suite.results import digest_of
+from trivium.graph.schema import headings_of
+from trivium.graph.store import GraphStore
+from trivium.llm.base import ChatModel
+from trivium.retrievers.registry import RETRIEVERS
+from trivium.types import Answer, Hit, Question
+
+T = TypeVar("T")
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, total)."""
+
+ANSWERS = "answers.jsonl"
+_FILES = (ANSWERS, "judged-*.jsonl")
+_BY_JUDGE = ("faithfulness", "factual_correctness")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """How every question is asked."""
+
+    engine: Engine
+    traced: Traced
+    model: ChatModel | None
+    k: int
+    exact: bool
+
+    def answered(self, row: str, question: Question) -> Answered:
+        """The answer from the context of a row, timed."""
+        gold = self.traced.gold[question.id]
+        began = time.perf_counter()
+        searched, whole = began, None
+        ground = Ground(self.engine.store, self.engine.embedder, partial(self._hits, row, gold))
+        for event in answer(question.text, ground, (), self.model):
+            if isinstance(event, Found):
+                searched = time.perf_counter()
+            elif isinstance(event, Done):
+                whole = event.answer
+        seconds = time.perf_counter() - began
+        if whole is None:
+            raise RuntimeError("an answer ends with Done")
+        return Answered.of(
+            row,
+            question.id,
+            whole,
+            self._offered(whole),
+            round(seconds, 6),
+            round(searched - began, 6),
+        )
+
+    def _hits(self, row: str, gold: Gold, asked: str) -> Sequence[Hit]:
+        if row == GOLD:
+            return gold_hits(self.engine.store, gold, self.k)
+        views, fusion = ([row], None) if row in RETRIEVERS else (None, row)
+        return self.engine.search(asked, self.k, views, fusion, exact=self.exact)
+
+    def _offered(self, given: Answer) -> list[int]:
+        """The numbers of the passages that the reader was given: the prompt is made the same way again."""
+        found = passages(given.hits)
+        if self.model is not None and found:
+            found = list(make_prompt(given.asked, found, self.model).offered)
+        return [passage.number for passage in found]
+
+
+def evaluate_answers(
+    engine: Engine,
+    questions: str | Path | Sequence[Question],
+    folder: str | Path,
+    retrievers: Sequence[str] | None = None,
+    fusions: Sequence[str] | None = None,
+    *,
+    gold: bool = False,
+    model: ChatModel | None = None,
+    judge: ChatModel | None = None,
+    bertscore: BertScore | None = None,
+    k: int = 6,
+    sample: int | None = None,
+    seed: int = 0,
+    exact: bool = False,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> AnswerReport:
+    """Answer quality of one reader (``model``; None: the best sentences) on several contexts, one row each: exactly the
+    retrievers and fusions named, or ``vector`` and ``default`` when none is; with ``gold`` also the gold passages
+    themselves.
+
+    Asked are the questions of a file, or given, whose gold can be traced and whose answers are known; ``sample`` of them
+    if that is less, drawn with ``seed``. A ``judge`` also says how faithful and how correct the answers are.
+
+    Answers and judgements are appended to files in ``folder`` as they come. A run that was interrupted goes on when it is
+    called again; more rows, questions of the same file or another judge may be asked for, but a folder that was begun
+    with another reader, question file, store or ``k`` is refused, unless ``fresh`` empties it. Raises InputError, what
+    the search raises, and ChatModelError; what was answered until then is kept.
+    """
+    if k < 1 or (sample is not None and sample < 1):
+        raise InputError(f"k and sample must be 1 or more, got {k} and {sample}")
+    known = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
+    if not retrievers and not fusions:
+        retrievers, fusions = ("vector",), ("default",)
+    rows = _rows(engine, retrievers or (), fusions or (), gold)
+    folder = Path(folder)
+    begin(folder, _settings(engine, known, rows, model, judge, k, exact), _FILES, fresh)
+
+    traced = engine.trace(known)
+    with_answers = [question for question in traced.questions if question.answers]
+    asked = drawn(with_answers, sample, seed)
+    asking = _Asking(engine, traced, model, k, exact)
+    answers = _answers(asking, rows, asked, folder, progress)
+    judgements = {} if judge is None else _judgements(engine.store, judge, answers, asked, folder, progress)
+    values = _values(engine.embedder, answers, judgements, asked, traced, bertscore)
+    return summarise(
+        traced,
+        [question.id for question in asked],
+        len(traced.questions) - len(with_answers),
+        answers,
+        judgements,
+        values,
+        reader=None if model is None else model.name,
+        judge=None if judge is None else judge.name,
+        bertscore=None if bertscore is None else bertscore.signature,
+        k=k,
+    )
+
+
+def gold_hits(store: GraphStore, gold: Gold, k: int) -> list[Hit]:
+    """Up to k gold chunks as a search would give them: the first of each group, then the second of each ..."""
+    in_turn = chain.from_iterable(zip_longest(*gold.groups))
+    uris = [uri for uri in in_turn if uri is not None][:k]
+    return [
+        Hit(uri, found.text, 1 / rank, rank, found.page, found.section, found.kind, found.start, found.end)
+        for rank, (uri, found) in enumerate(zip(uris, store.fetch(uris), strict=True), start=1)
+    ]
+
+
+def _rows(
+    engine: Engine, retrievers: Sequence[str], fusions: Sequence[str], gold: bool
+) -> dict[str, str | None]:
+    """Names of the rows in order, with the digest of what is trained."""
+    for name in retrievers:
+        engine.gives_log_odds([name])  # refuses unknown names before anything is asked
+    for name in fusions:
+        engine.gives_log_odds(None, name)
+    if GOLD in fusions or set(fusions) & set(RETRIEVERS):
+        raise InputError(f"expected fusions with names of their own, got {', '.join(fusions)}")
+    trained, shipped = trained_digests(fusions), shipped_digest()
+    rows: dict[str, str | None] = dict.fromkeys(retrievers)
+    rows |= {name: trained.get(name, shipped) for name in fusions}
+    return {**rows, GOLD: None} if gold else rows
+
+
+def _settings(
+    engine: Engine,
+    questions: Sequence[Question],
+    rows: Mapping[str, str | None],
+    model: ChatModel | None,
+    judge: ChatModel | None,
+    k: int,
+    exact: bool,
+) -> dict[str, Any]:
+    """All that an answer hangs on."""
+    readers = [{"name": m.name, "context_tokens": m.context_tokens} for m in (model, judge) if m is not None]
+    return {
+        "version": trivium.__version__,
+        "questions": digest_of(asdict(question) for question in questions),
+        "store": store_digest(engine.store),
+        "reader": None if model is None else readers[0],
+        "k": k,
+        "exact": exact,
+        "rows": dict(rows),
+        "judges": {} if judge is None else {judge.name: {**readers[-1], "prompts": judge_prompts.VERSION}},
+    }
+
+
+def _answers(
+    asking: _Asking,
+    rows: Mapping[str, str | None],
+    asked: Sequence[Question],
+    folder: Path,
+    progress: Progress | None,
+) -> dict[str, list[Answered]]:
+    lines = Lines(folder / ANSWERS, Answered)
+    known = {(one.row, one.question): one for one in lines.all}
+    answers: dict[str, list[Answered]] = {row: [] for row in rows}
+    for row in rows:
+        for done, question in enumerate(asked, start=1):
+            found = known.get((row, question.id))
+            if found is None:
+                found = _kept(folder, partial(asking.answered, row, question))
+                lines.add(found)
+            answers[row].append(found)
+            if progress is not None:
+                progress(f"answers: {row}", done, len(asked))
+    return answers
+
+
+def _judgements(
+    store: GraphStore,
+    model: ChatModel,
+    answers: Mapping[str, Sequence[Answered]],
+    asked: Sequence[Question],
+    folder: Path,
+    progress: Progress | None,
+) -> dict[str, list[Judgement]]:
+    lines = Lines(folder / f"judged-{quote(model.name, safe='')}.jsonl", Judgement)
+    known = {(one.row, one.question): one for one in lines.all}
+    judge = Judge(model, lines.all)
+    judgements: dict[str, list[Judgement]] = {row: [] for row in answers}
+    for row, given in answers.items():
+        for done, (question, one) in enumerate(zip(asked, given, strict=True), start=1):
+            found = known.get((row, question.id))
+            if found is None:
+                found = _kept(folder, partial(_judged, judge, store, question, one))
+                lines.add(found)
+            judgements[row].append(found)
+            if progress is not None:
+                progress(f"judged: {row}", done, len(asked))
+    return judgements
+
+
+def _judged(judge: Judge, store: GraphStore, question: Question, given: Answered) -> Judgement:
+    records = store.fetch(list(given.context))
+    context = "\n\n".join(f"{' > '.join(headings_of(one.section))}: {one.text}" for one in records)
+    said = given.said if given.found else ""
+    return judge.judge(given.row, question.id, question.text, said, context, question.answers)
+
+
+def _kept(folder: Path, ask: Callable[[], T]) -> T:
+    try:
+        return ask()
+    except ChatModelError as error:
+        raise ChatModelError(
+            f"{error} (what was answered is kept in {folder}: run it again to go on)"
+        ) from error
+
+
+def _values(
+    embedder: Embedder,
+    answers: Mapping[str, Sequence[Answered]],
+    judgements: Mapping[str, Sequence[Judgement]],
+    asked: Sequence[Question],
+    traced: Traced,
+    bertscore: BertScore | None,
+) -> dict[str, dict[str, Floats]]:
+    """Every measure of every row, question by question."""
+    golds = [question.answers for question in asked]
+    values = {}
+    for row, given in answers.items():
+        each = [
+            measure(one, question.answers, traced.gold[question.id])
+            for one, question in zip(given, asked, strict=True)
+        ]
+        values[row] = {name: np.array([one[name] for one in each], dtype=np.float64) for name in MEASURES}
+        # What was not found says nothing that could be like a known answer.
+        said = [one.said if one.found else "" for one in given]
+        values[row]["cosine"] = _cosines(embedder, said, golds)
+        if bertscore is not None:
+            values[row]["bertscore"] = np.nan_to_num(np.array(bertscore.scores(said, golds)), nan=0.0)
+        if row in judgements:
+            for name in _BY_JUDGE:
+                values[row][name] = np.array(
+                    [getattr(one, name) for one in judgements[row]], dtype=np.float64
+                )
+    return values
+
+
+def _cosines(embedder: Embedder, said: Sequence[str], golds: Sequence[Sequence[str]]) -> Floats:
+    """The cosine of each answer with the closest known answer, by the store's embedder; 0 for one that says nothing."""
+    texts = list(dict.fromkeys(chain(filter(None, said), chain.from_iterable(golds))))
+    if not texts:
+        return np.zeros(len(said))
+    place = {text: number for number, text in enumerate(texts)}
+    vectors = embedder.embed(texts)
+    return np.array(
+        [
+            max(float(vectors[place[text]] @ vectors[place[one]]) for one in gold) if text else 0.0
+            for text, gold in zip(said, golds, strict=True)
+        ]
+    )

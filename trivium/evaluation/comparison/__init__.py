@@ -1,0 +1,1 @@
+"""Two runs compared question by question, as a web page."""

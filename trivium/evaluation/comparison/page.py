@@ -1,0 +1,275 @@
+"""The page that compares two runs: one HTML file that asks for nothing from anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from trivium.datasets.gold import Gold
+from trivium.evaluation.comparison.outcomes import Comparison, Difference, Run, compare, rank_of
+from trivium.evaluation.comparison.why import Shares, View, by_rank, by_share, placed, signed
+from trivium.graph.schema import headings_of, section_of
+
+TOP = 3
+"""How many passages of each run a question shows."""
+MOST = 500
+"""How many questions a page shows, unless told otherwise."""
+_EXCERPT = 320
+"""Characters of a passage."""
+_BAR = 60
+"""Half the width of a bar, in its own units."""
+
+Explain = Callable[[str, Sequence[str]], Mapping[str, Mapping[str, float]]]
+"""Question id, chunks -> what each retriever added to the score of those that were candidates."""
+Fetch = Callable[[Sequence[str]], Mapping[str, str]]
+"""Chunks -> their texts, as far as there are any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run to compare: its name for people, its rankings, and who explains its scores where it is a fused one."""
+
+    name: str
+    run: Run
+    explain: Explain | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the runs were made of. ``views`` are the rankings of single retrievers on the same questions, ``questions``
+    the texts by id; ``facts`` are a few words on the set, the store and the like."""
+
+    gold: Mapping[str, Gold]
+    questions: Mapping[str, str] = field(default_factory=dict)
+    views: Mapping[str, Run] = field(default_factory=dict)
+    facts: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk on the page: its ``rank`` (None: not ranked), where it stands, how it begins, whether it is gold."""
+
+    rank: int | None
+    place: str
+    excerpt: str
+    gold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A view in a table of contributions. ``start`` and ``width`` draw the difference, the middle at 60 of 120."""
+
+    view: View
+    gold: str
+    rival: str
+    difference: str
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The views on the gold and its rival; ``fused`` where it shows what they contributed to a fused score."""
+
+    caption: str
+    fused: bool
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A question on the page. ``gold`` is its gold passage where no list shows it."""
+
+    difference: Difference
+    text: str
+    ranks: tuple[str, str]
+    why: tuple[str, ...]
+    tops: tuple[tuple[Passage, ...], tuple[Passage, ...]]
+    gold: Passage | None
+    grids: tuple[Grid, ...]
+
+
+def comparison_page(
+    first: Side, second: Side, setting: Setting, fetch: Fetch | None = None, most: int = MOST
+) -> str:
+    """The page for two runs, ``second`` seen against ``first``: totals, then the ``most`` questions with the largest
+    differences, each with what the runs put first and why. Raises InputError where runs and gold do not fit."""
+    found = compare(first.run, second.run, setting.gold)
+    shown = found.differences[:most]
+    asides = {each.question: _Aside.of(each, first, second, setting) for each in shown}
+    wanted = dict.fromkeys(uri for aside in asides.values() for uri in aside.uris)
+    texts = fetch(list(wanted)) if fetch is not None else {}
+    cards = [_card(each, asides[each.question], (first, second), setting, texts) for each in shown]
+    return _render(first.name, second.name, setting, found, cards)
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """The passages a question is about: the gold chunk in focus, and for each run its best chunk that is not gold."""
+
+    focus: str
+    part: tuple[str, ...]
+    rivals: tuple[str | None, str | None]
+    tops: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def uris(self) -> list[str]:
+        return [self.focus, *(uri for top in self.tops for uri in top)]
+
+    @classmethod
+    def of(cls, difference: Difference, first: Side, second: Side, setting: Setting) -> _Aside:
+        gold = setting.gold[difference.question]
+        part = gold.groups[difference.focus]
+        rankings = [side.run.get(difference.question, ()) for side in (second, first)]
+        rankings += [run.get(difference.question, ()) for run in setting.views.values()]
+        placed = [(rank, uri) for ranking in rankings for rank, (uri, _) in enumerate(ranking) if uri in part]
+        focus = min(placed, key=lambda found: found[0])[1] if placed else part[0]
+        every = {uri for group in gold.groups for uri in group}
+        one, other = (
+            next((uri for uri, _ in ranking if uri not in every), None) for ranking in rankings[1::-1]
+        )
+        tops = tuple(tuple(uri for uri, _ in ranking[:TOP]) for ranking in rankings[1::-1])
+        return cls(focus, part, (one, other), (tops[0], tops[1]))
+
+
+def _card(
+    difference: Difference,
+    aside: _Aside,
+    sides: tuple[Side, Side],
+    setting: Setting,
+    texts: Mapping[str, str],
+) -> Card:
+    question = difference.question
+    gold = {uri for group in setting.gold[question].groups for uri in group}
+    views = {
+        name: (rank_of(run.get(question, ()), aside.part), run.get(question, ()))
+        for name, run in setting.views.items()
+    }
+
+    def passage(uri: str, rank: int | None) -> Passage:
+        return Passage(rank, _place(uri), _excerpt(texts.get(uri, "")), uri in gold)
+
+    tops = [tuple(passage(uri, rank) for rank, uri in enumerate(top, start=1)) for top in aside.tops]
+    what = "the gold" if len(difference.ranks) == 1 else f"the gold part {_place(aside.focus)}"
+    was, now = difference.ranks[difference.focus]
+    seen = [View(name, rank, None) for name, (rank, _) in views.items()]
+    why = [placed(what, (sides[0].name, was), (sides[1].name, now), seen)]
+    grids = []
+    for side, rival in zip(sides, aside.rivals, strict=True):
+        if side.explain is None or rival is None:
+            continue
+        added = side.explain(question, [aside.focus, rival])
+        if rival not in added:
+            continue
+        shares = Shares(added.get(aside.focus), added[rival])
+        beside = [View(name, rank, rank_of(run, [rival])) for name, (rank, run) in views.items()]
+        beside += [View(name, None, None, known=False) for name in shares.rival if name not in views]
+        named = _rival(rival, aside.focus)
+        why.append(by_share(side.name, named, beside, shares))
+        grids.append(_grid(f"{side.name}: the gold against {named}", beside, shares))
+    if not grids and seen:
+        rival = aside.rivals[1]
+        why += [words for words in (by_rank(seen),) if words]
+        beside = [
+            View(name, rank, None if rival is None else rank_of(run, [rival]))
+            for name, (rank, run) in views.items()
+        ]
+        caption = "Places in each view's list" + (
+            f", beside {_rival(rival, aside.focus)}" if rival is not None else ""
+        )
+        grids.append(_grid(caption, beside, None))
+    listed = any(uri in aside.part for top in aside.tops for uri in top)
+    return Card(
+        difference,
+        setting.questions.get(question, question),
+        (_ranks(difference, 0), _ranks(difference, 1)),
+        tuple(why),
+        (tops[0], tops[1]),
+        None if listed else passage(aside.focus, None),
+        tuple(grids),
+    )
+
+
+def _grid(caption: str, views: Sequence[View], shares: Shares | None) -> Grid:
+    if shares is None:
+        return Grid(caption, False, tuple(Bar(view, "", "", "", _BAR, 0.0) for view in views))
+    gold = shares.gold or {}
+    moved = {name: gold[name] - shares.rival[name] for name in gold}
+    largest = max(map(abs, moved.values()), default=0.0) or 1.0
+    bars = []
+    for view in sorted(views, key=lambda view: -moved.get(view.name, 0.0)):
+        by = moved.get(view.name)
+        width = _BAR * abs(by or 0.0) / largest
+        bars.append(
+            Bar(
+                view,
+                signed(gold[view.name]) if view.name in gold else "",
+                signed(shares.rival[view.name]) if view.name in shares.rival else "",
+                "" if by is None else signed(by),
+                round(_BAR - width if by is not None and by < 0 else _BAR, 1),
+                round(width, 1),
+            )
+        )
+    return Grid(caption, True, tuple(bars))
+
+
+def _ranks(difference: Difference, side: int) -> str:
+    ranks = [pair[side] for pair in difference.ranks]
+    return ", ".join("–" if rank is None else str(rank) for rank in ranks)
+
+
+def _place(uri: str) -> str:
+    return " › ".join(headings_of(section_of(uri)))
+
+
+def _rival(uri: str, gold: str) -> str:
+    """A rival by where it stands, which may be where the gold does."""
+    return _place(uri) if section_of(uri) != section_of(gold) else f"another passage of {_place(uri)}"
+
+
+def _excerpt(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _EXCERPT else flat[: _EXCERPT - 1].rsplit(" ", 1)[0] + " …"
+
+
+def _render(first: str, second: str, setting: Setting, found: Comparison, cards: Sequence[Card]) -> str:
+    environment = Environment(
+        loader=PackageLoader("trivium.evaluation"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style, script = (_own(environment, name) for name in ("compare.css", "compare.js"))
+    verdicts = {
+        verdict: sum(card.difference.verdict == verdict for card in cards)
+        for verdict in ("won", "lost", "tied")
+    }
+    return environment.get_template("compare.html").render(
+        first=first,
+        second=second,
+        facts=setting.facts,
+        comparison=found,
+        cards=cards,
+        verdicts=verdicts,
+        has_texts=any(passage.excerpt for card in cards for top in card.tops for passage in top),
+        style=Markup(style),  # noqa: S704 - our own files, with nothing from outside in them
+        script=Markup(script),  # noqa: S704
+        style_digest=_digest(style),
+        script_digest=_digest(script),
+    )
+
+
+def _own(environment: Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _digest(text: str) -> str:
+    """How a content security policy names the one style or script that is allowed."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

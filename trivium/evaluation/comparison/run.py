@@ -1,0 +1,134 @@
+"""The page that compares two runs, with passages and reasons from a store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import inf
+from pathlib import Path
+from urllib.parse import unquote
+
+from trivium.datasets.questions import read_questions
+from trivium.errors import FusionError, InputError, StoreError
+from trivium.evaluation.comparison.outcomes import Run
+from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
+from trivium.evaluation.suite.results import write_whole
+from trivium.evaluation.trec import read_qrels, read_run
+from trivium.retrievers.registry import RETRIEVERS
+from trivium.types import Question
+from trivium.watched import WatchedEngine
+
+QUESTIONS = "questions.jsonl"
+"""The texts of the questions of a run, beside it."""
+_SAME = 1e-5
+"""Scores further apart than this share of them are of two different fusions."""
+
+
+def compare_runs(
+    first: str | Path,
+    second: str | Path,
+    target: str | Path,
+    *,
+    qrels: str | Path | None = None,
+    engine: WatchedEngine | None = None,
+    most: int = MOST,
+) -> Path:
+    """Write the page that compares two run files, the ``second`` seen against the ``first``; returns where.
+
+    The qrels are those beside the first run where no others are named. Question texts come from ``questions.jsonl`` and
+    the places in single retrievers' lists from their runs, both looked for beside the first run. An ``engine`` on the
+    store of the runs adds the passages and, for fused rows, what each retriever contributed.
+    Raises InputError for files that are not there or do not fit together.
+    """
+    first, second = Path(first), Path(second)
+    gold = read_qrels(first.parent / "qrels.txt" if qrels is None else qrels)
+    views = {name: read_run(path) for name in RETRIEVERS if (path := first.parent / f"{name}.run").is_file()}
+    texts = _texts(first.parent / QUESTIONS)
+    labels = _labels(first, second)
+    sides = [
+        Side(label, run, explainer(engine, unquote(path.stem), run, texts))
+        for label, path in zip(labels, (first, second), strict=True)
+        for run in (read_run(path),)
+    ]
+    facts = [] if engine is None else [engine.info().location]
+    setting = Setting(gold, texts, views, facts)
+    return write_page(target, sides[0], sides[1], setting, engine, most)
+
+
+def write_page(
+    target: str | Path,
+    first: Side,
+    second: Side,
+    setting: Setting,
+    engine: WatchedEngine | None,
+    most: int = MOST,
+) -> Path:
+    """Write the page that compares two sides; returns where."""
+    fetch = None if engine is None else lambda chunks: passages(engine, chunks)
+    page = comparison_page(first, second, setting, fetch, most)
+    write_whole(Path(target), page)
+    return Path(target)
+
+
+def label(row: str) -> str:
+    """What a row is called on the page: a trained fusion by the last part of its folder's name."""
+    return Path(row).name or row
+
+
+def write_texts(path: Path, questions: Sequence[Question]) -> None:
+    """Keep ids and texts of questions, as a question file without gold."""
+    lines = [json.dumps({"id": q.id, "question": q.text}, ensure_ascii=False) + "\n" for q in questions]
+    write_whole(path, "".join(lines))
+
+
+def passages(engine: WatchedEngine, chunks: Sequence[str]) -> dict[str, str]:
+    """The texts of chunks. Raises InputError where the store is not the one the runs are from."""
+    try:
+        return {record.uri: record.text for record in engine.store.fetch(chunks)}
+    except StoreError as error:
+        raise InputError(
+            f"expected the store that the runs were made on, got one without some of their chunks: {error}"
+        ) from error
+
+
+def explainer(
+    engine: WatchedEngine | None, row: str, run: Run, texts: Mapping[str, str], exact: bool = False
+) -> Explain | None:
+    """Who says what each retriever contributed to the scores of a run: None without an engine, for a row of a single
+    retriever, and for a fusion that is not known here. Nothing is said of a question whose best score is not the one in
+    the run: the fusion, or the store, has changed since."""
+    if engine is None or row in RETRIEVERS:
+        return None
+
+    def explain(question: str, chunks: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
+        if question not in texts or not run.get(question):
+            return {}
+        best, score = run[question][0]
+        try:
+            apart = engine.apart(texts[question], [best, *chunks], row, exact)
+        except FusionError:
+            return {}
+        if abs(apart.scores.get(best, inf) - score) > _SAME * max(1.0, abs(score)):
+            return {}
+        return apart.contributions
+
+    return explain
+
+
+def _texts(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    return {question.id: question.text for question in read_questions(path)}
+
+
+def _labels(first: Path, second: Path) -> tuple[str, str]:
+    """The rows' names, with as much of the folders as tells them apart."""
+    one, other = label(unquote(first.stem)), label(unquote(second.stem))
+    if one != other:
+        return one, other
+    parents = [path.resolve().parent.parts for path in (first, second)]
+    for depth in range(1, max(map(len, parents)) + 1):
+        ends = ["/".join(parts[-depth:]) for parts in parents]
+        if ends[0] != ends[1]:
+            return f"{ends[0]}/{one}", f"{ends[1]}/{other}"
+    raise InputError(f"expected two different runs, got {first} twice")

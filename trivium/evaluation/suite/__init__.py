@@ -1,0 +1,1 @@
+"""Several sets of questions judged at once, kept in one folder."""

@@ -1,0 +1,271 @@
+"""What a suite found, over all its sets: as JSON, as Markdown, and as people read it in a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trivium.evaluation.latency import STAGES, TOTAL
+from trivium.evaluation.markdown import grid, plain
+from trivium.evaluation.report import SHOWN_REASONS
+from trivium.evaluation.significance import RESAMPLES, holm
+from trivium.evaluation.suite.results import Paired, SetResult
+
+LEVEL = 0.05
+"""Differences with an adjusted p-value below are marked."""
+_WIDEST = 10_000
+BETTER, WORSE = "▲", "▼"
+
+Adjusted = Mapping[tuple[str, str, str], float]
+"""(set, fusion, measure) -> p-value after Holm's correction."""
+
+
+def adjusted(results: Sequence[SetResult]) -> Adjusted:
+    """The p-values of every fusion against the best retrievers, corrected over all sets and measures of that fusion."""
+    tests = [(result.name, test) for result in results for test in result.tests]
+    found: dict[tuple[str, str, str], float] = {}
+    for row in dict.fromkeys(test.row for _, test in tests):
+        family = [(name, test) for name, test in tests if test.row == row]
+        for (name, test), p in zip(family, holm([test.p for _, test in family]), strict=True):
+            found[name, test.row, test.measure] = p
+    return found
+
+
+def to_json(results: Sequence[SetResult]) -> dict[str, Any]:
+    """Everything, as plain JSON values; ``report`` of a set is what ``trivium evaluate --json`` prints for it."""
+    corrected = adjusted(results)
+    return {
+        "sets": [
+            {
+                **result.model_dump(mode="json", exclude={"tests"}),
+                "tests": [
+                    {**test.model_dump(), "p_holm": corrected[result.name, test.row, test.measure]}
+                    for test in result.tests
+                ],
+            }
+            for result in results
+        ]
+    }
+
+
+def print_suite(results: Sequence[SetResult], console: Console) -> None:
+    """Print rows x sets, the best of each measure in bold, and what the marks mean."""
+    corrected = adjusted(results)
+    unbounded = console.options.update(max_width=_WIDEST)
+    waiting = list(results)
+    while waiting:
+        # As many sets side by side as the terminal is wide, and one in any case.
+        fitting = [
+            count
+            for count in range(1, len(waiting) + 1)
+            if console.measure(_table(waiting[:count], corrected), options=unbounded).maximum <= console.width
+        ]
+        count = max(fitting, default=1)
+        console.print(_table(waiting[:count], corrected))
+        waiting = waiting[count:]
+    if corrected:
+        console.print(
+            Text(
+                f"{BETTER} {WORSE}  differs from the best single retriever of the set (paired permutation test, "
+                f"Holm over {_family(results)} tests, p < {LEVEL:g})",
+                style="dim",
+            )
+        )
+    tokens = sum(result.model.tokens for result in results)
+    console.print(Text(f"tokens of language models: {tokens:,}", style="dim"))
+
+
+def to_markdown(results: Sequence[SetResult]) -> str:
+    """The report for people: means with intervals, tests, times, and what was measured where."""
+    corrected = adjusted(results)
+    lines = ["# Evaluation", ""]
+    for result in results:
+        lines += [*_quality(result, corrected), ""]
+    if corrected:
+        lines += [*_tests(results, corrected), ""]
+    lines += [*_times(results), "", *_circumstances(results)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(results: Sequence[SetResult], corrected: Adjusted) -> Table:
+    # Names come from the command line and from files: Text, never markup.
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False)
+    table.add_column("row", no_wrap=True, min_width=max(len(row) for r in results for row in r.rows))
+    for result in results:
+        measures = " ".join(measure.ljust(6) for measure in result.measures)
+        width = max(len(result.name), 7 * len(result.measures) - 1, len(measures))
+        table.add_column(Text(f"{result.name}\n{measures}"), no_wrap=True, min_width=width)
+    for row in dict.fromkeys(row for result in results for row in result.rows):
+        table.add_row(Text(row), *(_cell(result, row, corrected) for result in results))
+    return table
+
+
+def _cell(result: SetResult, row: str, corrected: Adjusted) -> Text:
+    cell = Text()
+    for measure in result.measures:
+        shown = _shown(result.mean(row, measure))
+        best = max(_shown(result.mean(other, measure)) for other in result.rows)
+        mark = _mark(result, row, measure, corrected)
+        if cell:
+            cell.append(" ")
+        cell.append(shown, style="bold" if shown == best else "")
+        cell.append(mark.ljust(max(len(measure), 6) - len(shown)))
+    return cell
+
+
+def _mark(result: SetResult, row: str, measure: str, corrected: Adjusted) -> str:
+    for test in result.tests:
+        if (test.row, test.measure) == (row, measure) and corrected[result.name, row, measure] < LEVEL:
+            return BETTER if test.difference > 0 else WORSE
+    return ""
+
+
+def _shown(mean: float | None) -> str:
+    return "-" if mean is None else f"{mean:.3f}"
+
+
+def _family(results: Sequence[SetResult]) -> int:
+    counts = Counter(test.row for result in results for test in result.tests)
+    return max(counts.values(), default=0)
+
+
+def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
+    report = result.report
+    yield f"## {plain(result.name)}"
+    yield ""
+    chosen = (
+        "all of the file" if result.inputs["sample"] is None else f"a sample, seed {result.inputs['seed']}"
+    )
+    yield (
+        f"{report['questions']:,} questions ({chosen}), {report['traced']:,} traced. Means with 95 % intervals; "
+        f"intervals and tests resample {report['clusters']:,} {report['resampled']}."
+        + (" Exact vector search." if result.inputs["exact"] else "")
+    )
+    yield ""
+    yield grid(
+        ["row", *result.measures, "mrr", "ndcg@10"],
+        [
+            [plain(row)]
+            + [_mean(result, row, measure, corrected) for measure in (*result.measures, "mrr", "ndcg@10")]
+            for row in result.rows
+        ],
+    )
+    if result.page is not None:
+        yield ""
+        yield f"Question by question: [{plain(result.page)}]({quote(result.page)})"
+    if report["untraceable"]:
+        yield ""
+        yield "Not traced, and not in the means:"
+        yield ""
+        for cause, count in Counter(lost["cause"] for lost in report["untraceable"]).most_common():
+            yield f"- {count}: {plain(cause)}"
+        for lost in report["untraceable"][:SHOWN_REASONS]:
+            yield f"  - {plain(lost['id'])}: {plain(lost['reason'])}"
+        if len(report["untraceable"]) > SHOWN_REASONS:
+            yield f"  - and {len(report['untraceable']) - SHOWN_REASONS} more, all in report.json"
+
+
+def _mean(result: SetResult, row: str, measure: str, corrected: Adjusted) -> str:
+    shown = _shown(result.mean(row, measure))
+    interval = result.interval(row, measure)
+    if interval is None:
+        return shown
+    best = shown == max(_shown(result.mean(other, measure)) for other in result.rows)
+    mark = _mark(result, row, measure, corrected)
+    return f"{f'**{shown}**' if best else shown}{mark} ({interval[0]:.3f} to {interval[1]:.3f})"
+
+
+def _tests(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
+    yield "## Fusions against the best single retriever"
+    yield ""
+    yield (
+        "The rival is the retriever with the highest mean on the same questions, measure by measure: picked with "
+        f"hindsight. Two-sided paired permutation test of the mean difference ({RESAMPLES:,} sign patterns, or all of "
+        "them where there are fewer), signs flipped page by page, with the 95 % bootstrap interval of the difference. "
+        f"Holm's correction is over the {_family(results)} tests of a fusion, all sets and measures; {BETTER} and "
+        f"{WORSE} mark differences below {LEVEL:g} after it."
+    )
+    yield ""
+    rows = []
+    for result in results:
+        for test in result.tests:
+            p = corrected[result.name, test.row, test.measure]
+            rows.append(
+                [
+                    plain(test.row),
+                    plain(result.name),
+                    test.measure,
+                    plain(test.against),
+                    _difference(test),
+                    _p(test.p),
+                    _p(p) + _mark(result, test.row, test.measure, corrected),
+                ]
+            )
+    yield grid(["fusion", "set", "measure", "rival", "difference", "p", "p (Holm)"], rows, 4)
+
+
+def _difference(test: Paired) -> str:
+    return f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})"
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _times(results: Sequence[SetResult]) -> Iterator[str]:
+    yield "## Milliseconds of a search"
+    yield ""
+    yield (
+        "Median / 90th percentile over searches for ten hits, one after another, warm: all questions had been asked "
+        "before in the same process. A stage is timed within the whole search, so the stages of one search add up to its "
+        "total; their medians need not."
+    )
+    for result in results:
+        if not result.latency:
+            continue
+        known = [stage for stage in (*STAGES, TOTAL) if any(stage in row for row in result.latency.values())]
+        yield ""
+        yield f"{plain(result.name)}, {result.timed} questions:"
+        yield ""
+        yield grid(
+            ["row", *known],
+            [
+                [plain(row)]
+                + [f"{t[stage].median:.1f} / {t[stage].p90:.1f}" if stage in t else "" for stage in known]
+                for row, t in result.latency.items()
+            ],
+        )
+
+
+def _circumstances(results: Sequence[SetResult]) -> Iterator[str]:
+    yield "## Stores and models"
+    yield ""
+    rows = []
+    for result in results:
+        store: dict[str, Any] = result.store
+        embedder, nodes = store["embedder"] or {}, store["nodes"]
+        model = result.model
+        rows.append(
+            [
+                plain(result.name),
+                plain(store["location"]),
+                plain(f"{embedder.get('name', '-')} {embedder.get('version', '')}"),
+                "none" if model.name is None else f"{plain(model.name)}, {model.calls:,} calls",
+                plain(result.version),
+                f"{nodes.get('Page', 0):,}",
+                f"{nodes.get('Chunk', 0):,}",
+                f"{model.tokens:,}",
+            ]
+        )
+    head = ["set", "store", "embedder", "language model", "trivium", "pages", "chunks", "tokens"]
+    yield grid(head, rows, 5)
+    if any(result.model.tokens for result in results):
+        yield ""
+        yield "Tokens are counted as characters / 4, questions and answers of the model together."

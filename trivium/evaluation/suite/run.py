@@ -1,0 +1,214 @@
+"""Judge several sets of questions, each on its store, and keep everything in one folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import trivium
+from trivium.datasets.questions import read_questions
+from trivium.evaluation.comparison.outcomes import Run
+from trivium.evaluation.comparison.page import Setting, Side
+from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
+from trivium.evaluation.digests import shipped_digest, store_digest, trained_digests
+from trivium.evaluation.family import against_best, best_row, headline
+from trivium.evaluation.latency import Timing, timings
+from trivium.evaluation.report import Report
+from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
+from trivium.evaluation.suite.report import to_json, to_markdown
+from trivium.evaluation.suite.results import (
+    ModelUse,
+    Paired,
+    SetResult,
+    digest_of_files,
+    forget_result,
+    load_result,
+    save_result,
+    write_whole,
+)
+from trivium.evaluation.trec import write_runs
+from trivium.llm.base import ChatModel
+from trivium.llm.counting import CountedModel
+from trivium.retrievers.llm_selector import LlmSelector
+from trivium.retrievers.registry import RETRIEVERS
+from trivium.watched import WatchedEngine
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, total)."""
+
+TIMED = 100
+"""How many questions of a set are timed in each row."""
+_K = 10
+"""How many hits a timed search asks for, as a search does that does not say."""
+
+
+def run_suite(
+    suite: Suite,
+    folder: str | Path,
+    retrievers: Sequence[str] | None = None,
+    fusions: Sequence[str] | None = None,
+    *,
+    model: ChatModel | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> list[SetResult]:
+    """Judge every set of a suite: exactly the rows named, or all eight retrievers and ``default`` when none is.
+
+    Into ``folder`` go, set by set, TREC runs, qrels and question texts (``<set>/``) and a page that compares the best
+    retriever with the first fusion (``compare-<set>-<one>-<other>.html``), at last ``report.json`` and ``report.md``.
+    A set that was finished there earlier, from the same questions, store, rows and version, is taken as it is unless
+    ``fresh``. ``model`` chooses for the path retriever; by default no language model is asked.
+    """
+    folder = Path(folder)
+    if not retrievers and not fusions:
+        retrievers, fusions = RETRIEVERS, ("default",)
+    named = tuple(dict.fromkeys(retrievers or ())), tuple(dict.fromkeys(fusions or ()))
+    results = []
+    for done, one in enumerate(suite.sets):
+        if progress is not None:
+            progress("sets", done, len(suite.sets))
+        results.append(_judge(one, folder, named, model, fresh, progress))
+    if progress is not None:
+        progress("sets", len(suite.sets), len(suite.sets))
+    write_whole(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
+    write_whole(folder / "report.md", to_markdown(results))
+    return results
+
+
+def _judge(
+    one: SuiteSet,
+    folder: Path,
+    named: tuple[tuple[str, ...], tuple[str, ...]],
+    model: ChatModel | None,
+    fresh: bool,
+    progress: Progress | None,
+) -> SetResult:
+    """The result of one set, made now or earlier."""
+    counted = None if model is None else CountedModel(model)
+    with WatchedEngine.open(one.store, selector=None if counted is None else LlmSelector(counted)) as engine:
+        own = folder / one.name
+        inputs = _inputs(one, engine, named, model)
+        known = None if fresh else load_result(own, inputs)
+        if known is not None and (known.page is None or (folder / known.page).is_file()):
+            return known
+        forget_result(own)
+        questions = sample(read_questions(one.questions), one.sample, one.seed)
+        report = engine.evaluate(
+            questions,
+            *named,
+            exact=one.exact,
+            progress=None if progress is None else partial(progress, one.name),
+        )
+        fusions = tuple(row for row in report.rows if row in named[1])
+        retrievers = tuple(row for row in report.rows if row not in fusions)
+        measures = headline([report.traced.gold[question.id] for question in report.traced.questions])
+        use = ModelUse()
+        if counted is not None:
+            use = ModelUse(name=counted.name, calls=counted.calls, tokens=counted.tokens)
+        write_runs(report, own)
+        write_texts(own / QUESTIONS, report.traced.questions)
+        result = SetResult(
+            name=one.name,
+            version=trivium.__version__,
+            inputs=inputs,
+            report=report.to_json(),
+            retrievers=retrievers,
+            fusions=fusions,
+            measures=measures,
+            tests=tuple(map(Paired.of, against_best(report, retrievers, fusions, measures))),
+            latency=_latency(one, engine, report, retrievers, progress),
+            timed=min(TIMED, len(report.traced.questions)),
+            model=use,
+            store=asdict(engine.info()),
+            page=_page(one, engine, report, retrievers, fusions, measures[0], folder),
+        )
+        save_result(result, own)
+        return result
+
+
+def _inputs(
+    one: SuiteSet,
+    engine: WatchedEngine,
+    named: tuple[tuple[str, ...], tuple[str, ...]],
+    model: ChatModel | None,
+) -> dict[str, Any]:
+    """All that the outcome of a set hangs on, times aside."""
+    return {
+        "version": trivium.__version__,
+        "questions": digest_of_files([Path(one.questions)]),
+        "sample": one.sample,
+        "seed": one.seed,
+        "exact": one.exact,
+        "store": store_digest(engine.store),
+        "retrievers": list(named[0]),
+        "fusions": list(named[1]),
+        "trained": trained_digests(named[1]),
+        "shipped": shipped_digest(),
+        "model": None if model is None else model.name,
+    }
+
+
+def _latency(
+    one: SuiteSet,
+    engine: WatchedEngine,
+    report: Report,
+    retrievers: Sequence[str],
+    progress: Progress | None,
+) -> dict[str, dict[str, Timing]]:
+    """What a search takes that asks for one row, stage by stage. The questions have all been asked before, so models and
+    indexes are in memory; each row gets all of them before the next one does, so that no search finds what the same
+    question left in a cache a moment ago."""
+    questions = report.traced.questions
+    step = max(1, len(questions) // TIMED)
+    timed = questions[::step][:TIMED]
+    found = {}
+    for done, row in enumerate(report.rows if timed else ()):
+        laps = []
+        for count, question in enumerate(timed, start=1):
+            views, fusion = ([row], None) if row in retrievers else (None, row)
+            laps.append(engine.timed_search(question.text, _K, views, fusion, one.exact))
+            if progress is not None:
+                progress(f"{one.name}: times", done * len(timed) + count, len(report.rows) * len(timed))
+        found[row] = timings(laps)
+    return found
+
+
+def _page(
+    one: SuiteSet,
+    engine: WatchedEngine,
+    report: Report,
+    retrievers: Sequence[str],
+    fusions: Sequence[str],
+    measure: str,
+    folder: Path,
+) -> str | None:
+    """Write the page that compares the best retriever with the first fusion, where there are both; returns its name."""
+    best = best_row(report, retrievers, measure)
+    if best is None or not fusions:
+        return None
+    ids = [question.id for question in report.traced.questions]
+    runs: dict[str, Run] = {
+        row: dict(zip(ids, rankings, strict=True)) for row, rankings in report.rankings.items()
+    }
+    texts = {question.id: question.text for question in report.traced.questions}
+    info = engine.info()
+    facts = [
+        one.name,
+        f"{len(ids):,} questions",
+        f"{info.nodes['Chunk']:,} chunks",
+        "" if info.embedder is None else info.embedder.name,
+    ]
+    fused = fusions[0]
+    setting = Setting(report.traced.gold, texts, {name: runs[name] for name in retrievers}, facts)
+    sides = (
+        Side(best, runs[best]),
+        Side(label(fused), runs[fused], explainer(engine, fused, runs[fused], texts, one.exact)),
+    )
+    name = f"compare-{one.name}-{quote(best, safe='')}-{quote(label(fused), safe='')}.html"
+    write_page(folder / name, *sides, setting, engine)
+    return name

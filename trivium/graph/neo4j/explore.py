@@ -1,0 +1,125 @@
+"""Exploring a store in Neo4j Browser: where it is, and a guide to what one can ask it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import quote
+
+from markdown_it import MarkdownIt
+
+from trivium.errors import StoreError
+from trivium.graph.factory import is_address
+from trivium.graph.neo4j.address import parse_address
+from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.indexes import ensure_vector_indexes, recognise
+from trivium.graph.neo4j.web import web_address
+from trivium.graph.store import Progress
+from trivium.settings import load_settings
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<base href="{base}">
+<title>{title}</title>
+<style>
+body {{ max-width: 52rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif; color: #222; }}
+pre {{ padding: .8rem; overflow-x: auto; background: #f3f5f7; border-radius: 6px; font-size: 14px; }}
+pre:has(.language-cypher) {{ user-select: all; border-left: 4px solid #2f6db5; }}
+img {{ max-width: 100%; border: 1px solid #ddd; border-radius: 6px; }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """Where to explore a store. ``browser`` is the address of Neo4j Browser with the form for logging in filled in,
+    the password aside; ``guide`` a page for the web browser; ``style`` the file that says how Neo4j Browser draws."""
+
+    browser: str
+    user: str
+    guide: Path
+    style: Path
+
+
+def explore(store: str, progress: Progress | None = None) -> Exploration:
+    """How to explore the store in a Neo4j database; asks the server where its web pages are. Makes the vector indexes
+    the guide asks where they are missing, as after a bulk import.
+
+    Raises StoreError for a folder and for a server that is away or serves no pages, StoreNotFoundError for an empty
+    database.
+    """
+    if not is_address(store):
+        raise StoreError(
+            f"expected a store in Neo4j, bolt://HOST:PORT, got the folder {store!r}: take it there with"
+            f"  trivium export FILES --store {store}  and  tools/neo4j/server import FILES"
+        )
+    settings = load_settings()
+    address = parse_address(store)
+    connection = Connection(address, timeout=settings.neo4j_timeout)
+    try:
+        recognise(connection)
+        root = web_address(connection)
+        ensure_vector_indexes(connection, progress)
+    finally:
+        connection.close()
+    scheme, _, server = address.uri.partition("://")
+    browser = f"{root}/browser/?connectURL={quote(f'{scheme}://{quote(address.user)}@{server}', safe=':/@%')}"
+    if address.database is not None:
+        browser += f"&db={quote(address.database, safe='')}"
+    folder = guide_folder()
+    return Exploration(
+        browser,
+        address.user,
+        write_guide(settings.home / "explore.html"),
+        folder / "explore" / "trivium.grass",
+    )
+
+
+def guide_folder() -> Path:
+    """The folder with ``explore.md`` and what it shows: part of an installed package, ``docs`` in a checkout."""
+    package = Path(str(files("trivium")))
+    packaged = package / "guide"
+    return packaged if packaged.is_dir() else package.parent / "docs"
+
+
+def write_guide(target: Path) -> Path:
+    """The guide as a page for the web browser, which cannot show Markdown. A click selects a whole query."""
+    folder = guide_folder()
+    text = (folder / "explore.md").read_text("utf-8")
+    page = _PAGE.format(
+        base=escape(f"{folder.as_uri()}/"),
+        title=escape(text.partition("\n")[0].lstrip("# ")),
+        body=MarkdownIt("commonmark").render(text),
+    )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, "utf-8")
+    return target
+
+
+def show(exploration: Exploration) -> bool:
+    """Open the guide and Neo4j Browser in the user's web browser; false where there is none with a screen."""
+    if not _has_screen():
+        return False
+    try:
+        return webbrowser.open(exploration.guide.as_uri()) and webbrowser.open(exploration.browser)
+    except webbrowser.Error:
+        return False
+
+
+def _has_screen() -> bool:
+    # Elsewhere than on these two a text browser would take the terminal over.
+    return sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )

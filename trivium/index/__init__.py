@@ -1,0 +1,1 @@
+"""What fills a store: load documents, embed texts and sentences."""

@@ -1,0 +1,205 @@
+"""The documents a server answers from: read by many at once, changed by one at a time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, Self, TypeVar, runtime_checkable
+
+from trivium.errors import StoreChangedError, StoreError, TriviumError
+from trivium.graph.store import StoreInfo
+from trivium.server.engine import ServingEngine
+
+T = TypeVar("T")
+
+_SPARE_READERS = 2
+_ATTEMPTS = 4
+_CHECK_SECONDS = 2.0
+"""How soon a change by another process is noticed."""
+_WARMING = "which moon of a planet has an atmosphere"
+"""Any question will do: it loads the embedder's weights and what is compiled at first use."""
+
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class Freezable(Protocol):
+    """A store that can be held at one state."""
+
+    @property
+    def state(self) -> str: ...
+
+    def frozen(self, readers: int) -> Self: ...
+
+
+class _View:
+    """An engine on one state of the store, and how many are reading in it."""
+
+    def __init__(self, engine: ServingEngine, info: StoreInfo, state: str | None) -> None:
+        self.engine = engine
+        self.info = info
+        self.state = state
+        self.readers = 0
+        self.retired = False
+
+
+class Collection:
+    """An engine that writes, and a view of its store that everybody reads from meanwhile.
+
+    A store that can be frozen (a folder) is read at the state that was complete last: a change shows when all of it is
+    there, indexes included, and nobody waits for it. Any other store (a server's) is read as it is, and a question that
+    lost a passage on its way is asked again.
+    """
+
+    def __init__(self, engine: ServingEngine, readers: int, changed: Callable[[StoreInfo], None]) -> None:
+        """``readers``: how many threads read at once. ``changed`` is told what the store holds, whenever that is
+        another. Call :meth:`open` before anything else."""
+        self._writer = engine
+        self._connections = readers + _SPARE_READERS
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._changing = threading.Lock()
+        self._closing = threading.Event()
+        self._view: _View | None = None
+        self._watch = threading.Thread(target=self._follow, name="follow", daemon=True)
+
+    def open(self, *, follow: bool = True) -> None:
+        """Bring the indexes up to date, load what a search needs, and begin to serve. Unless it shall ``follow`` what
+        other processes write, :meth:`reach` says when to look. Raises what that raises."""
+        with self._changing:
+            self._adopt()
+        if follow:
+            self._watch.start()
+
+    def reach(self, state: str | None) -> None:
+        """Show the last committed state unless ``state`` is shown; None stands for a store that is read as it is."""
+        with self._changing:
+            if state != self.state:
+                self._adopt()
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to read from."""
+        return self._view is not None
+
+    @property
+    def state(self) -> str | None:
+        """The state of the store that is shown; None where it is read as it is, and before there is one."""
+        view = self._view
+        return None if view is None else view.state
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the view holds anything that can be searched."""
+        view = self._view
+        return view is not None and view.info.embedder is not None
+
+    @property
+    def current(self) -> bool:
+        """Whether the view shows the last committed state; not while documents are being added."""
+        view, store = self._view, self._writer.store
+        return view is not None and (not isinstance(store, Freezable) or view.state == store.state)
+
+    @property
+    def info(self) -> StoreInfo:
+        """What the view holds. Raises StoreError before there is one."""
+        view = self._view
+        if view is None:
+            raise StoreError("the store is not open yet")
+        return view.info
+
+    @contextmanager
+    def reading(self) -> Iterator[ServingEngine]:
+        """The engine to ask; its store stays as it is until the block ends. Raises StoreError before there is one."""
+        with self._lock:
+            view = self._view
+            if view is None:
+                raise StoreError("the store is not open yet")
+            view.readers += 1
+        try:
+            yield view.engine
+        finally:
+            with self._lock:
+                view.readers -= 1
+                unused = view.retired and view.readers == 0
+            if unused:
+                view.engine.store.close()
+
+    def read(self, work: Callable[[ServingEngine], T]) -> T:
+        """What ``work`` finds; done again where the store changed under its hands."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                with self.reading() as engine:
+                    return work(engine)
+            except StoreChangedError:
+                continue
+        with self.reading() as engine:
+            return work(engine)
+
+    def change(self, work: Callable[[ServingEngine], T]) -> T:
+        """Do ``work`` with the engine that writes, one at a time; what it committed shows afterwards, also where it
+        failed half-way."""
+        with self._changing:
+            try:
+                return work(self._writer)
+            finally:
+                self._adopt()
+
+    def close(self) -> None:
+        """Let go of everything, once nobody reads."""
+        self._closing.set()
+        if self._watch.is_alive():
+            self._watch.join()
+        with self._lock:
+            view, self._view = self._view, None
+        if view is not None and view.engine is not self._writer:
+            self._retire(view)
+        self._writer.close()
+
+    # -- following the store ----------------------------------------------------------------------------------
+
+    def _adopt(self) -> None:
+        """Serve the state now committed, and let the one before go when its last reader has."""
+        store = self._writer.store
+        store.refresh()
+        if isinstance(store, Freezable):
+            frozen = store.frozen(self._connections)
+            engine, state = self._writer.upon(frozen), frozen.state
+        else:
+            engine, state = self._writer, None
+        try:
+            info = engine.info()
+            if info.embedder is not None and self._view is None:
+                engine.search(_WARMING, k=1, explain=True)
+        except BaseException:
+            if engine is not self._writer:
+                engine.store.close()
+            raise
+        view = _View(engine, info, state)
+        with self._lock:
+            before, self._view = self._view, view
+        if before is not None and before.engine is not self._writer:
+            self._retire(before)
+        self._changed(info)
+
+    def _retire(self, view: _View) -> None:
+        with self._lock:
+            view.retired = True
+            unused = view.readers == 0
+        if unused:
+            view.engine.store.close()
+
+    def _follow(self) -> None:
+        """Notice what other processes write."""
+        while not self._closing.wait(_CHECK_SECONDS):
+            if not self._changing.acquire(blocking=False):
+                continue  # a change of our own is shown by whoever makes it
+            try:
+                if not self.current:
+                    self._adopt()
+            except TriviumError as error:
+                _log.warning("a change of the store cannot be shown yet: %s", error)
+            finally:
+                self._changing.release()

@@ -1,1 +1,0 @@
-"""What every server needs, whatever its protocol: one committed state read by many, and what may be asked of it."""
