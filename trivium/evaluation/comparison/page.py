@@ -239,7 +239,7 @@ def _excerpt(text: str) -> str:
 
 def _render(first: str, second: str, setting: Setting, found: Comparison, cards: Sequence[Card]) -> str:
     environment = Environment(
-        loader=PackageLoader("trivium.evaluation"),
+        loader=PackageLoader("trivium.evaluation.comparison"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
