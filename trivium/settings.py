@@ -83,6 +83,9 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("openai_api_key", "OPENAI_API_KEY")
     )
+    openai_api_version: str | None = None
+    """Where ``openai_base_url`` is an Azure OpenAI resource, its API version; models are then named by deployment."""
+
     openai_requests_per_minute: Positive = 500
     openai_tokens_per_minute: Positive = 1_000_000
 
@@ -95,6 +98,9 @@ class Settings(BaseSettings):
 
     chat_api_key: SecretStr | None = None
     """The key of ``chat_base_url``. The OpenAI key is never sent to another endpoint."""
+
+    chat_api_version: str | None = None
+    """Where ``chat_base_url`` is an Azure OpenAI resource, its API version."""
 
     chat_timeout: Annotated[float, Field(gt=0)] = 60.0
     """Seconds without a byte after which a request to the endpoint has failed."""

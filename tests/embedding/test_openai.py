@@ -15,10 +15,10 @@ from pydantic import SecretStr
 from tests.fakes.openai_server import DIMENSION, OpenAIServer, Reply, embedding, error
 from trivium.embedding.base import Embedder
 from trivium.embedding.openai import OpenAIEmbedder
-from trivium.embedding.ratelimit import MinuteLimit
-from trivium.embedding.tokens import EstimatedCounter, TiktokenCounter, token_counter
+from trivium.endpoints.endpoint import Endpoint
+from trivium.endpoints.ratelimit import MinuteLimit
+from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, token_counter
 from trivium.errors import EmbeddingError
-from trivium.llm.endpoint import Endpoint
 from trivium.types import EmbedderIdentity
 
 KEY = "sk-very-secret"
@@ -90,6 +90,18 @@ def test_dimension_and_version_are_learned_from_the_first_answer(server: OpenAIS
     assert toy.identity.dimension == DIMENSION
     assert toy.embed([]).shape == (0, DIMENSION)
     assert len(server.requests) == 1
+
+
+def test_an_azure_deployment_embeds(server: OpenAIServer) -> None:
+    """The deployment is part of the path."""
+    endpoint = Endpoint(server.address, SecretStr(KEY), api_version="2024-10-21")
+    limit = MinuteLimit(1000)
+    server.script.append(Reply({"data": [{"index": 0, "embedding": embedding("moon")}]}))
+    rows = OpenAIEmbedder("my-ada", endpoint, WordCounter(), limit, limit).embed(["moon"])
+    assert rows[0] == pytest.approx(expected("moon"), abs=1e-6)
+    (request,) = server.requests
+    assert request.path == "/openai/deployments/my-ada/embeddings?api-version=2024-10-21"
+    assert request.headers["api-key"] == KEY
 
 
 def test_batches_respect_count_and_tokens(server: OpenAIServer) -> None:

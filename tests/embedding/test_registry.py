@@ -10,9 +10,10 @@ import pytest
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import DIMENSION, OpenAIServer
-from trivium.embedding import registry, tokens
+from trivium.embedding import registry
 from trivium.embedding.registry import default_name, open_embedder
-from trivium.embedding.tokens import EstimatedCounter
+from trivium.endpoints import tokens
+from trivium.endpoints.tokens import EstimatedCounter
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError, ModelNotInstalledError
 from trivium.settings import Settings
 

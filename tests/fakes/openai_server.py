@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -35,10 +36,10 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """What a client sent."""
+    """What a client sent; names of headers in any case."""
 
     path: str
-    headers: Mapping[str, str]
+    headers: Message
     body: Any
 
 
@@ -91,11 +92,12 @@ def embedding(text: str, dimension: int = DIMENSION) -> list[float]:
 
 class OpenAIServer(LocalServer):
     """A context manager. ``requests`` are those received so far; ``script`` holds the replies to come,
-    ``abandoned`` counts streams whose client left."""
+    ``connections`` counts those that clients opened, ``abandoned`` streams whose client left."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.script: deque[Reply] = deque()
+        self.connections = 0
         self.abandoned = 0
         super().__init__(self._handler())
 
@@ -124,24 +126,33 @@ class OpenAIServer(LocalServer):
         class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"  # older ones know no chunks
 
+            def setup(self) -> None:
+                outer.connections += 1
+                super().setup()
+
+            def handle(self) -> None:
+                with suppress(ConnectionError):  # of a client that has given up, as in some tests
+                    super().handle()
+
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                self.close_connection = True
-                reply = outer._reply(Request(self.path, dict(self.headers), body))
+                reply = outer._reply(Request(self.path, self.headers, body))
                 time.sleep(reply.delay)
                 if reply.chunks is not None:
                     self._send_chunks(reply)
                     return
                 content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 self.send_response(reply.status)
-                for name, value in reply.headers.items():
+                for name, value in ({"Content-Type": "application/json"} | dict(reply.headers)).items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                with suppress(ConnectionError):  # of a client that has given up, as in some tests
+                self.close_connection = reply.hang_up
+                with suppress(ConnectionError):
                     self.wfile.write(content[: len(content) // 2] if reply.hang_up else content)
 
             def _send_chunks(self, reply: Reply) -> None:
+                self.close_connection = True
                 self.send_response(reply.status)
                 for name, value in reply.headers.items():
                     self.send_header(name, value)

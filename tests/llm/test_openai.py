@@ -3,6 +3,9 @@ hidden."""
 
 from __future__ import annotations
 
+import gzip
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from email.utils import formatdate
@@ -12,11 +15,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.fakes.openai_server import OpenAIServer, Reply, chat, error
+from tests.fakes.openai_server import OpenAIServer, Reply, chat, error, streamed
+from trivium.endpoints import endpoint as endpoint_module
+from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ChatModelError, ConfigurationError
-from trivium.llm import endpoint as endpoint_module
 from trivium.llm.base import ChatModel, Message
-from trivium.llm.endpoint import Endpoint
 from trivium.llm.openai import OpenAIChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.settings import Settings
@@ -185,7 +188,7 @@ def test_an_endless_answer_is_cut_off(
     server: OpenAIServer, waits: Waits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Answers are read up to a bound."""
-    monkeypatch.setattr(endpoint_module, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(endpoint_module, "MAX_BYTES", 1000)
     server.script.append(chat("x" * 200_000))
     with pytest.raises(ChatModelError, match="more than"):
         model(server, waits).complete(QUESTION)
@@ -236,6 +239,100 @@ def test_a_servers_message_is_one_short_line(server: OpenAIServer, waits: Waits)
         model(server, waits).complete(QUESTION)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
+
+
+def test_connections_are_kept(server: OpenAIServer, waits: Waits) -> None:
+    """Questions after the first cost no new connection."""
+    chat_model = model(server, waits)
+    for _ in range(5):
+        chat_model.complete(QUESTION)
+    assert len(server.requests) == 5 and server.connections == 1
+
+
+def test_an_azure_deployment_is_asked_as_azure_wants_it(server: OpenAIServer, waits: Waits) -> None:
+    """The deployment is part of the path, the version of the query, the key has a header of its own."""
+    server.script.extend([chat("Saturn."), streamed("Sat", "urn.")])
+    azure = OpenAIChatModel(
+        "my-gpt", Endpoint(server.address, SecretStr(KEY), api_version="2024-10-21", sleep=waits)
+    )
+    assert azure.complete(QUESTION) == "Saturn."
+    assert "".join(azure.stream(QUESTION)) == "Saturn."
+    for request in server.requests:
+        assert request.path == "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+        assert request.headers["api-key"] == KEY
+        assert "Authorization" not in request.headers
+
+
+def test_variables_for_another_endpoint_are_not_sent(
+    server: OpenAIServer, waits: Waits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client would read keys and the names of an organisation from the environment."""
+    server.script.extend([chat("yes")] * 3)
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"OPENAI_{name}", "not-for-you")
+    monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "not-for-you")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer not-for-you")
+    OpenAIChatModel("tiny", Endpoint(server.base_url)).complete(QUESTION)
+    model(server, waits).complete(QUESTION)
+    OpenAIChatModel("tiny", Endpoint(server.base_url, SecretStr(KEY), api_version="1", retries=0)).complete(
+        QUESTION
+    )
+    assert len(server.requests) == 3
+    assert not any("not-for-you" in str(request.headers) for request in server.requests)
+
+
+def test_a_compressed_answer_is_refused(server: OpenAIServer, waits: Waits) -> None:
+    """None is asked for, and a short one can be endless when it is unpacked."""
+    server.script.append(Reply(gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}))
+    with pytest.raises(ChatModelError, match="compressed its answer"):
+        model(server, waits).complete(QUESTION)
+    assert server.requests[0].headers["Accept-Encoding"] == "identity"
+
+
+@pytest.mark.parametrize(
+    ("reply", "hint"),
+    [
+        (error(401, "no"), "check the API key"),
+        (error(404, "The model `tiny` does not exist"), "check the name of the model and the base url"),
+        (Reply({"error": "model 'tiny' not found"}, 404), "model 'tiny' not found .check the name"),
+        (
+            error(400, "maximum context length is 512 tokens", code="context_length_exceeded"),
+            "set TRIVIUM_CHAT_CONTEXT_TOKENS",
+        ),
+    ],
+)
+def test_a_refusal_says_what_to_do(server: OpenAIServer, waits: Waits, reply: Reply, hint: str) -> None:
+    """Wrong key, unknown model (as OpenAI and as Ollama word it), a conversation that is too long."""
+    server.script.append(reply)
+    with pytest.raises(ChatModelError, match=hint):
+        model(server, waits).complete(QUESTION)
+
+
+def test_an_error_with_status_200_is_an_error(server: OpenAIServer, waits: Waits) -> None:
+    """Some proxies answer so."""
+    server.script.append(error(200, "upstream is gone"))
+    with pytest.raises(ChatModelError, match="upstream is gone"):
+        model(server, waits).complete(QUESTION)
+
+
+def test_a_key_that_cannot_be_sent_is_refused() -> None:
+    """Before the first request, and without repeating it."""
+    with pytest.raises(ConfigurationError, match="ASCII") as caught:
+        Endpoint("https://host/v1", SecretStr("schlüssel"))
+    assert "schl" not in str(caught.value)
+
+
+def test_without_the_package_the_message_names_the_extra() -> None:
+    """The client is an extra."""
+    code = (
+        "import sys; sys.modules['openai'] = None\n"
+        "from trivium.errors import MissingExtraError\n"
+        "from trivium.llm.registry import open_chat_model\n"
+        "try: open_chat_model('openai:tiny')\n"
+        "except MissingExtraError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'trivium[openai]'" in done.stdout
 
 
 @pytest.mark.parametrize("url", ["ftp://x/v1", "x/v1", "http://", "https://user:word@x/v1"])

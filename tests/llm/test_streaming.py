@@ -10,12 +10,12 @@ import pytest
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import OpenAIServer, Reply, chat, error, event, events, streamed
-from trivium.embedding.ratelimit import MinuteLimit
+from trivium.endpoints.endpoint import Endpoint
+from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.errors import ChatModelError
 from trivium.llm import openai as openai_module
 from trivium.llm.base import ChatModel, Ended, Message
 from trivium.llm.counting import CountedModel
-from trivium.llm.endpoint import Endpoint
 from trivium.llm.openai import OpenAIChatModel
 
 KEY = "sk-very-secret"

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.ratelimit import MinuteLimit
-from trivium.embedding.tokens import TokenCounter
 from trivium.embedding.vectors import distinct, readable, unit
+from trivium.endpoints.endpoint import Endpoint, EndpointError
+from trivium.endpoints.ratelimit import MinuteLimit
+from trivium.endpoints.tokens import TokenCounter
 from trivium.errors import EmbeddingError
-from trivium.llm.endpoint import Endpoint, EndpointError
 from trivium.types import EmbedderIdentity
 
 TEXT_TOKENS = 8191
@@ -80,7 +80,8 @@ class OpenAIEmbedder:
         return np.concatenate(parts)[places]
 
     def close(self) -> None:
-        """Nothing is held between requests."""
+        """Close the connections that are kept."""
+        self._endpoint.close()
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[str], int]]:
         """Runs of texts with their number of tokens, within the limits of a request."""
@@ -104,7 +105,7 @@ class OpenAIEmbedder:
 
         body = {"model": self._model, "input": batch, "encoding_format": "float"}
         try:
-            answer = self._endpoint.post("embeddings", body, within_limits)
+            answer = self._endpoint.post("/embeddings", body, within_limits)
             rows = _rows(answer, len(batch))
             with self._lock:
                 vectors = unit(

@@ -51,13 +51,13 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
 
 def _openai(model: str, settings: Settings) -> Embedder:
     from trivium.embedding.openai import OpenAIEmbedder
-    from trivium.embedding.ratelimit import MinuteLimit
-    from trivium.embedding.tokens import token_counter
-    from trivium.llm.endpoint import Endpoint
+    from trivium.endpoints.endpoint import openai_endpoint
+    from trivium.endpoints.ratelimit import MinuteLimit
+    from trivium.endpoints.tokens import token_counter
 
     return OpenAIEmbedder(
         model,
-        Endpoint(settings.openai_base_url, settings.openai_api_key),
+        openai_endpoint(settings),
         token_counter(model),
         MinuteLimit(settings.openai_requests_per_minute),
         MinuteLimit(settings.openai_tokens_per_minute),

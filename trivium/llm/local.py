@@ -14,12 +14,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import requests
 from pydantic import SecretStr
 
+from trivium.endpoints.endpoint import Endpoint, EndpointError
 from trivium.errors import ChatModelError, ConfigurationError, MissingExtraError
 from trivium.llm.base import Message, Reply
-from trivium.llm.endpoint import Endpoint, EndpointError
 from trivium.llm.openai import OpenAIChatModel
 
 CONTEXT_TOKENS = 4096
@@ -116,15 +115,15 @@ class _Running:
         key = SecretStr(secrets.token_urlsafe(32))
         self._name = path.stem
         self._server = _serve(path, context_tokens, threads, key)
-        address = self._server.listening_address
-        self._own = Endpoint(address, key, timeout=_TIMEOUT, retries=0, direct=True)
-        self.context_tokens = _context(address, key)
-        endpoint = Endpoint(f"{address}/v1", key, timeout=_TIMEOUT, retries=0, direct=True)
-        self.chat = OpenAIChatModel(self._name, endpoint, context_tokens=self.context_tokens)
+        self._endpoint = Endpoint(
+            self._server.listening_address, key, timeout=_TIMEOUT, retries=0, direct=True
+        )
+        self.context_tokens = _context(self._endpoint)
+        self.chat = OpenAIChatModel(self._name, self._endpoint, context_tokens=self.context_tokens)
 
     def count_tokens(self, text: str) -> int:
         try:
-            tokens = self._own.post("tokenize", {"content": text}).get("tokens")
+            tokens = self._endpoint.post("/tokenize", {"content": text}).get("tokens")
         except EndpointError as error:
             raise ChatModelError(f"{self._name}: {error}") from error
         if not isinstance(tokens, list):
@@ -156,13 +155,9 @@ def _serve(path: Path, context_tokens: int, threads: int, key: SecretStr) -> Any
         ) from error
 
 
-def _context(address: str, key: SecretStr) -> int:
+def _context(endpoint: Endpoint) -> int:
     """How much the model reads: what was asked for, or what it was trained for where that is less."""
-    with requests.Session() as session:
-        session.trust_env = False  # neither proxies nor a ~/.netrc
-        headers = {"Authorization": f"Bearer {key.get_secret_value()}"}
-        try:
-            answer = session.get(f"{address}/v1/models", headers=headers, timeout=_TIMEOUT).json()
-            return int(answer["data"][0]["meta"]["n_ctx"])
-        except (requests.RequestException, ValueError, KeyError, IndexError, TypeError) as error:
-            raise ChatModelError("llama.cpp started but does not say how much its model reads") from error
+    try:
+        return int(endpoint.get("/v1/models")["data"][0]["meta"]["n_ctx"])
+    except (EndpointError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise ChatModelError("llama.cpp started but does not say how much its model reads") from error

@@ -8,15 +8,15 @@ from contextlib import closing
 from functools import cached_property
 from typing import Any, TypeVar
 
-from trivium.embedding.ratelimit import MinuteLimit
-from trivium.embedding.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
+from trivium.endpoints.endpoint import Endpoint, EndpointError, Objects
+from trivium.endpoints.ratelimit import MinuteLimit
+from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError
 from trivium.llm.base import Counted, Ended, Message, Reply
-from trivium.llm.endpoint import Endpoint, EndpointError, Objects
 
 CONTEXT_TOKENS = 8192
 """What fits where nothing else is said: no endpoint in use takes less, and few say how much they take."""
-_PATH = "chat/completions"
+_PATH = "/chat/completions"
 _OPTIONAL = frozenset({"temperature", "seed", "stream_options"})
 _NO_LIMIT = 1 << 40
 _MESSAGE_TOKENS = 4

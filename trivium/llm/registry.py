@@ -44,18 +44,15 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
 
 
 def _remote(model: str, settings: Settings) -> OpenAIChatModel:
-    from trivium.embedding.ratelimit import MinuteLimit
-    from trivium.llm.endpoint import Endpoint
+    from trivium.endpoints.endpoint import chat_endpoint
+    from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.llm.openai import CONTEXT_TOKENS, OpenAIChatModel
 
-    url, key = settings.chat_base_url, settings.chat_api_key
-    if url is None:
-        url, key = settings.openai_base_url, settings.openai_api_key
     requests, tokens = settings.chat_requests_per_minute, settings.chat_tokens_per_minute
     context = settings.chat_context_tokens
     return OpenAIChatModel(
         model,
-        Endpoint(url, key, timeout=settings.chat_timeout),
+        chat_endpoint(settings),
         context_tokens=CONTEXT_TOKENS if context is None else context,
         requests=None if requests is None else MinuteLimit(requests),
         tokens=None if tokens is None else MinuteLimit(tokens),

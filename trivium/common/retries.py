@@ -1,0 +1,55 @@
+"""How long to wait before a request is sent again: what the server asks for, else longer and longer.
+
+The loops themselves are tenacity's."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+
+from tenacity import RetryCallState, wait_exponential
+
+FIRST_WAIT = 0.5
+
+
+class PassingError(Exception):
+    """An attempt failed, and another one may succeed. ``wait`` is what the server asked for, in seconds."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+def wait_between(longest: float) -> Callable[[RetryCallState], float]:
+    """The wait after a PassingError, for tenacity: what the server asked for, else 0.5 s, 1 s, 2 s ... times a random
+    factor of 0.5 to 1, so that many clients do not try again at the same moment. Never more than ``longest`` seconds."""
+    growing = wait_exponential(multiplier=FIRST_WAIT, max=longest)
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(error, PassingError) and error.wait is not None:
+            return min(error.wait, longest)
+        return growing(state) * random.uniform(0.5, 1.0)  # noqa: S311 - nothing secret
+
+    return wait
+
+
+def retry_after(header: str | None) -> float | None:
+    """Seconds from a ``Retry-After`` header, which gives seconds or a date; never negative. None where it is missing or
+    makes no sense.
+
+    >>> retry_after("7"), retry_after("-3"), retry_after("soon"), retry_after(None)
+    (7.0, 0.0, None, None)
+    """
+    if header is None:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return None if seconds != seconds else max(seconds, 0.0)  # not a number is unlike itself

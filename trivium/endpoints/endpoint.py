@@ -1,0 +1,346 @@
+"""An OpenAI-compatible endpoint, over the ``openai`` package: JSON out, JSON or a stream of it in.
+
+Chat models and embedders share it: one client with a pool of connections for as long as an Endpoint lives. Added to what
+the package does are bounds (on the size of an answer, on waits), a limit on the rate of every attempt, and errors of one
+kind whose messages never hold the key, even when a server repeats it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import weakref
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
+
+from trivium.common.retries import PassingError, retry_after, wait_between
+from trivium.errors import ConfigurationError, MissingExtraError, TriviumError
+from trivium.settings import Settings
+
+try:
+    import httpx2
+    import openai
+except ImportError as error:
+    raise MissingExtraError("a model behind an OpenAI-compatible endpoint", "openai") from error
+
+MAX_BYTES = 256 << 20
+"""The longest answer that is read."""
+LONGEST_WAIT = 60.0
+"""Seconds between two attempts at most, whatever the endpoint asks for."""
+
+_RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+_MESSAGE_CHARACTERS = 300
+
+_log = logging.getLogger(__name__)
+
+Objects = Generator[dict[str, Any], None, None]
+T = TypeVar("T")
+
+
+class EndpointError(TriviumError):
+    """A request failed for good. Adapters translate it into an error of their own.
+
+    ``status`` is the HTTP status, None when there was no answer; ``parameter`` names the parameter of the
+    request that the endpoint objects to, where it says so."""
+
+    def __init__(self, message: str, status: int | None = None, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.parameter = parameter
+
+
+class _PassingError(PassingError):
+    """A request failed, and another attempt may succeed."""
+
+    def __init__(self, message: str, status: int | None = None, wait: float | None = None) -> None:
+        super().__init__(message, wait)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where requests go, and how long to wait for them. Thread-safe.
+
+    ``timeout`` is seconds without a byte; ``retries`` counts attempts after the first. With an ``api_version`` the base
+    url is that of an Azure OpenAI resource (``https://NAME.openai.azure.com``) and a model is the name of a deployment.
+    ``direct`` ignores the proxies of the environment, as for a server of this very process."""
+
+    base_url: str
+    api_key: SecretStr | None = None
+    timeout: float = 60.0
+    retries: int = 6
+    direct: bool = False
+    api_version: str | None = None
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            raise ConfigurationError(
+                "the base url of an endpoint must look like https://host/v1, without a user or password"
+            )
+        key = "" if self.api_key is None else self.api_key.get_secret_value()
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigurationError("expected an API key of ASCII characters, got one with others")
+
+    @property
+    def host(self) -> str:
+        """Host and port, for messages."""
+        return urlsplit(self.base_url).netloc
+
+    def get(self, path: str) -> dict[str, Any]:
+        """The JSON object at ``path``, with retries as by :meth:`post`. Raises EndpointError."""
+        return self._retried(
+            lambda: self._object(self._client.get(path, cast_to=httpx2.Response, options=self._options)), None
+        )
+
+    def post(
+        self, path: str, body: Mapping[str, Any], before: Callable[[], None] | None = None
+    ) -> dict[str, Any]:
+        """Send ``body`` and return the JSON object that comes back.
+
+        Rate limiting (429), server errors, timeouts and broken connections are tried again: after the time
+        the endpoint asks for (Retry-After, up to a minute), else after 0.5 s, 1 s, 2 s ... up to a minute,
+        times a random factor of 0.5 to 1. ``before`` is called before every attempt. Raises EndpointError.
+        """
+
+        def attempt() -> dict[str, Any]:
+            return self._object(
+                self._client.post(path, body=body, cast_to=httpx2.Response, options=self._options)
+            )
+
+        return self._retried(attempt, before)
+
+    def stream(self, path: str, body: Mapping[str, Any], before: Callable[[], None] | None = None) -> Objects:
+        """Send ``body`` and return the JSON objects of the events that come back, as they come.
+
+        Until the first one failures are tried again as by :meth:`post`; later ones are final, since what has been read
+        cannot be taken back. An endpoint that does not stream gives its one object. Closing the generator hangs up.
+        Raises EndpointError, here or while it is read.
+        """
+        return self._retried(lambda: self._begun(path, body), before)
+
+    def close(self) -> None:
+        """Close the connections that are kept. The next request opens new ones."""
+        client = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.close()
+
+    @cached_property
+    def _client(self) -> openai.OpenAI:
+        http = httpx2.Client(
+            timeout=self.timeout,
+            limits=openai.DEFAULT_CONNECTION_LIMITS,
+            follow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
+            trust_env=not self.direct,
+            event_hooks={"response": [_bound]},
+        )
+        weakref.finalize(self, http.close)
+        # Everything is given, or left out on purpose: nothing comes from variables that were set for another endpoint.
+        headers: dict[str, Any] = {
+            "Accept-Encoding": "identity",
+            "OpenAI-Organization": openai.Omit(),
+            "OpenAI-Project": openai.Omit(),
+        }
+        common: dict[str, Any] = {
+            "api_key": "see _options",
+            "admin_api_key": "",
+            "webhook_secret": "",
+            "max_retries": 0,
+            "timeout": self.timeout,
+            "http_client": http,
+            "default_headers": headers,
+        }
+        if self.api_version is None:
+            return openai.OpenAI(base_url=self.base_url, **common)
+        return openai.AzureOpenAI(azure_endpoint=self.base_url, api_version=self.api_version, **common)
+
+    @property
+    def _options(self) -> Any:
+        """Of each request: the key, or that there is none, since the client would look for one in the environment."""
+        key = "" if self.api_key is None else self.api_key.get_secret_value()
+        if self.api_version is not None:
+            return {"headers": {"api-key": key, "Authorization": openai.Omit()}}
+        return {"headers": {"Authorization": f"Bearer {key}" if key else openai.Omit()}}
+
+    def _retried(self, attempt: Callable[[], T], before: Callable[[], None] | None = None) -> T:
+        def translated() -> T:
+            if before is not None:
+                before()
+            with self._translating():
+                return attempt()
+
+        def log(state: RetryCallState) -> None:
+            wait = 0.0 if state.next_action is None else state.next_action.sleep
+            _log.info("%s: trying again in %.1f s", state.outcome and state.outcome.exception(), wait)
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(_PassingError),
+            stop=stop_after_attempt(self.retries + 1),
+            wait=wait_between(LONGEST_WAIT),
+            sleep=self.sleep,
+            before_sleep=log,
+            reraise=True,
+        )
+        try:
+            return retrying(translated)
+        except _PassingError as error:
+            raise EndpointError(f"{error} ({self.retries + 1} attempts)", error.status) from error
+
+    def _begun(self, path: str, body: Mapping[str, Any]) -> Objects:
+        """The objects of a stream, of which the first has come."""
+        objects = self._objects(path, body)
+        try:
+            first = next(objects)
+        except StopIteration:
+            raise _PassingError(f"{self.host} ended its answer before it began") from None
+        return self._going_on(first, objects)
+
+    def _going_on(self, first: dict[str, Any], objects: Objects) -> Objects:
+        with closing(objects):
+            yield first
+            try:
+                with self._translating():
+                    yield from objects
+            except (EndpointError, _PassingError) as error:
+                raise EndpointError(f"{error}, in the middle of an answer", error.status) from error
+
+    def _objects(self, path: str, body: Mapping[str, Any]) -> Objects:
+        with self._client.post(
+            path,
+            body=body,
+            cast_to=object,
+            options=self._options,
+            stream=True,
+            stream_cls=openai.Stream[object],
+        ) as stream:
+            if not stream.response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                stream.response.read()
+                yield self._object(stream.response)
+                return
+            for event in stream:
+                yield self._checked(event, stream.response)
+
+    def _object(self, response: httpx2.Response) -> dict[str, Any]:
+        try:
+            value = json.loads(response.content)
+        except (ValueError, RecursionError):
+            value = None
+        return self._checked(value, response)
+
+    def _checked(self, value: object, response: httpx2.Response) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise EndpointError(f"{self.host} answered with something that is not a JSON object", 200)
+        if value.get("error") is not None:
+            raise self._refusal(value["error"], response)
+        return value
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        """Turns the client's errors into EndpointError or _PassingError."""
+        try:
+            yield
+        except (openai.APITimeoutError, httpx2.TimeoutException) as error:
+            raise _PassingError(f"{self.host} did not answer within {self.timeout:g} s") from error
+        except (openai.APIConnectionError, httpx2.RequestError) as error:
+            name = type(error.__cause__ or error).__name__
+            raise _PassingError(f"{self.host} cannot be reached or hung up ({name})") from error
+        except openai.APIStatusError as error:  # its text may hold the key
+            fault = error.body if _is_json(error.response) else None
+            raise self._refusal(fault, error.response) from None
+        except openai.APIError as error:  # an event of a stream
+            raise EndpointError(f"{self.host} broke off: {self._printable(error.message)}") from None
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):  # as well
+            raise EndpointError(f"{self.host} answered with something that is not JSON", 200) from None
+
+    def _refusal(self, fault: object, response: httpx2.Response) -> EndpointError | _PassingError:
+        """What an answer that is an error means. ``fault`` is what the endpoint says about it."""
+        said = fault.get("message") or fault.get("detail") if isinstance(fault, dict) else fault
+        code = fault.get("code") if isinstance(fault, dict) else None
+        parameter = fault.get("param") if isinstance(fault, dict) else None
+        status = response.status_code
+        # A stream that has begun well can still end in an error.
+        how = f"answered {status}" if status != httpx2.codes.OK else "broke off"
+        message = (
+            f"{self.host} {how}: {self._printable(str(said or response.reason_phrase or 'no reason given'))}"
+        )
+        message += _hint(status, code)
+        # An exhausted quota is a 429 as well, but waiting does not refill it.
+        if status in _RETRIED and code != "insufficient_quota":
+            return _PassingError(message, status, retry_after(response.headers.get("Retry-After")))
+        return EndpointError(message, status, parameter if isinstance(parameter, str) else None)
+
+    def _printable(self, said: str) -> str:
+        """A server's words in one line, without the key."""
+        said = " ".join("".join(c if c.isprintable() else " " for c in said).split())
+        secret = "" if self.api_key is None else self.api_key.get_secret_value()
+        return (said.replace(secret, "***") if secret else said)[:_MESSAGE_CHARACTERS]
+
+
+def openai_endpoint(settings: Settings) -> Endpoint:
+    """The endpoint of ``openai_base_url``."""
+    return Endpoint(
+        settings.openai_base_url, settings.openai_api_key, api_version=settings.openai_api_version
+    )
+
+
+def chat_endpoint(settings: Settings) -> Endpoint:
+    """The endpoint of ``chat_base_url`` with its own key, else that of ``openai_base_url``."""
+    own = settings.chat_base_url is not None
+    return Endpoint(
+        settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url,
+        settings.chat_api_key if own else settings.openai_api_key,
+        timeout=settings.chat_timeout,
+        api_version=settings.chat_api_version if own else settings.openai_api_version,
+    )
+
+
+def _hint(status: int, code: object) -> str:
+    if status in (401, 403):
+        return " (check the API key)"
+    if code == "context_length_exceeded":
+        return " (set TRIVIUM_CHAT_CONTEXT_TOKENS to what the model reads)"
+    return " (check the name of the model and the base url)" if status == httpx2.codes.NOT_FOUND else ""
+
+
+def _is_json(response: httpx2.Response) -> bool:
+    try:
+        json.loads(response.content)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _bound(response: httpx2.Response) -> None:
+    """Keep an answer from being longer than MAX_BYTES. Called before any of it is read."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise EndpointError(f"{response.url.host} compressed its answer although it was asked not to")
+    if isinstance(response.stream, httpx2.SyncByteStream):
+        response.stream = _BoundedStream(response.stream, response.url.host)
+
+
+class _BoundedStream(httpx2.SyncByteStream):
+    """The bytes of an answer, up to MAX_BYTES."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, host: str) -> None:
+        self._stream = stream
+        self._host = host
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        for piece in self._stream:
+            size += len(piece)
+            if size > MAX_BYTES:
+                raise EndpointError(f"{self._host} answered with more than {MAX_BYTES >> 20} MiB", 200)
+            yield piece
+
+    def close(self) -> None:
+        """Hang up, or give the connection back where the answer was read to its end."""
+        self._stream.close()
