@@ -20,6 +20,7 @@ from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_u
 from trivium.answering.answer import answer
 from trivium.answering.events import Done
 from trivium.llm.base import ChatModel, Ended, Message, Reply
+from trivium.llm.json_replies import JsonSchema
 from trivium.llm.registry import open_chat_model
 
 TRACES = {
@@ -51,15 +52,25 @@ class Overheard:
         return self._model.count_tokens(text)
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
-        return self._model.complete(messages, max_tokens=max_tokens, temperature=temperature)
+        return self._model.complete(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> Reply:
         self.said = ""
-        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature)
+        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
         def pieces() -> Generator[str, None, Ended]:
             with reply:

@@ -18,6 +18,7 @@ from trivium import Engine
 from trivium.answering.events import NOT_FOUND, Done, Found, Piece
 from trivium.errors import ChatModelError, FusionError, InputError
 from trivium.llm.base import Message
+from trivium.llm.json_replies import object_schema
 from trivium.llm.local import LocalChatModel, bundled_model
 from trivium.types import Turn
 
@@ -200,6 +201,9 @@ class TestLocalModel:
         assert model.complete(moon, max_tokens=1)  # and not after 900 tokens
         with pytest.raises(ChatModelError, match="context size"):
             model.complete([Message("user", "word " * 3000)])
+        schema = object_schema({"moon": {"type": "string", "enum": ["Io", "Luna"]}})
+        held = json.loads(model.complete(moon, max_tokens=40, schema=schema))
+        assert held["moon"] in ("Io", "Luna")
         model.close()
         (tmp_path / "no.gguf").write_text("This is no model.")
         with pytest.raises(ChatModelError, match="cannot load"):

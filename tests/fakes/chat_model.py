@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 
 from trivium.llm.base import Ended, Message, Reply
+from trivium.llm.json_replies import JsonSchema
 
 Say = str | Callable[[Sequence[Message]], str]
 
@@ -28,7 +29,12 @@ class ScriptedModel:
         return -(-len(text) // 4)
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
         """The next answer."""
         say = self._answers[min(len(self.asked), len(self._answers) - 1)]
@@ -36,7 +42,12 @@ class ScriptedModel:
         return say if isinstance(say, str) else say(messages)
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> Reply:
         """The next answer, in pieces."""
         return Reply(self._pieces(self.complete(messages), messages))

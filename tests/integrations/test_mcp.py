@@ -25,6 +25,7 @@ from trivium.integrations.mcp.answers import NOTE
 from trivium.integrations.mcp.server import create_server
 from trivium.integrations.mcp.tools import Defaults
 from trivium.llm.base import Ended, Message, Reply
+from trivium.llm.json_replies import JsonSchema
 from trivium.serialization import hit_json
 from trivium.server.engine import ServingEngine
 
@@ -231,7 +232,12 @@ class EndlessModel(ScriptedModel):
         self.stopped = threading.Event()
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> Reply:
         return Reply(self._words())
 

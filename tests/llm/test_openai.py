@@ -20,6 +20,7 @@ from trivium.endpoints import endpoint as endpoint_module
 from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.llm.base import ChatModel, Message
+from trivium.llm.json_replies import object_schema
 from trivium.llm.openai import OpenAIChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.settings import Settings
@@ -212,6 +213,42 @@ def test_reasoning_models_get_the_parameters_they_take(server: OpenAIServer, wai
         {"max_completion_tokens", "seed"},
         {"max_completion_tokens", "seed"},
     ]
+
+
+SCHEMA = object_schema({"places": {"type": "array", "items": {"type": "integer"}}})
+
+
+def test_a_schema_is_sent_as_openai_wants_it(server: OpenAIServer, waits: Waits) -> None:
+    """Streamed or not; without one there is no such parameter."""
+    server.script.extend([chat("{}"), streamed("{}"), chat("Saturn.")])
+    chat_model = model(server, waits)
+    chat_model.complete(QUESTION, schema=SCHEMA)
+    assert list(chat_model.stream(QUESTION, schema=SCHEMA)) == ["{}"]
+    chat_model.complete(QUESTION)
+    formats = [request.body.get("response_format") for request in server.requests]
+    described = {"name": "reply", "strict": True, "schema": SCHEMA}
+    assert formats == [{"type": "json_schema", "json_schema": described}] * 2 + [None]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        error(400, "Invalid parameter", param="response_format"),
+        error(400, "Invalid schema", param="response_format.json_schema"),
+        error(400, "This response_format type is unavailable now"),
+        error(422, "unknown variant `json_schema`, expected `text` or `json_object`"),
+    ],
+)
+def test_an_endpoint_that_takes_no_schema_is_asked_without(
+    server: OpenAIServer, waits: Waits, refusal: Reply
+) -> None:
+    """The model is asked again at once, and not offered one again."""
+    server.script.extend([refusal, chat("[1]"), chat("[2]")])
+    chat_model = model(server, waits)
+    assert chat_model.complete(QUESTION, schema=SCHEMA) == "[1]"
+    assert chat_model.complete(QUESTION, schema=SCHEMA) == "[2]"
+    assert ["response_format" in request.body for request in server.requests] == [True, False, False]
+    assert waits == []
 
 
 def test_a_parameter_refused_twice_is_an_error(server: OpenAIServer, waits: Waits) -> None:

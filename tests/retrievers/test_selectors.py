@@ -10,6 +10,7 @@ import pytest
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.graph.schema import headings_of
 from trivium.llm.base import Message
+from trivium.llm.json_replies import JsonSchema
 from trivium.retrievers.llm_selector import LlmSelector, prompt, read_choice
 from trivium.retrievers.options import Option, OptionKind
 from trivium.retrievers.selectors import MatchSelector, MatchSettings, word_overlap
@@ -38,9 +39,15 @@ class Scripted:
         self.asked: list[Message] = []
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
         self.asked = list(messages)
+        self.schema = schema or {}
         assert temperature == 0.0
         if isinstance(self.answer, ChatModelError):
             raise self.answer
@@ -69,6 +76,9 @@ class Scripted:
         ("Washington, D.C. > History", [3]),
         ("**Mars -[moon]-> Phobos**", [4]),
         ("<think>Perhaps 1, 3?</think>\n2", [2]),
+        ('{"places": [4, 2, 4]}', [4, 2]),
+        ('Here you are: {"places": [2, 9, 0, "1", true, 2.0]}', [2]),
+        ('<think>{"places": [1]}</think>{"places": [3]}', [3]),
     ],
 )
 def test_answers_are_read_leniently(answer: str, numbers: list[int]) -> None:
@@ -91,6 +101,9 @@ def test_answers_are_read_leniently(answer: str, numbers: list[int]) -> None:
         "2.5",
         "<think>2",
         "DROP TABLE chunk",
+        '{"places": []}',
+        '{"places": "2"}',
+        '{"places": [2',
     ],
 )
 def test_anything_else_is_nothing(answer: str) -> None:
@@ -101,7 +114,8 @@ def test_the_prompt_numbers_what_is_offered_and_names_the_question() -> None:
     model = Scripted("2,4")
     assert LlmSelector(model).select("Which moons?", OPTIONS) == [OPTIONS[1], OPTIONS[3]]
     system, user = model.asked
-    assert system.role == "system" and "at most 3" in system.content
+    assert system.role == "system" and "at most 3" in system.content and '{"places": [...]}' in system.content
+    assert model.schema["properties"]["places"]["items"]["enum"] == [1, 2, 3, 4]
     assert user.role == "user" and "Which moons?" in user.content
     assert "1. Mars\n2. Mars > Moons\n3. Washington, D.C. > History\n4. Mars -[moon]-> Phobos" in user.content
 

@@ -26,6 +26,7 @@ from tests.synthetic.world import (
 )
 from trivium.errors import ChatModelError, InputError
 from trivium.llm.base import Message
+from trivium.llm.json_replies import JsonSchema
 from trivium.synthetic.checks import Check
 from trivium.synthetic.generate import generate
 from trivium.synthetic.judge import judge
@@ -43,7 +44,12 @@ class Broken(ScriptedModel):
         self._times = times
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
         if len(self.asked) == self._times:
             raise ChatModelError("the endpoint is gone")

@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
+from trivium.llm.json_replies import JsonSchema
+
 Counted = Literal["reported", "tiktoken", "estimated"]
 """Who counted tokens: the endpoint itself, tiktoken's vocabulary, or a rule of thumb over the length."""
 
@@ -78,13 +80,24 @@ class ChatModel(Protocol):
         ...
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
-        """The model's answer. Raises ChatModelError."""
+        """The model's answer. Where a ``schema`` is given and the model can be held to it, the answer is JSON of that
+        schema; it may still be something else, or cut off. Raises ChatModelError."""
         ...
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError, here or while it is read."""
         ...

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Generator, Sequence
 
 from trivium.llm.base import ChatModel, Ended, Message, Reply
+from trivium.llm.json_replies import JsonSchema
 
 CHARACTERS_A_TOKEN = 4
 """The rule of thumb for English, where nothing says it better."""
@@ -40,20 +41,30 @@ class CountedModel:
         return self._model.count_tokens(text)
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer; also a call that fails has been paid for. Raises ChatModelError."""
         self._count_call(messages)
-        answer = self._model.complete(messages, max_tokens=max_tokens, temperature=temperature)
+        answer = self._model.complete(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
         self._count(answer)
         return answer
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer, counted as far as it is read. Raises ChatModelError."""
         self._count_call(messages)
-        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature)
+        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
         return Reply(self._counted(reply))
 
     def _counted(self, reply: Reply) -> Generator[str, None, Ended]:

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from trivium.endpoints.endpoint import Endpoint, EndpointError
 from trivium.errors import ChatModelError, ConfigurationError, MissingExtraError
 from trivium.llm.base import Message, Reply
+from trivium.llm.json_replies import JsonSchema
 from trivium.llm.openai import OpenAIChatModel
 
 CONTEXT_TOKENS = 4096
@@ -83,18 +84,28 @@ class LocalChatModel:
         return self._open().count_tokens(text)
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer. Raises ChatModelError."""
         chat = self._open().chat
-        return chat.complete(messages, max_tokens=max_tokens, temperature=temperature)
+        return chat.complete(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError."""
         chat = self._open().chat
-        return chat.stream(messages, max_tokens=max_tokens, temperature=temperature)
+        return chat.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
     def close(self) -> None:
         """Free the memory."""

@@ -13,11 +13,12 @@ from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError
 from trivium.llm.base import Counted, Ended, Message, Reply
+from trivium.llm.json_replies import JsonSchema
 
 CONTEXT_TOKENS = 8192
 """What fits where nothing else is said: no endpoint in use takes less, and few say how much they take."""
 _PATH = "/chat/completions"
-_OPTIONAL = frozenset({"temperature", "seed", "stream_options"})
+_OPTIONAL = frozenset({"temperature", "seed", "stream_options", "response_format"})
 _NO_LIMIT = 1 << 40
 _MESSAGE_TOKENS = 4
 """What the marks around a message cost."""
@@ -67,31 +68,47 @@ class OpenAIChatModel:
         return EstimatedCounter().cut(text, _NO_LIMIT)[1]
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer, possibly empty. Raises ChatModelError."""
-        body = self._body(messages, max_tokens, temperature)
+        body = self._body(messages, max_tokens, temperature, schema)
         answer = self._asked(lambda sent: self._endpoint.post(_PATH, sent, self._within(messages)), body)
         return self._content(answer)
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer piece by piece, possibly empty; also of an endpoint that sends it in one. Raises
         ChatModelError, here or while it is read."""
-        body = self._body(messages, max_tokens, temperature)
+        body = self._body(messages, max_tokens, temperature, schema)
         body |= {"stream": True, "stream_options": {"include_usage": True}}
         objects = self._asked(lambda sent: self._endpoint.stream(_PATH, sent, self._within(messages)), body)
         return Reply(self._pieces(objects, messages))
 
-    def _body(self, messages: Sequence[Message], max_tokens: int, temperature: float) -> dict[str, Any]:
-        return {
+    def _body(
+        self, messages: Sequence[Message], max_tokens: int, temperature: float, schema: JsonSchema | None
+    ) -> dict[str, Any]:
+        body = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "max_tokens": max_tokens,
             "temperature": temperature,
             "seed": self._seed,
         }
+        if schema is not None:
+            described = {"name": "reply", "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": described}
+        return body
 
     def _within(self, messages: Sequence[Message]) -> Callable[[], None]:
         def wait() -> None:
@@ -174,12 +191,13 @@ class OpenAIChatModel:
 
 def _refused(error: EndpointError) -> set[str]:
     """What of a request an endpoint does not take: reasoning models want ``max_completion_tokens`` for ``max_tokens`` and
-    no temperature, others know no seed. Most name the parameter, some only speak of it."""
+    no temperature, others know no seed or no schema. Most name the parameter, some only speak of it."""
     if error.status not in (400, 422):
         return set()
     if error.parameter is not None:
-        return {error.parameter} & {"max_tokens", *_OPTIONAL}
-    return {name for name in _OPTIONAL if name in str(error)}
+        return {error.parameter.partition(".")[0]} & {"max_tokens", *_OPTIONAL}
+    said = str(error).replace("json_schema", "response_format")
+    return {name for name in _OPTIONAL if name in said}
 
 
 def _choice(event: dict[str, Any]) -> dict[str, Any] | None:

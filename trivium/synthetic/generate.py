@@ -13,7 +13,7 @@ from trivium.synthetic.checks import Asked, Check, check_numbers, check_wording
 from trivium.synthetic.log import Settings
 from trivium.synthetic.prompt import WRITE_VERSION, ask, write_prompt
 from trivium.synthetic.records import Bridge, Outcome, Source, Written
-from trivium.synthetic.reply import Declined, Draft, Unreadable, read_draft
+from trivium.synthetic.reply import DRAFT_SCHEMA, Declined, Draft, Unreadable, read_draft
 from trivium.synthetic.run import Progress, Run
 from trivium.synthetic.sample import Sampling, draw
 from trivium.types import Usage
@@ -50,7 +50,7 @@ def generate(
 def write(bridge: Bridge, model: ChatModel, asked: Asked) -> Written:
     """What the model makes of a bridge. Raises ChatModelError."""
     prompt = write_prompt(bridge, model)
-    said = ask(prompt, model)
+    said = ask(prompt, model, DRAFT_SCHEMA)
     read = read_draft(said.text)
     if isinstance(read, Unreadable):
         reason = f"{read.reason}, cut off at {prompt.max_tokens:,} tokens" if said.cut else read.reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trivium.llm.base import ChatModel
 from trivium.synthetic.prompt import JUDGE_VERSION, ask, judge_prompt
 from trivium.synthetic.records import Bridge, Judged, Outcome, Written
-from trivium.synthetic.reply import Unreadable, read_scores
+from trivium.synthetic.reply import SCORES_SCHEMA, Unreadable, read_scores
 from trivium.synthetic.run import Progress, Run
 
 
@@ -31,7 +31,7 @@ def score(bridge: Bridge, written: Written, model: ChatModel) -> Judged:
     """What the model thinks of a question. Raises ChatModelError."""
     sources = [source for source in bridge.sources if source.uri in written.sources]
     prompt = judge_prompt(bridge, written.question, written.answer, sources, model)
-    said = ask(prompt, model)
+    said = ask(prompt, model, SCORES_SCHEMA)
     scores = read_scores(said.text)
     if isinstance(scores, Unreadable):
         return Judged(written.entity, reason=scores.reason, reply=said.text, usage=said.usage)

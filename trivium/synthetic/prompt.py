@@ -11,6 +11,7 @@ from trivium.answering.marks import without_thoughts
 from trivium.answering.prompt import SLACK, block, quoted
 from trivium.errors import ChatModelError
 from trivium.llm.base import ChatModel, Message
+from trivium.llm.json_replies import JsonSchema
 from trivium.synthetic.records import CRITERIA, Bridge, Source
 from trivium.synthetic.sample import LEAST_SOURCES
 from trivium.text import plain
@@ -90,9 +91,9 @@ def judge_prompt(
     return _prompt(_JUDGE, sources, told, model)
 
 
-def ask(prompt: Prompt, model: ChatModel) -> Said:
+def ask(prompt: Prompt, model: ChatModel, schema: JsonSchema) -> Said:
     """The model's reply, without its thoughts and control characters. Raises ChatModelError."""
-    with model.stream(prompt.messages, max_tokens=prompt.max_tokens) as reply:
+    with model.stream(prompt.messages, max_tokens=prompt.max_tokens, schema=schema) as reply:
         text = "".join(without_thoughts(reply))
     cut = reply.ended is not None and reply.ended.cut
     return Said(plain(text).strip(), cut, used(reply, model, prompt.messages, text))

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
+from trivium.llm.json_replies import json_objects, object_schema
 from trivium.synthetic.records import CRITERIA
 from trivium.text import plain
 
-_MOST_TRIED = 50
-"""Opening braces that are tried as the beginning of an object."""
 _LONGEST = 1000
 """Characters of a question or answer that are read."""
 _NUMBER = re.compile(r"\d{1,4}")
+
+DRAFT_SCHEMA = object_schema(
+    {
+        "question": {"type": ["string", "null"]},
+        "answer": {"type": ["string", "null"]},
+        "passages": {"type": ["array", "null"], "items": {"type": "integer"}},
+        "declined": {"type": ["string", "null"]},
+    }
+)
+"""Of a writer's reply: what does not apply is null."""
+SCORES_SCHEMA = object_schema({name: {"type": "integer", "enum": list(range(1, 11))} for name in CRITERIA})
+"""Of a judge's reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +56,16 @@ def read_draft(text: str) -> Draft | Declined | Unreadable:
     Draft(question='Who?', answer='Hall', numbers=(2, 1))
     >>> read_draft('{"declined": "nothing in common"}')
     Declined(reason='nothing in common')
+    >>> read_draft('{"question": null, "answer": null, "passages": null, "declined": "nothing in common"}')
+    Declined(reason='nothing in common')
     >>> read_draft("Who?")
     Unreadable(reason='no JSON object with question or declined')
     """
-    value = _object(text, ("question", "declined"))
+    value = next(json_objects(text, ("question", "declined")), None)
     if value is None:
         return Unreadable("no JSON object with question or declined")
-    if "question" not in value:
-        declined = value["declined"]
+    if value.get("question") is None:
+        declined = value.get("declined")
         return Declined(_line(declined) if isinstance(declined, str) else "")
     question, answer, numbers = value["question"], value.get("answer"), value.get("passages")
     if isinstance(answer, int | float) and not isinstance(answer, bool):
@@ -78,30 +88,13 @@ def read_scores(text: str) -> dict[str, int] | Unreadable:
     >>> read_scores('{"multi_hop": 11}')
     Unreadable(reason='no score from 1 to 10 for multi_hop, clear, unambiguous, one_answer')
     """
-    value = _object(text, CRITERIA)
+    value = next(json_objects(text, CRITERIA), None)
     if value is None:
         return Unreadable("no JSON object with scores")
     read = {name: _whole(value.get(name)) for name in CRITERIA}
     scores = {name: score for name, score in read.items() if score is not None and 1 <= score <= 10}
     missing = [name for name in CRITERIA if name not in scores]
     return Unreadable(f"no score from 1 to 10 for {', '.join(missing)}") if missing else scores
-
-
-def _object(text: str, keys: Collection[str]) -> dict[str, Any] | None:
-    """The first JSON object in a text that has one of the keys."""
-    decoder = json.JSONDecoder()
-    start = -1
-    for _ in range(_MOST_TRIED):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return None
-        try:
-            value, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and not value.keys().isdisjoint(keys):
-            return value
-    return None
 
 
 def _whole(value: object) -> int | None:

@@ -26,6 +26,7 @@ from trivium.errors import (
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.run import evaluate_answers, gold_hits
 from trivium.llm.base import Message
+from trivium.llm.json_replies import JsonSchema
 from trivium.types import Question
 
 RECORDS = {
@@ -66,12 +67,17 @@ class Reader(ScriptedModel):
         self._fails = fails
 
     def complete(
-        self, messages: Sequence[Message], *, max_tokens: int = 512, temperature: float = 0.0
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
     ) -> str:
         """The answer."""
         if self._fails == len(self.asked):
             raise ChatModelError("the line is dead")
-        return super().complete(messages, max_tokens=max_tokens, temperature=temperature)
+        return super().complete(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
 
 def test_the_best_sentences_of_vector_and_default_unless_rows_are_named(

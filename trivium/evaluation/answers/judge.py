@@ -22,8 +22,15 @@ from pydantic import BaseModel, ConfigDict
 from trivium.answering.asked import used
 from trivium.answering.marks import without_thoughts
 from trivium.evaluation.answers.judge_prompts import AGAIN, claims_prompt, verdicts_prompt
-from trivium.evaluation.answers.judge_reply import MalformedError, read_claims, read_verdicts
+from trivium.evaluation.answers.judge_reply import (
+    CLAIMS_SCHEMA,
+    VERDICTS_SCHEMA,
+    MalformedError,
+    read_claims,
+    read_verdicts,
+)
 from trivium.llm.base import ChatModel, Message
+from trivium.llm.json_replies import JsonSchema
 from trivium.text import plain
 
 ATTEMPTS = 2
@@ -148,13 +155,14 @@ class Judge:
         return known
 
     def _claims(self, question: str, text: str) -> list[str]:
-        claims = self._asked(claims_prompt(question, text), read_claims)
+        claims = self._asked(claims_prompt(question, text), CLAIMS_SCHEMA, read_claims)
         if not claims:
             raise _UnjudgedError("none were found")
         return claims
 
     def _verdicts(self, claims: Sequence[str], text: str) -> list[bool]:
-        return self._asked(verdicts_prompt(claims, text), lambda reply: read_verdicts(reply, len(claims)))
+        prompt = verdicts_prompt(claims, text)
+        return self._asked(prompt, VERDICTS_SCHEMA, lambda reply: read_verdicts(reply, len(claims)))
 
     def _or_missing(self, name: str, missing: dict[str, str], ask: Callable[[], T]) -> T | None:
         try:
@@ -163,14 +171,14 @@ class Judge:
             missing[name] = str(why)
             return None
 
-    def _asked(self, messages: tuple[Message, ...], read: Callable[[str], T]) -> T:
+    def _asked(self, messages: tuple[Message, ...], schema: JsonSchema, read: Callable[[str], T]) -> T:
         fault = ""
         for attempt in range(ATTEMPTS):
             room = self._room(messages)
             if room < 1:
                 # What does not fit the second time was malformed the first.
                 raise _UnjudgedError(fault if attempt else "longer than the judge reads")
-            with self._model.stream(messages, max_tokens=room) as reply:
+            with self._model.stream(messages, max_tokens=room, schema=schema) as reply:
                 text = "".join(without_thoughts(reply))
             usage = used(reply, self._model, messages, text)
             self._calls += 1

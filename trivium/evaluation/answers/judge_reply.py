@@ -3,12 +3,26 @@ guessed at."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Any
+from trivium.llm.json_replies import json_objects, object_schema
 
 MOST_CLAIMS = 50
 """An answer that is said to state more has not been understood."""
+
+CLAIMS_SCHEMA = object_schema({"claims": {"type": "array", "items": {"type": "string"}}})
+VERDICTS_SCHEMA = object_schema(
+    {
+        "verdicts": {
+            "type": "array",
+            "items": object_schema(
+                {
+                    "number": {"type": "integer"},
+                    "reason": {"type": "string"},
+                    "verdict": {"type": "integer", "enum": [0, 1]},
+                }
+            ),
+        }
+    }
+)
 
 
 class MalformedError(ValueError):
@@ -17,7 +31,7 @@ class MalformedError(ValueError):
 
 def read_claims(reply: str) -> list[str]:
     """The claims of ``{"claims": ["...", ...]}``: distinct, without surplus white space; there may be none."""
-    for value in _objects(reply, "claims"):
+    for value in json_objects(reply, ["claims"]):
         claims = value["claims"]
         if isinstance(claims, list) and all(isinstance(claim, str) for claim in claims):
             distinct = list(dict.fromkeys(" ".join(claim.split()) for claim in claims if claim.strip()))
@@ -30,7 +44,7 @@ def read_claims(reply: str) -> list[str]:
 def read_verdicts(reply: str, count: int) -> list[bool]:
     """The verdicts of ``{"verdicts": [{"number": 1, "verdict": 1}, ...]}`` on claims 1 to ``count``, in their order.
     Each claim needs exactly one, 0 or 1."""
-    for value in _objects(reply, "verdicts"):
+    for value in json_objects(reply, ["verdicts"]):
         verdicts = value["verdicts"]
         if not isinstance(verdicts, list):
             continue
@@ -48,18 +62,3 @@ def read_verdicts(reply: str, count: int) -> list[bool]:
             raise MalformedError("a claim without a verdict")
         return [by_number[number] for number in range(1, count + 1)]
     raise MalformedError("no list of verdicts")
-
-
-def _objects(reply: str, key: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects with a key that stand in a reply, whatever is written around them."""
-    decoder = json.JSONDecoder()
-    start = reply.find("{")
-    while start >= 0:
-        try:
-            value, end = decoder.raw_decode(reply, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            if isinstance(value, dict) and key in value:
-                yield value
-        start = reply.find("{", end)
