@@ -62,6 +62,22 @@ def network(width: int = len(LAYOUT.columns), seed: int = 1) -> Network:
     )
 
 
+def test_the_score_of_a_row_depends_on_that_row_only() -> None:
+    """To the last bit, whatever rows are scored with it and how many."""
+    made = network(seed=4)
+    rows = np.random.default_rng(4).normal(size=(300, len(LAYOUT.columns)))
+    together = made.logits(rows)
+    assert [made.logits(rows[row : row + 1])[0] for row in range(300)] == together.tolist()
+    assert made.logits(rows[::-1]).tolist() == together[::-1].tolist()
+
+
+def test_scores_are_worked_out_in_double_precision() -> None:
+    """A difference of 1e-12 in a feature is one in the score: nothing is rounded on the way."""
+    made = network(seed=4)
+    rows = np.random.default_rng(4).normal(size=(1, len(LAYOUT.columns)))
+    assert 0 < abs(made.logits(rows + 1e-12)[0] - made.logits(rows)[0]) < 1e-9
+
+
 def test_the_columns_by_hand() -> None:
     """Standardised, raw, found, height of the rank, gap, and the numbers of the question, under their names."""
     given = Table(

@@ -106,6 +106,22 @@ def test_the_best_sentence_is_the_highest_cosine(counts: list[int], seed: int, d
             )
 
 
+def test_cosines_of_sentences_are_as_precise_as_those_of_chunks() -> None:
+    """To 1e-14, and the same bits for a chunk by itself as among others: their mean is ranked."""
+    generator = np.random.default_rng(3)
+    rows = generator.integers(-127, 128, size=(9, 384), dtype=np.int8)
+    question = generator.standard_normal(384).astype(np.float32)
+    question /= np.linalg.norm(question)
+    best = best_sentence(SentenceVectors(rows, np.arange(10)), question)
+    exact = [
+        float(row.astype(np.longdouble) @ question / np.sqrt((row.astype(np.longdouble) ** 2).sum()))
+        for row in rows
+    ]
+    np.testing.assert_allclose(best, exact, rtol=0, atol=1e-14)
+    alone = [best_sentence(SentenceVectors(rows[i : i + 1], np.arange(2)), question)[0] for i in range(9)]
+    assert alone == best.tolist()
+
+
 def test_a_sentence_is_embedded_under_the_headings_of_its_passage() -> None:
     """None where there is one sentence, which is the passage; scraps are left out."""
     assert sentence_texts(Passage(("Mars", "Moons"), "It has two moons. They are small.\n12.")) == [

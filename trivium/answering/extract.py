@@ -10,6 +10,7 @@ from itertools import pairwise
 from trivium.answering.judge import Judge
 from trivium.answering.passages import Passage
 from trivium.answering.rarity import Rarity, content, names_and_numbers
+from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
 from trivium.text import terms, words
 
@@ -81,7 +82,7 @@ def features(
     if embedder is not None and rows:
         vectors = embedder.embed([f"{passage.headings}: {text}" for passage, text, _ in rows])
         for (_, _, row), cosine in zip(
-            rows, (vectors @ embedder.embed_query(question)).tolist(), strict=True
+            rows, dots(vectors, embedder.embed_query(question)).tolist(), strict=True
         ):
             row["cosine"] = cosine
     # What answers stands out; where nothing does, sentences are as near to the question as any other text on its topic.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from trivium.answering.passages import Passage
 from trivium.answering.rarity import Rarity, content, names_and_numbers
+from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
 from trivium.text import terms
 
@@ -79,5 +82,5 @@ def _add_cosines(
     for statement, row, compared in zip(statements, rows, pairs, strict=True):
         own = vectors[places[statement]]
         for found, best in zip(row, compared, strict=True):
-            cosines = [float(vectors[places[text]] @ own) for text in best]
-            found["cosine"] = max(cosines, default=0.0)
+            cosines = dots(vectors[[places[text] for text in best]], own) if best else np.zeros(1)
+            found["cosine"] = float(cosines.max())

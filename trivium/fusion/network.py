@@ -21,9 +21,6 @@ Weights = NDArray[np.float32]
 
 CLIP = 8.0
 """Standardised features are cut here, in deviations: one that was constant in training may be anything later."""
-_SINGLE_THREADED = 1 << 18
-"""OpenBLAS works out products of at most so many multiplications on one thread. Larger ones it shares among threads that
-wait for each other: no faster for a few hundred rows, and 50 ms slower where other work keeps the processor busy."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,19 +51,21 @@ class Network:
             raise FusionError("the deviations of the network's features must be positive")
 
     def logits(self, rows: Floats) -> Floats:
-        """Scores (n,) of features (n, f); higher is better."""
+        """Scores (n,) of features (n, f); higher is better. In double precision: the score of a row depends on that row
+        only, to the last bit."""
+        from trivium.common.product import product  # loads numba, see trivium.common.compiled
+
         scaled = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP)
-        block = max(1, _SINGLE_THREADED // max(weights[0].size for weights, _ in self.layers))
-        blocks = -(-len(rows) // block)
-        padded = np.zeros((blocks * block, rows.shape[1]), dtype=np.float32)
-        padded[: len(rows)] = scaled
-        values = padded.reshape(1, blocks, block, rows.shape[1])  # members, blocks, rows, columns
-        for layer, (weights, bias) in enumerate(self.layers):
-            if layer:
-                values = np.maximum(values, 0, out=values)
-            values = values @ weights[:, np.newaxis] + bias[:, np.newaxis, np.newaxis]
-        scores: Floats = values.mean(axis=0, dtype=np.float64).reshape(-1)[: len(rows)]
-        return scores
+        scores = np.zeros(len(rows))
+        members = len(self.layers[0][1])
+        for member in range(members):
+            values = scaled
+            for layer, (weights, bias) in enumerate(self.layers):
+                if layer:
+                    values = np.maximum(values, 0, out=values)
+                values = product(values, weights[member]) + bias[member]
+            scores += values[:, 0]
+        return scores / members
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trivium.common.dots import dots
 from trivium.errors import ConfigurationError
 from trivium.graph.store import Floats, TermCounts, TermStatistics
 
@@ -60,5 +61,4 @@ def bm25(counts: TermCounts, statistics: TermStatistics, settings: BM25Settings)
         out=np.zeros_like(frequency),
         where=frequency > 0,
     )
-    scores: Floats = weight @ idf(statistics)
-    return scores
+    return dots(weight, idf(statistics))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from trivium.common.dots import dots
 from trivium.graph.store import Floats, GraphStore, SentenceVectors, Vectors
 
 
@@ -35,13 +36,13 @@ class KnownSentences:
 
 
 def best_sentence(sentences: SentenceVectors, vector: Vectors) -> Floats:
-    """The highest cosine of a unit vector (d,) with the sentences of each chunk (n,), NaN without any."""
+    """The highest cosine of a unit vector (d,) with the sentences of each chunk (n,), NaN without any. In double
+    precision, like the cosine of the chunk that it is averaged with."""
     counts = np.diff(sentences.starts)
     best = np.full(len(counts), np.nan)
     if len(sentences.codes):
-        rows = sentences.codes.astype(np.float32)
-        # Not by ``@``: the threads of a BLAS wait for each other, see trivium.graph.embedded.matrix.
-        cosines = np.vecdot(rows, vector) / np.sqrt(np.vecdot(rows, rows))
+        rows = sentences.codes.astype(np.float64)
+        cosines = dots(rows, vector) / np.sqrt(np.einsum("ij,ij->i", rows, rows))
         some = counts > 0
         best[some] = np.maximum.reduceat(cosines, sentences.starts[:-1][some])
     return np.clip(best, -1.0, 1.0, out=best)

@@ -69,7 +69,7 @@ class DiffusionRetriever:
         return query.remember(self, lambda: self._solve(query))
 
     def _solve(self, query: Query) -> dict[str, float]:
-        from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.retrievers.compiled
+        from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.common.compiled
 
         settings = self.settings
         near = query.closest_chunks(settings.chunks)
@@ -85,9 +85,10 @@ def similarity_graph(vectors: np.ndarray, neighbours: int | None = None) -> Floa
 
     With ``neighbours`` = k an edge stays if it is among the k strongest of one of its ends (ties by row).
     """
+    from trivium.common.product import product  # loads numba, see trivium.common.compiled
+
     unit = np.nan_to_num(np.asarray(vectors, dtype=np.float64))
-    weights: Floats = np.maximum(unit @ unit.T, 0.0)
-    weights = np.maximum(weights, weights.T)  # the two halves of a product may differ in the last bit
+    weights: Floats = np.maximum(product(unit, unit.T), 0.0)
     np.fill_diagonal(weights, 0.0)
     if neighbours is None or neighbours >= len(weights) - 1:
         return weights

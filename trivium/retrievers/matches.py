@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.compiled import compiled
 from trivium.graph.store import Floats
-from trivium.retrievers.compiled import compiled
 
 Numbers = NDArray[np.int64]
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from trivium.common.dots import dots
 from trivium.graph.schema import Label, headings_of, unescape
 from trivium.graph.store import Neighbour
 from trivium.retrievers.base import Query
@@ -52,7 +53,7 @@ def _cosines(query: Query, sections: Sequence[str]) -> list[float]:
         return []
     vectors = query.store.vectors(Label.SUBCHAPTER, sections)
     # A section that is not embedded yet resembles nothing.
-    return [float(cosine) for cosine in np.nan_to_num(np.vecdot(vectors, query.vector))]
+    return [float(cosine) for cosine in np.nan_to_num(dots(vectors, query.vector))]
 
 
 def _section(uri: str, cosine: float) -> Option:

@@ -3,17 +3,18 @@
 The stationary distribution of a walker who follows an edge with probability ``damping`` (in proportion to its
 weight) and otherwise jumps back to a seed: ``p = (1 - d) s + d P^T p``. From a node without edges the walker
 jumps to a seed too, which is what NetworkX does by default. Source: Page et al., *The PageRank Citation
-Ranking* (1999).
+Ranking* (1999). Written as loops, so that every sum has one order and no library's threads: see
+:mod:`trivium.common.dots`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.store import Floats
 from trivium.retrievers.base import Method, check_damping
-from trivium.retrievers.compiled import compiled
 
 
 def pagerank_dense(
@@ -56,11 +57,11 @@ def _prepare(weights: Floats, start: Floats, step: Floats) -> bool:
     """Scale ``start`` to 1 in place and fill ``step`` with the rows of P: those of ``weights`` scaled to 1,
     and the seeds for a node without edges. False when a value is negative or not finite."""
     size = start.size
-    # Written so that the processor adds and compares several numbers at once.
-    degrees = weights @ np.ones(size)
+    degrees = np.zeros(size)
     negative = False
     for node in range(size):
         for weight in weights[node]:
+            degrees[node] += weight
             negative |= weight < 0
     for seed in start:
         negative |= seed < 0
@@ -76,10 +77,23 @@ def _prepare(weights: Floats, start: Floats, step: Floats) -> bool:
 @compiled
 def _solve(step: Floats, start: Floats, damping: float) -> Floats:
     """(I - d P^T)^-1 s, scaled to 1."""
-    system = -damping * step
-    for node in range(start.size):
+    size = start.size
+    # Gaussian elimination. In each column of I - d P^T the diagonal outweighs the rest, so that no rows need be swapped.
+    system = np.ascontiguousarray(-damping * step.T)
+    for node in range(size):
         system[node, node] += 1
-    solution = np.maximum(np.linalg.solve(system.T, start), 0.0)  # rounding may leave -1e-18
+    solution = start.copy()
+    for pivot in range(size):
+        for row in range(pivot + 1, size):
+            factor = system[row, pivot] / system[pivot, pivot]
+            for column in range(pivot + 1, size):
+                system[row, column] -= factor * system[pivot, column]
+            solution[row] -= factor * solution[pivot]
+    for pivot in range(size - 1, -1, -1):
+        solution[pivot] /= system[pivot, pivot]
+        for row in range(pivot):
+            solution[row] -= system[row, pivot] * solution[pivot]
+    solution = np.maximum(solution, 0.0)  # rounding may leave -1e-18
     ranks: Floats = solution / solution.sum()
     return ranks
 
@@ -92,7 +106,10 @@ def _iterate(step: Floats, start: Floats, damping: float, tol: float) -> Floats:
     ranks = start
     change = np.inf
     while change * damping > tol * (1 - damping):
-        update = fresh + ranks @ damped
+        update = fresh.copy()
+        for node in range(start.size):
+            for other in range(start.size):
+                update[other] += ranks[node] * damped[node, other]
         change = np.abs(update - ranks).sum()
         ranks = update
     return ranks

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from trivium.common.dots import dots
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store import Floats, rank_key, round_score
 from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
@@ -88,6 +89,6 @@ def _best_first(graph: SubGraph) -> tuple[float, str]:
 def _by_cosine(query: Query, chunks: Sequence[str]) -> list[str]:
     if not chunks:
         return []
-    cosines = np.nan_to_num(np.vecdot(query.store.vectors(Label.CHUNK, chunks), query.vector), nan=-1.0)
+    cosines = np.nan_to_num(dots(query.store.vectors(Label.CHUNK, chunks), query.vector), nan=-1.0)
     order = sorted(range(len(chunks)), key=lambda row: -round_score(float(cosines[row])))
     return [chunks[row] for row in order]

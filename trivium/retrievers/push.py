@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.store import Floats
 from trivium.retrievers.base import check_damping
-from trivium.retrievers.compiled import compiled
 
 
 def push(

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from trivium.common.dots import dots
 from trivium.graph.store import Floats, TermCounts, TermStatistics
 from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
@@ -26,7 +27,7 @@ _ASKING = re.compile(
 
 def of_words(query: Query, counts: TermCounts, statistics: TermStatistics) -> dict[str, Floats]:
     """How much of what the question asks for, by rarity, a chunk and its headings mention, and how close together."""
-    from trivium.retrievers.matches import phrases, windows  # loads numba, see trivium.retrievers.compiled
+    from trivium.retrievers.matches import phrases, windows  # loads numba, see trivium.common.compiled
 
     rarity = idf(statistics)
     share = shares(rarity)
@@ -42,9 +43,9 @@ def of_words(query: Query, counts: TermCounts, statistics: TermStatistics) -> di
     rows, earliest = np.unique(counts.places[:, 0], return_index=True)
     first[rows] = counts.places[earliest, 2] / (counts.text_length[rows] + 1)
     return {
-        "coverage": anywhere @ share,
-        "heading_coverage": in_headings @ share,
-        "text_coverage": in_text @ share,
+        "coverage": dots(anywhere, share),
+        "heading_coverage": dots(in_headings, share),
+        "text_coverage": dots(in_text, share),
         "distinct": in_text.sum(axis=1) / max(1, len(share)),
         "rarest_term": anywhere[:, order[0]].astype(np.float64) if len(order) else np.zeros(n),
         "second_rarest": anywhere[:, order[1]].astype(np.float64) if len(order) > 1 else np.zeros(n),

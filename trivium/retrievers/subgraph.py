@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from trivium.common.dots import dots
 from trivium.graph.schema import Label, mirror_type
 from trivium.graph.store import Floats, GraphStore, Neighbour, Vectors, round_score
 
@@ -162,6 +163,6 @@ class _Tree:
         known = ~np.isnan(relations[:, 0])
         vectors = (own + total + np.nan_to_num(relations)) / (1 + count + known)[:, np.newaxis]
         norms = np.linalg.norm(vectors, axis=1)
-        scores = np.vecdot(vectors, atlas.question) / np.where(norms > 0, norms, 1.0)
+        scores = dots(vectors, atlas.question) / np.where(norms > 0, norms, 1.0)
         for step, score in zip(steps, scores.tolist(), strict=True):
             self.options.append((-round_score(score), step.neighbour, step.relation, parent, score, step))

@@ -78,7 +78,7 @@ class WalkRetriever:
         return query.remember(self, lambda: self._solve(query, graph))
 
     def _solve(self, query: Query, graph: Adjacency) -> Floats:
-        from trivium.retrievers.push import push  # loads numba, see trivium.retrievers.compiled
+        from trivium.retrievers.push import push  # loads numba, see trivium.common.compiled
 
         nodes, masses = walk_seeds(query, graph, self.settings)
         settings = self.settings

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.dots import dots
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.files import link_or_copy, load_array, save_array
@@ -30,11 +31,10 @@ class Matrix:
         """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
         cosine does not depend on what else is asked for."""
         scores = np.full(len(rows), np.nan)
-        query = vector.astype(np.float64)
         known = np.flatnonzero(rows >= 0)
         for begin in range(0, len(known), _BLOCK):
             some = known[begin : begin + _BLOCK]
-            scores[some] = _products(self.values[rows[some]].astype(np.float64), query)
+            scores[some] = dots(self.values[rows[some]], vector)
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def gather(self, rows: Rows) -> Vectors:
@@ -64,8 +64,8 @@ def promising(values: Vectors, rows: Rows | None, vector: Vectors, k: int) -> Ro
 
 
 def _products(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
-    """Matrix times vector. Not by ``@``: the threads of a BLAS wait for each other, for 10 ms and more on a
-    machine that is busy, to save a fraction of one."""
+    """Matrix times vector, fast and roughly: see :func:`trivium.common.dots.dots` for the exact one. Not by ``@``: the
+    threads of a BLAS wait for each other, for 10 ms and more on a busy machine, to save a fraction of one."""
     products: NDArray[Any] = np.vecdot(matrix, vector)
     return products
 

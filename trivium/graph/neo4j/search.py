@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from trivium.common.dots import dots
 from trivium.common.iteration import batched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import searching as cypher
@@ -272,5 +273,4 @@ def _clipped(cosine: float) -> float:
 def _products(embeddings: Sequence[Sequence[float]], vector: Vectors) -> Floats:
     """Cosines of unit vectors with a unit vector, summed in double precision."""
     values = np.array(embeddings, dtype=np.float64).reshape(len(embeddings), vector.size)
-    products: Floats = np.vecdot(values, vector.astype(np.float64))
-    return np.clip(products, -1.0, 1.0)
+    return np.clip(dots(values, vector), -1.0, 1.0)
