@@ -284,7 +284,7 @@ class Engine:
     def _search_one(self, query: Query, k: int, retriever: Retriever, explain: bool) -> list[Hit]:
         found = retriever.retrieve(query, k)[:k]
         scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
-        provenance = {candidate.uri: {retriever.name: candidate.via} for candidate in found}
+        provenance = {candidate.uri: {retriever.name: candidate.source_node} for candidate in found}
         contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
         return self._hits(scores, contributions, provenance)
 
@@ -299,15 +299,15 @@ class Engine:
         if explain:
             for row, values in zip(best, fused.explain(best).tolist(), strict=True):
                 contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
-        provenance = {table.chunks[row]: dict(table.via[row]) for row in best}
-        return self._hits(scores, contributions, provenance, fused.idle if explain else 0.0)
+        provenance = {table.chunks[row]: dict(table.source_nodes[row]) for row in best}
+        return self._hits(scores, contributions, provenance, fused.baseline if explain else 0.0)
 
     def _hits(
         self,
         scores: Ranking,
         contributions: dict[str, dict[str, float]],
         provenance: dict[str, dict[str, str]],
-        idle: float = 0.0,
+        baseline: float = 0.0,
     ) -> list[Hit]:
         records = self.store.fetch([uri for uri, _ in scores])
         return [
@@ -323,7 +323,7 @@ class Engine:
                 end=record.end,
                 contributions=contributions.get(uri, {}),
                 provenance=provenance.get(uri, {}),
-                idle=idle,
+                baseline=baseline,
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]

@@ -21,6 +21,7 @@ class HitFields(TypedDict):
     end: int
     contributions: dict[str, float]
     provenance: dict[str, str]
+    baseline: float
 
 
 def hit_json(hit: Hit) -> HitFields:
@@ -37,4 +38,5 @@ def hit_json(hit: Hit) -> HitFields:
         "end": hit.end,
         "contributions": dict(hit.contributions),
         "provenance": dict(hit.provenance),
+        "baseline": hit.baseline,
     }

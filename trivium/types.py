@@ -135,9 +135,9 @@ class Hit:
     """One ranked chunk of an answer list. ``rank`` starts at 1; a higher ``score`` is better.
 
     ``section`` is the uri of the section (or page) directly above the chunk; ``start`` and ``end`` are
-    characters into the page's plain text. ``contributions`` says how much each retriever added to the score
-    (filled when an explanation was asked for; they add up to it) and ``provenance`` which node, by retriever, made it a
-    candidate. ``idle`` is what a retriever contributes that tells nothing: more speaks for the chunk, less against it.
+    characters into the page's plain text. ``contributions`` says how much each retriever added to ``baseline``, the
+    score of an average candidate of the question (filled when an explanation was asked for: ``baseline`` and the
+    contributions add up to ``score``), and ``provenance`` which node, by retriever, made it a candidate.
     """
 
     uri: str
@@ -151,7 +151,7 @@ class Hit:
     end: int
     contributions: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
-    idle: float = 0.0
+    baseline: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

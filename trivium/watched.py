@@ -130,9 +130,9 @@ class WatchedEngine(Engine):
         scores: Ranking,
         contributions: dict[str, dict[str, float]],
         provenance: dict[str, dict[str, str]],
-        idle: float = 0.0,
+        baseline: float = 0.0,
     ) -> list[Hit]:
         self._watch.lap()  # putting in order belongs to what came before
-        hits = super()._hits(scores, contributions, provenance, idle)
+        hits = super()._hits(scores, contributions, provenance, baseline)
         self._watch.lap("fetch")
         return hits

@@ -89,7 +89,10 @@ def see(query: Query, identifier: str, gold: Gold) -> Asked:
     offset, rows = len(graph.chunks), graph.entity_rows
     words = LexicalRetriever().retrieve(query, LEXICAL)
     about = query.nearest(Label.ENTITY, NEAR_ENTITIES)
-    shipped, precise = WalkRetriever(WalkSettings(home=1.0)), WalkRetriever(WalkSettings(home=1.0, eps=1e-8))
+    shipped, precise = (
+        WalkRetriever(WalkSettings(own_page_weight=1.0)),
+        WalkRetriever(WalkSettings(own_page_weight=1.0, eps=1e-8)),
+    )
     return Asked(
         id=identifier,
         text=query.text,

@@ -29,12 +29,13 @@ Masses = NDArray[Any]
 @dataclass(frozen=True, slots=True)
 class Edges:
     """Which edges there are, and how heavy they are beside a citation, which weighs 1. ``own`` joins a chunk with its
-    page, and weighs ``home`` times as much to a walker who is on the page. ``following`` joins a chunk with the next of
+    page, and weighs ``own_page_weight`` times as much to a walker who is on the page. ``following`` joins a chunk with
+    the next of
     the page, ``relations`` entities with one another. ``hub``: an edge of an entity with d edges is scaled by
     ``d ** -hub``. ``sections``: chunk - section - page ``beside`` the edge to the page, or ``instead`` of it."""
 
     own: float = 1.0
-    home: float = 1.0
+    own_page_weight: float = 1.0
     hub: float = 0.0
     following: float = 0.0
     relations: float = 0.0

@@ -24,7 +24,13 @@ from trivium.fusion.hits import HitList, load_hits
 
 DAMPINGS = (0.5, 0.6)
 SHARES = (0.25,)
-EDGES = (Edges(), Edges(own=2.0), Edges(home=2.0), Edges(home=4.0), Edges(home=8.0))
+EDGES = (
+    Edges(),
+    Edges(own=2.0),
+    Edges(own_page_weight=2.0),
+    Edges(own_page_weight=4.0),
+    Edges(own_page_weight=8.0),
+)
 SEEDS = (Seeds(), Seeds(lexical=0.25))
 
 Objective = Callable[[Set, Values], Values]

@@ -29,8 +29,8 @@ import trivium
 SQUAD, QED = 400, 200
 TUNED = ("hotpotqa", "2wiki", "musique")
 PICKED = {
-    "own page weighs 8 from the page": Setting(edges=Edges(home=8.0)),
-    "and lexical seeds .25": Setting(edges=Edges(home=8.0), seeds=Seeds(lexical=0.25)),
+    "own page weighs 8 from the page": Setting(edges=Edges(own_page_weight=8.0)),
+    "and lexical seeds .25": Setting(edges=Edges(own_page_weight=8.0), seeds=Seeds(lexical=0.25)),
 }
 
 
@@ -134,8 +134,8 @@ def variants() -> dict[str, Setting]:
         **{f"named by rarity, power {r}": seeds(rarity=r) for r in (0.5, 1.0)},
         **{f"lexical seeds {s}": seeds(lexical=s) for s in (0.25, 0.5)},
         **{f"own page weighs {w}": edges(own=w) for w in (0.25, 0.5, 2.0, 4.0)},
-        **{f"own page weighs {w} from the page": edges(home=w) for w in (2.0, 4.0, 8.0)},
-        "own page weighs 2 from the chunk": edges(own=2.0, home=0.5),
+        **{f"own page weighs {w} from the page": edges(own_page_weight=w) for w in (2.0, 4.0, 8.0)},
+        "own page weighs 2 from the chunk": edges(own=2.0, own_page_weight=0.5),
         **{f"hubs damped, power {a}": edges(hub=a) for a in (0.25, 0.5, 1.0)},
         **{f"next chunk weighs {w}": edges(following=w) for w in (0.25, 1.0)},
         **{f"relations weigh {w}": edges(relations=w) for w in (0.5, 1.0)},

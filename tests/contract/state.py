@@ -49,7 +49,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
             entities,
             adjacency.indptr.tolist(),
             adjacency.indices.tolist(),
-            adjacency.homes.tolist(),
+            adjacency.own_chunks.tolist(),
             [adjacency.chunk_rows[uri] for uri in adjacency.chunks],
             [adjacency.entity_rows[uri] for uri in adjacency.entities],
         ),
@@ -64,7 +64,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
                 counts.places,
             )
         ],
-        "words": sorted(store.words(TERMS, 1000)),
+        "words": sorted(store.keyword_search(TERMS, 1000)),
         "vectors": {
             "entity": store.vectors(Label.ENTITY, entities).tobytes(),
             "page": store.vectors(Label.PAGE, pages).tobytes(),
@@ -93,8 +93,8 @@ def _searches(store: GraphStore, question: str, chunks: list[str]) -> dict[str, 
         ],
         "reached": [
             [
-                (r.uri, r.via, f"{r.score:.6g}", f"{r.cosine:.6g}", r.position)
-                for r in store.reach(labels, vector, 3, hop, limit, exact=True)
+                (r.uri, r.source_node, f"{r.score:.6g}", f"{r.cosine:.6g}", r.position)
+                for r in store.expand_nearest(labels, vector, 3, hop, limit, exact=True)
             ]
             for labels, hop in hops
             for limit in (None, 0, 3)

@@ -137,8 +137,8 @@ def test_cosines_that_differ_past_the_sixth_digit_are_ties(store: GraphStore) ->
 @pytest.mark.parametrize("exact", [False, True])
 def test_reach_orders_by_node_then_own_cosine_position_and_uri(filled: GraphStore, exact: bool) -> None:
     """Two pages tie at .75; a chunk without a vector comes last."""
-    reached = filled.reach([Label.PAGE], QUESTION, 2, Hop.BELOW, None, exact=exact)
-    assert [(r.uri, r.via, r.position) for r in reached] == [
+    reached = filled.expand_nearest([Label.PAGE], QUESTION, 2, Hop.BELOW, None, exact=exact)
+    assert [(r.uri, r.source_node, r.position) for r in reached] == [
         ("A#S#chunk-1", "A", 1),
         ("A#chunk-1", "A", 0),
         ("A#S#chunk-2", "A", 2),
@@ -148,20 +148,20 @@ def test_reach_orders_by_node_then_own_cosine_position_and_uri(filled: GraphStor
     assert [r.score for r in reached] == pytest.approx([0.75] * 5, abs=1e-7)
     assert [r.cosine for r in reached[:4]] == pytest.approx([0.9, 0.5, 0.5, -0.25], abs=1e-7)
     assert math.isnan(reached[4].cosine)
-    assert filled.reach([Label.PAGE], QUESTION, 2, Hop.BELOW, 2, exact=exact) == reached[:2]
-    assert filled.reach([Label.PAGE], QUESTION, 2, Hop.BELOW, 0, exact=exact) == []
+    assert filled.expand_nearest([Label.PAGE], QUESTION, 2, Hop.BELOW, 2, exact=exact) == reached[:2]
+    assert filled.expand_nearest([Label.PAGE], QUESTION, 2, Hop.BELOW, 0, exact=exact) == []
 
 
 def test_a_chunk_reached_twice_appears_once_with_the_best_node(filled: GraphStore) -> None:
     """B and X lead to chunks that Y leads to as well."""
 
     def brief(reached: list[Reached]) -> list[tuple[str, str]]:
-        return [(r.uri, r.via) for r in reached]
+        return [(r.uri, r.source_node) for r in reached]
 
     expected = [("A#S#chunk-2", "B"), ("A#chunk-1", "X"), ("B#chunk-1", "X"), ("B#chunk-2", "Y")]
-    assert brief(filled.reach([Label.ENTITY], QUESTION, 9, Hop.CITED_IN, None)) == expected
-    assert brief(filled.reach([Label.ENTITY], QUESTION, 3, Hop.CITED_IN, None)) == expected[:3]
-    sections = filled.reach([Label.SUBCHAPTER, Label.PAGE], QUESTION, 9, Hop.CHILD, 3)
+    assert brief(filled.expand_nearest([Label.ENTITY], QUESTION, 9, Hop.CITED_IN, None)) == expected
+    assert brief(filled.expand_nearest([Label.ENTITY], QUESTION, 3, Hop.CITED_IN, None)) == expected[:3]
+    sections = filled.expand_nearest([Label.SUBCHAPTER, Label.PAGE], QUESTION, 9, Hop.CHILD, 3)
     assert brief(sections) == [("A#chunk-1", "A"), ("B#chunk-1", "B"), ("B#chunk-2", "B")]
 
 
@@ -184,7 +184,7 @@ def test_a_store_without_vectors_has_no_neighbours(store: GraphStore) -> None:
     """Before and after an embedder claimed it."""
     store.write([graph("A", [("one", ["B"])])])
     assert store.nearest([Label.CHUNK], QUESTION, 3) == []
-    assert store.reach([Label.PAGE], QUESTION, 3, Hop.BELOW, 3) == []
+    assert store.expand_nearest([Label.PAGE], QUESTION, 3, Hop.BELOW, 3) == []
     assert np.isnan(store.similarities(QUESTION, ["A#chunk-1"]).chunk).all()
     store.set_embedder(PLANE)
     assert store.nearest([Label.CHUNK], QUESTION, 3) == []

@@ -51,25 +51,25 @@ def test_statistics_stay_exact_through_changes(filled: GraphStore) -> None:
 
 def test_words_finds_chunks_with_any_of_the_terms_best_first(filled: GraphStore) -> None:
     """Two occurrences beat one; headings count."""
-    assert filled.words(["red"], 10) == ["Mars#chunk-1", "Mars#Red moons#chunk-1"]
-    assert filled.words(["moon", "grey"], 10) == ["Moon#chunk-1", "Mars#Red moons#chunk-1"]
-    assert filled.words(["red"], 1) == ["Mars#chunk-1"]
-    assert filled.words(["none"], 10) == []
-    assert filled.words([], 10) == []
-    assert filled.words(["red"], 0) == []
+    assert filled.keyword_search(["red"], 10) == ["Mars#chunk-1", "Mars#Red moons#chunk-1"]
+    assert filled.keyword_search(["moon", "grey"], 10) == ["Moon#chunk-1", "Mars#Red moons#chunk-1"]
+    assert filled.keyword_search(["red"], 1) == ["Mars#chunk-1"]
+    assert filled.keyword_search(["none"], 10) == []
+    assert filled.keyword_search([], 10) == []
+    assert filled.keyword_search(["red"], 0) == []
 
 
 def test_words_follows_writes_and_deletes(filled: GraphStore) -> None:
     """Each read sees the state before it."""
     filled.write([graph("Mars", [("grey", [])])])
-    assert filled.words(["red"], 10) == []
-    assert sorted(filled.words(["grey"], 10)) == ["Mars#chunk-1", "Moon#chunk-1"]
+    assert filled.keyword_search(["red"], 10) == []
+    assert sorted(filled.keyword_search(["grey"], 10)) == ["Mars#chunk-1", "Moon#chunk-1"]
     filled.delete(["Moon"])
-    assert filled.words(["grey"], 10) == ["Mars#chunk-1"]
+    assert filled.keyword_search(["grey"], 10) == ["Mars#chunk-1"]
     filled.delete(["Mars"])
-    assert filled.words(["grey"], 10) == []
+    assert filled.keyword_search(["grey"], 10) == []
 
 
 def test_terms_are_words_not_a_query_language(filled: GraphStore) -> None:
     """Operators and quotes mean nothing."""
-    assert filled.words(['red" OR grey', "*", "terms:red", "red AND"], 10) == []
+    assert filled.keyword_search(['red" OR grey', "*", "terms:red", "red AND"], 10) == []

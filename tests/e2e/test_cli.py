@@ -51,7 +51,9 @@ def test_an_explanation_adds_up_and_names_what_led_there(trivium: Run, sample_st
     hits = trivium("search", QUESTION, "--store", sample_store, "--explain", "--json").json["hits"]
     for hit in hits:
         assert set(hit["contributions"]) == set(RETRIEVERS)
-        assert sum(hit["contributions"].values()) == pytest.approx(hit["score"], rel=1e-4, abs=1e-4)
+        assert hit["baseline"] + sum(hit["contributions"].values()) == pytest.approx(
+            hit["score"], rel=1e-4, abs=1e-4
+        )
         assert hit["provenance"]
     shown = trivium("search", QUESTION, "--store", sample_store, "--explain").out
     assert "found through" in shown and "lexical" in shown

@@ -191,8 +191,8 @@ def test_asked_they_are_only_questions(store: Neo4jStore, neo4j_5: Server) -> No
     for text in HOSTILE:
         if text.strip():
             gather(Query(text=text, vector=unit(text), store=store), retrievers)
-        store.words([text, f"{text} red"], 10)
-        store.words(text.split(), 10)
+        store.keyword_search([text, f"{text} red"], 10)
+        store.keyword_search(text.split(), 10)
         store.lookup_names([text])
         store.resolve([text])
         store.relation_vectors([text])

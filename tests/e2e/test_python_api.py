@@ -76,7 +76,7 @@ def test_a_trained_fusion_ranks_and_explains_itself(engine: trivium.Engine, tmp_
     hits = engine.search(QUESTIONS[0], k=5, fusion=str(tmp_path), explain=True)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits:
-        assert sum(hit.contributions.values()) == pytest.approx(hit.score, rel=1e-4, abs=1e-3)
+        assert hit.baseline + sum(hit.contributions.values()) == pytest.approx(hit.score, rel=1e-4, abs=1e-3)
     assert set(hits[0].contributions) == set(RETRIEVERS)
     assert hits != engine.search(QUESTIONS[0], k=5)
 

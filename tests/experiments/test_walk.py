@@ -41,16 +41,20 @@ def column(links: Links, edges: Edges, node: int) -> dict[int, float]:
 @pytest.mark.parametrize("text", ["Is the Red Planet near the Sun?", "which one is it?"])
 @pytest.mark.parametrize(("damping", "home"), [(0.3, 8.0), (0.5, 1.0), (0.5, 8.0), (0.8, 8.0)])
 def test_with_the_products_edges_and_settings_it_ranks_like_the_walk(
-    store: MemoryStore, text: str, damping: float, home: float
+    store: MemoryStore, text: str, damping: float, own_page_weight: float
 ) -> None:
     """Whether the question names entities or not; the push is asked for a high precision."""
     query = ask(store, text)
     gold = Gold.of([["Mars#chunk-1"]])
     one = Set("made-up", read_links(store), np.diff(store.adjacency().indptr), (see(query, "1", gold),))
-    settings = WalkSettings(damping=damping, temperature=0.02, entity_share=0.25, home=home, eps=1e-9)
+    settings = WalkSettings(
+        damping=damping, temperature=0.02, entity_share=0.25, own_page_weight=own_page_weight, eps=1e-9
+    )
     expected = [candidate.uri for candidate in WalkRetriever(settings).retrieve(query, 30)]
     assert len(expected) > 5
-    assert answer(one, Setting(Edges(home=home), seeds=Seeds(), damping=damping)) == [expected]
+    assert answer(one, Setting(Edges(own_page_weight=own_page_weight), seeds=Seeds(), damping=damping)) == [
+        expected
+    ]
 
 
 def test_every_column_leads_somewhere_and_sums_to_one(store: MemoryStore) -> None:
@@ -80,9 +84,11 @@ def test_home_weighs_only_on_the_way_from_the_page_to_its_chunks(store: MemorySt
     own, citing, listing = (
         graph.chunk_rows[uri] for uri in ("Goshen#chunk-1", "Asaph Hall#chunk-1", "Hub#Links#chunk-1")
     )
-    assert column(links, Edges(home=2), town) == pytest.approx({own: 2 / 4, citing: 1 / 4, listing: 1 / 4})
+    assert column(links, Edges(own_page_weight=2), town) == pytest.approx(
+        {own: 2 / 4, citing: 1 / 4, listing: 1 / 4}
+    )
     for chunk in (own, citing, listing):
-        assert column(links, Edges(home=2), chunk) == column(links, Edges(), chunk)
+        assert column(links, Edges(own_page_weight=2), chunk) == column(links, Edges(), chunk)
 
 
 def test_a_hub_is_entered_less_often(store: MemoryStore) -> None:

@@ -236,7 +236,7 @@ class MemoryStore:
         found = [n for n in found if not math.isnan(n.score)]
         return sorted(found, key=lambda n: rank_key(n.score, n.uri))[:k]
 
-    def reach(
+    def expand_nearest(
         self,
         labels: Sequence[Label],
         vector: Vectors,
@@ -259,7 +259,7 @@ class MemoryStore:
 
         return sorted(found.values(), key=order)[:limit]
 
-    def words(self, terms: Sequence[str], k: int) -> list[str]:
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         wanted = list(dict.fromkeys(terms))
         statistics = self.term_statistics(wanted)
         scored = []
@@ -417,11 +417,11 @@ class MemoryStore:
                 neighbours[b].add(a)
         indptr = np.cumsum([0, *(len(each) for each in neighbours)]).astype(np.int64)
         indices = np.array([j for each in neighbours for j in sorted(each)], dtype=np.int32)
-        homes = np.zeros((len(chunks) + len(entities), 2), dtype=np.int64)
+        own_chunks = np.zeros((len(chunks) + len(entities), 2), dtype=np.int64)
         for entity, row in entity_rows.items():
             rows = [chunk_rows[chunk.uri] for page, chunk in self._graph.chunks() if page.uri == entity]
-            homes[len(chunks) + row] = (min(rows), max(rows) + 1) if rows else (0, 0)
-        return Adjacency(chunks, entities, indptr, indices, homes, chunk_rows, entity_rows)
+            own_chunks[len(chunks) + row] = (min(rows), max(rows) + 1) if rows else (0, 0)
+        return Adjacency(chunks, entities, indptr, indices, own_chunks, chunk_rows, entity_rows)
 
     def chunk_uris(self) -> list[str]:
         return [c.uri for _, c in self._graph.chunks()]

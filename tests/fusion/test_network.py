@@ -42,7 +42,7 @@ def table(columns: tuple[str, ...] = LAYOUT.retrievers, seed: int = 0, n: int = 
         columns=columns,
         raw=raw[:, kept],
         ranks=ranks[:, kept],
-        via=({},) * n,
+        source_nodes=({},) * n,
         signals={"coverage": generator.random(n), "linked": generator.random(n)},
         question={"terms": 3.0},
     )
@@ -85,7 +85,7 @@ def test_the_columns_by_hand() -> None:
         columns=("vector", "entity", "lexical"),
         raw=np.array([[0.8, np.nan, 3.0], [0.6, 0.5, 3.0]]),
         ranks=np.array([[1, 0, 2], [2, 1, 0]]),
-        via=({}, {}),
+        source_nodes=({}, {}),
         signals={"coverage": np.array([1.0, 0.5]), "linked": np.array([np.e, 1.0])},
         question={"terms": 4.0},
     )
@@ -140,7 +140,7 @@ def test_contributions_add_up_to_the_score(seed: int, n: int) -> None:
         fused = NetworkFusion(network(seed=seed), LAYOUT).fuse(asked)
         shares = fused.explain(range(n))
         assert shares.shape == (n, len(columns))
-        np.testing.assert_allclose(shares.sum(axis=1), fused.scores, atol=1e-4)
+        np.testing.assert_allclose(fused.baseline + shares.sum(axis=1), fused.scores, atol=1e-4)
 
 
 def test_shapley_values_are_means_over_all_orders() -> None:

@@ -27,7 +27,7 @@ def table(columns: dict[str, list[float]], ranks: list[list[int]] | None = None)
         columns=tuple(columns),
         raw=raw,
         ranks=given_ranks,
-        via=tuple({} for _ in range(count)),
+        source_nodes=tuple({} for _ in range(count)),
     )
 
 

@@ -52,7 +52,7 @@ def test_documents_are_the_hits_of_the_engine_field_by_field(
     hits = engine.search(QUESTION, 3, explain=True)
     assert len(documents) == 3
     for document, hit in zip(documents, hits, strict=True):
-        fields = {**hit_json(hit), "idle": hit.idle, "headings": [hit.page], "source": hit.uri}
+        fields = {**hit_json(hit), "headings": [hit.page], "source": hit.uri}
         assert (document.id, document.page_content) == (hit.uri, fields.pop("text"))
         assert document.metadata == fields
         assert sum(document.metadata["contributions"].values()) == pytest.approx(hit.score, rel=1e-4)

@@ -188,7 +188,7 @@ def test_paths_of_the_best_sub_graph_are_offered_written_out() -> None:
 def test_a_chosen_section_gives_its_direct_chunks_by_own_cosine() -> None:
     store = store_of(SOLAR, {"Mars": 0.9, "Mars#Moons#chunk-2": 0.8, "Mars#Moons#chunk-1": 0.3})
     found = PathRetriever(selector=Choose("Mars#Moons")).retrieve(ask(store))
-    assert [(c.uri, c.score, c.via) for c in found] == [
+    assert [(c.uri, c.score, c.source_node) for c in found] == [
         ("Mars#Moons#chunk-2", 1.0, "Mars#Moons"),
         ("Mars#Moons#chunk-1", 1.0, "Mars#Moons"),
     ]
@@ -205,7 +205,7 @@ def test_a_chosen_path_gives_chunks_that_speak_of_it() -> None:
     store = store_of(SOLAR, {"Phobos": 0.9, "Asaph Hall": 0.5})
     path = "Phobos -[discoverer]-> Asaph Hall"
     found = PathRetriever(PathSettings(entities=1), Choose(path)).retrieve(ask(store))
-    assert [(c.uri, c.via) for c in found] == [("Phobos#chunk-1", path)]
+    assert [(c.uri, c.source_node) for c in found] == [("Phobos#chunk-1", path)]
 
 
 def test_a_language_model_behind_an_endpoint_chooses_among_what_was_offered() -> None:
@@ -217,7 +217,7 @@ def test_a_language_model_behind_an_endpoint_chooses_among_what_was_offered() ->
         retriever = PathRetriever(settings, LlmSelector(OpenAIChatModel("tiny", Endpoint(server.base_url))))
         server.script += [chat("2, 99"), error(400, "no such model")]
         found = retriever.retrieve(ask(store, "Who found the moons?"))
-        assert [(c.uri, c.via) for c in found] == [
+        assert [(c.uri, c.source_node) for c in found] == [
             ("Mars#Moons#chunk-1", "Mars#Moons"),
             ("Mars#Moons#chunk-2", "Mars#Moons"),
         ]
@@ -231,7 +231,7 @@ def test_several_choices_are_united_and_cut_to_the_depth() -> None:
     store = store_of(SOLAR, {"Mars": 0.9, "Mars#Missions#chunk-1": 0.7})
     retriever = PathRetriever(selector=Choose("Mars#Moons", "Mars#Missions"))
     found = retriever.retrieve(ask(store))
-    assert [c.via for c in found] == ["Mars#Missions", "Mars#Moons", "Mars#Moons"]
+    assert [c.source_node for c in found] == ["Mars#Missions", "Mars#Moons", "Mars#Moons"]
     assert retriever.retrieve(ask(store), 1) == found[:1]
 
 

@@ -106,11 +106,11 @@ def test_the_queue_may_wrap_around() -> None:
 
 
 def test_home_by_hand() -> None:
-    """The middle of a star settles 1/2; of the other half, three parts of five go to its home and one to each other."""
+    """The middle of a star settles 1/2; of the other half, three parts of five go to its own chunk, one to each other."""
     matrix = csr(4, [(0, 1), (0, 2), (0, 3)])
-    homes = np.array([[2, 3], [0, 0], [0, 0], [0, 0]])
+    own_chunks = np.array([[2, 3], [0, 0], [0, 0], [0, 0]])
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    mass = push(indptr, indices, np.array([0]), np.array([1.0]), 0.5, 0.2, homes, 3.0)
+    mass = push(indptr, indices, np.array([0]), np.array([1.0]), 0.5, 0.2, own_chunks, 3.0)
     assert mass.tolist() == pytest.approx([0.5, 0.0, 0.15, 0.0])
 
 
@@ -129,9 +129,9 @@ def test_seeds_that_are_no_nodes_are_refused() -> None:
     with pytest.raises(InputError, match="both"):
         push(indptr, indices, np.array([0, 1]), np.array([1.0]))
     with pytest.raises(InputError, match=r"\(n, 2\)"):
-        push(indptr, indices, np.array([0]), np.array([1.0]), homes=np.zeros((1, 2), dtype=np.int64))
+        push(indptr, indices, np.array([0]), np.array([1.0]), own_chunks=np.zeros((1, 2), dtype=np.int64))
     with pytest.raises(ConfigurationError, match="home"):
-        push(indptr, indices, np.array([0]), np.array([1.0]), home=0)
+        push(indptr, indices, np.array([0]), np.array([1.0]), own_page_weight=0)
     with pytest.raises(ConfigurationError, match="eps"):
         run(csr(2, [(0, 1)]), {0: 1.0}, eps=0)
     with pytest.raises(ConfigurationError, match="damping"):

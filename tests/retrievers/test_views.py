@@ -54,7 +54,7 @@ def test_page_returns_all_chunks_below_the_nearest_pages() -> None:
         "Phobos#chunk-1",
     ]
     assert scores(found) == [0.8, 0.8, 0.8, 0.8, 0.6]
-    assert {candidate.via for candidate in found[:4]} == {"Mars"}
+    assert {candidate.source_node for candidate in found[:4]} == {"Mars"}
     assert uris(PageRetriever(PageSettings(pages=2)).retrieve(ask(store), 2)) == uris(found)[:2]
 
 
@@ -69,7 +69,7 @@ def test_section_returns_direct_children_of_the_nearest_sections_and_leads() -> 
     store = store_of(SOLAR, {"Mars#Moons": 0.9, "Earth": 0.7, "Mars": 0.2})
     found = SectionRetriever(SectionSettings(sections=2)).retrieve(ask(store))
     assert uris(found) == ["Mars#Moons#chunk-1", "Mars#Moons#chunk-2", "Earth#chunk-1"]
-    assert [candidate.via for candidate in found] == ["Mars#Moons", "Mars#Moons", "Earth"]
+    assert [candidate.source_node for candidate in found] == ["Mars#Moons", "Mars#Moons", "Earth"]
     got = SectionRetriever().score(ask(store), ["Mars#chunk-1", "Mars#Moons#chunk-2"])
     assert got.round(5).tolist() == [0.2, 0.9]
 
@@ -79,7 +79,7 @@ def test_entity_returns_chunks_citing_the_nearest_entities_with_the_best_of_them
     store = store_of(SOLAR, {"Phobos": 0.9, "Deimos": 0.95, "Asaph Hall": 0.7})
     found = EntityRetriever(EntitySettings(entities=3)).retrieve(ask(store))
     assert uris(found) == ["Mars#Moons#chunk-1", "Phobos#chunk-1", "Mars#Moons#chunk-2"]
-    assert [candidate.via for candidate in found] == ["Deimos", "Asaph Hall", "Asaph Hall"]
+    assert [candidate.source_node for candidate in found] == ["Deimos", "Asaph Hall", "Asaph Hall"]
 
 
 def test_entity_has_no_score_for_a_chunk_without_citations() -> None:

@@ -80,9 +80,9 @@ def test_a_side_without_seeds_cedes_its_share() -> None:
 
 
 @pytest.mark.parametrize("home", [0.5, 1.0, 8.0])
-def test_scores_are_those_of_networkx_on_the_same_graph(home: float) -> None:
+def test_scores_are_those_of_networkx_on_the_same_graph(own_page_weight: float) -> None:
     """Nodes: chunks and entities; edges: chunk - cited entity, chunk - own page, the way from the page to the chunk
-    ``home`` times as heavy; damping 0.5."""
+    ``own_page_weight`` times as heavy; damping 0.5."""
     store = store_of(HOPS, {"Phobos#chunk-1": 0.8})
     query = ask(store, "What is near Mars?")
     graph = nx.DiGraph()
@@ -90,12 +90,14 @@ def test_scores_are_those_of_networkx_on_the_same_graph(home: float) -> None:
         for node in store.expand([each.title], Hop.BELOW)[each.title]:
             for entity in {each.title, *store.cited([node])[node]}:
                 graph.add_edge(("chunk", node), ("entity", entity), weight=1.0)
-                own = home if entity == each.title else 1.0
+                own = own_page_weight if entity == each.title else 1.0
                 graph.add_edge(("entity", entity), ("chunk", node), weight=own)
     seeds = {("chunk", "Phobos#chunk-1"): 0.5, ("entity", "Mars"): 0.5}
     theirs = nx.pagerank(graph, 0.5, seeds, tol=1e-14, max_iter=500)
     chunks = store.chunk_uris()
-    settings = WalkSettings(seed_chunks=1, eps=1e-10, entity_share=0.5, damping=0.5, home=home)
+    settings = WalkSettings(
+        seed_chunks=1, eps=1e-10, entity_share=0.5, damping=0.5, own_page_weight=own_page_weight
+    )
     ours = WalkRetriever(settings).score(query, chunks)
     np.testing.assert_allclose(ours, [theirs["chunk", uri] for uri in chunks], atol=1e-8)
 

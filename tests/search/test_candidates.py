@@ -63,11 +63,11 @@ def test_rows_are_the_union_by_uri_and_ranks_are_places_in_each_list() -> None:
             candidate.uri: rank for rank, candidate in enumerate(found, 1)
         }
         for candidate in found:
-            assert table.via[table.chunks.index(candidate.uri)][name] == candidate.via
+            assert table.source_nodes[table.chunks.index(candidate.uri)][name] == candidate.source_node
     assert (table.returned == (table.ranks > 0)).all()
     assert all(
-        set(via) == {c for c in RETRIEVERS if row[table.column(c)]}
-        for via, row in zip(table.via, table.returned, strict=True)
+        set(source_node) == {c for c in RETRIEVERS if row[table.column(c)]}
+        for source_node, row in zip(table.source_nodes, table.returned, strict=True)
     )
 
 
@@ -115,10 +115,10 @@ def test_asking_all_at_once_gives_the_same_table_and_asks_nothing_twice(
     monkeypatch.setattr(store, "nearest", slowly)
     monkeypatch.setattr(store, "remote", True)
     at_once = gather(ask(store, TEXT), make_retrievers())
-    assert (at_once.chunks, at_once.columns, at_once.via) == (
+    assert (at_once.chunks, at_once.columns, at_once.source_nodes) == (
         one_by_one.chunks,
         one_by_one.columns,
-        one_by_one.via,
+        one_by_one.source_nodes,
     )
     np.testing.assert_array_equal(at_once.raw, one_by_one.raw)
     np.testing.assert_array_equal(at_once.ranks, one_by_one.ranks)
@@ -147,11 +147,11 @@ def test_what_is_remembered_is_made_once_however_many_ask() -> None:
         return len(made)
 
     with ThreadPoolExecutor(8) as threads:
-        assert set(threads.map(lambda _: query.remember("key", make), range(8))) == {1}
+        assert set(threads.map(lambda _: query.memoize("key", make), range(8))) == {1}
     with pytest.raises(ZeroDivisionError):
-        query.remember("other", lambda: 1 // 0)
+        query.memoize("other", lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError):
-        query.remember("other", lambda: 1)
+        query.memoize("other", lambda: 1)
 
 
 def test_an_empty_store_gives_an_empty_table() -> None:
@@ -177,7 +177,7 @@ from tests.search.test_candidates import COSINES, TEXT
 from trivium.search.candidates import gather
 from trivium.retrievers.registry import make_retrievers
 table = gather(ask(store_of(SOLAR, COSINES), TEXT), make_retrievers())
-said = repr((table.chunks, table.columns, table.via)).encode() + table.raw.tobytes() + table.ranks.tobytes()
+said = repr((table.chunks, table.columns, table.source_nodes)).encode() + table.raw.tobytes() + table.ranks.tobytes()
 print(hashlib.sha256(said).hexdigest())
 """
 

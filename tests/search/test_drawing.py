@@ -36,10 +36,10 @@ def store() -> MemoryStore:
     return store
 
 
-def drawn(store: MemoryStore, uri: str, via: dict[str, str]) -> Drawing:
+def drawn(store: MemoryStore, uri: str, source_node: dict[str, str]) -> Drawing:
     (record,) = store.fetch([uri])
     assert isinstance(record, ChunkRecord)
-    return way_to(Query(ASKED, QUESTION, store), record, via)
+    return way_to(Query(ASKED, QUESTION, store), record, source_node)
 
 
 def edges(drawing: Drawing) -> set[tuple[str, str, str]]:
@@ -57,8 +57,8 @@ def test_what_was_found_by_itself_hangs_on_the_question(store: MemoryStore) -> N
 
 
 def test_pages_sections_and_entities_stand_between(store: MemoryStore) -> None:
-    via = {"page": "Phobos", "section": "Phobos#Name", "entity": "Hall", "path": "Phobos#Name"}
-    drawing = drawn(store, "Phobos#Name#chunk-1", via)
+    source_node = {"page": "Phobos", "section": "Phobos#Name", "entity": "Hall", "path": "Phobos#Name"}
+    drawing = drawn(store, "Phobos#Name#chunk-1", source_node)
     goal = "Phobos#Name#chunk-1"
     assert edges(drawing) == {
         (ASKED, "like", "Phobos"),

@@ -54,9 +54,9 @@ def test_a_frozen_store_sees_nothing_that_comes_later(store: Path) -> None:
             engine.remove(["Mars"])
             assert engine.store.chunk_uris() != before[1]
             assert (frozen.info(), frozen.chunk_uris(), frozen.page_text("Mars"), frozen.state) == before
-            assert frozen.fetch(["Mars#chunk-1"])[0].page == "Mars" and "Mars#chunk-1" in frozen.words(
-                ["red"], 5
-            )
+            assert frozen.fetch(["Mars#chunk-1"])[
+                0
+            ].page == "Mars" and "Mars#chunk-1" in frozen.keyword_search(["red"], 5)
             with pytest.raises(StoreError, match="reading only"):
                 frozen.delete(["Phobos"])
         with pytest.raises(StoreError, match="closed"):

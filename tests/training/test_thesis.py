@@ -45,7 +45,7 @@ def _hit(number: int, returned: dict[str, dict[int, float]], candidates: int, go
         columns=RETRIEVERS,
         raw=raw,
         ranks=ranks,
-        via=({},) * candidates,
+        source_nodes=({},) * candidates,
         signals={"coverage": np.zeros(candidates)},
         question={"terms": 1.0},
     )

@@ -39,7 +39,7 @@ def hit_of(number: int, page: str, generator: np.random.Generator, *, signal: fl
         columns=RETRIEVERS,
         raw=scores,
         ranks=np.where(ranks <= 15, ranks, 0),
-        via=({},) * CANDIDATES,
+        source_nodes=({},) * CANDIDATES,
         signals={"coverage": generator.random(CANDIDATES), "linked": np.full(CANDIDATES, np.nan)},
         question={"terms": float(number % 5)},
     )

@@ -151,20 +151,21 @@ def _snippet(text: str) -> str:
 
 
 def _print_explanation(hit: Hit) -> None:
-    """What each view adds to what an average candidate has; together that is the score."""
-    values = {name: value - hit.idle for name, value in hit.contributions.items()}
-    values = values or dict.fromkeys(sorted(hit.provenance), 0.0)
+    """What each retriever adds to the score of an average candidate; together that is the score."""
+    values = dict(hit.contributions) or dict.fromkeys(sorted(hit.provenance), 0.0)
     largest = max(map(abs, values.values()), default=0.0)
-    if hit.idle != 0:
-        _print_contribution("average", hit.idle * len(values), 0.0, "before the views speak")
+    if hit.baseline != 0:
+        _print_contribution("baseline", hit.baseline, 0.0, "an average candidate")
     small = [
         name
         for name in values
         if abs(values[name]) < _SMALL * largest or (values[name] == 0 and name not in hit.provenance)
     ]
     for name in sorted(values.keys() - small, key=lambda name: (-values[name], name)):
-        via = hit.provenance.get(name)
-        found = "" if via is None else f"found through {via}" if via else "found directly"
+        source_node = hit.provenance.get(name)
+        found = (
+            "" if source_node is None else f"found through {source_node}" if source_node else "found directly"
+        )
         _print_contribution(name, values[name], largest, found)
     finders = [name for name in small if name in hit.provenance]
     if finders:

@@ -25,7 +25,7 @@ def ranges_by_owner(owners: Places, count: int) -> Places:
 
 
 def own_chunk_ranges(pages: Places, entities: int) -> Places:
-    """What :attr:`trivium.graph.store.Adjacency.homes` holds (nodes x 2), from the entity that is each chunk's page
+    """What :attr:`trivium.graph.store.Adjacency.own_chunks` holds (nodes x 2), from the entity that is each chunk's page
     (chunks,), -1 where there is none, and the number of entities.
 
     >>> own_chunk_ranges(np.array([1, 1]), 2).tolist()

@@ -18,14 +18,14 @@ Floats = NDArray[np.float64]
 class Fused:
     """The outcome for one question's candidates.
 
-    ``scores`` (n,): higher is better. ``explain(rows)`` (r, m): what each column of the table added to the scores of
-    these rows; ``explain(rows).sum(axis=1) == scores[rows]``. ``idle`` is what a column adds that tells nothing: more
-    speaks for a candidate, less against it.
+    ``scores`` (n,): higher is better. ``baseline`` is the score of an average candidate (SHAP's base value), and
+    ``explain(rows)`` (r, m) what each column of the table added to it in these rows:
+    ``baseline + explain(rows).sum(axis=1) == scores[rows]``.
     """
 
     scores: Floats
     explain: Callable[[Sequence[int]], Floats]
-    idle: float = 0.0
+    baseline: float = 0.0
 
 
 class Fusion(Protocol):

@@ -47,7 +47,7 @@ def hit_list(
     """The hit list of a question whose gold are ``groups`` of chunks. What led to a candidate is not kept."""
     number = {uri: place for place, uris in enumerate(groups) for uri in uris}
     gold = np.array([number.get(uri, -1) for uri in table.chunks], dtype=np.int64)
-    bare = replace(table, via=({},) * len(table.chunks))
+    bare = replace(table, source_nodes=({},) * len(table.chunks))
     return HitList(question_id, question, bare, gold, len(groups), pages)
 
 
@@ -136,7 +136,7 @@ def load_hits(path: Path) -> HitFile:
                 columns=tuple(header["columns"]),
                 raw=raw[rows],
                 ranks=ranks[rows],
-                via=({},) * len(question["chunks"]),
+                source_nodes=({},) * len(question["chunks"]),
                 signals={name: signals[rows, column] for column, name in enumerate(header["signals"])},
                 question=dict(zip(header["numbers"], numbers[place].tolist(), strict=True)),
             )

@@ -102,36 +102,34 @@ class NetworkFusion:
             return Fused(scores, lambda _: np.zeros((0, len(table.columns))))
         average = rows.mean(axis=0)
         players = {name: own for name, own in self.layout.players.items() if name in table.columns}
-        # What an average candidate scores is no view's doing: where no view told anything the score would be 0, and
-        # Shapley's values of that are equal parts.
-        idle = float(self.network.logits(average[np.newaxis])[0]) / max(1, len(players))
+        baseline = float(self.network.logits(average[np.newaxis])[0])
 
         def explain(wanted: Sequence[int]) -> Floats:
             # Features of the question are alike in all rows: absent or present is one, they contribute nothing.
             groups = list(players.values())
             whole = np.zeros((len(wanted), len(table.columns)))
             columns = [table.column(name) for name in players]
-            whole[:, columns] = idle + shapley(self.network, rows[list(wanted)], average, groups)
+            whole[:, columns] = shapley(self.network, rows[list(wanted)], average, groups)
             return whole
 
-        return Fused(scores, explain, idle)
+        return Fused(scores, explain, baseline)
 
 
 def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) -> Fused:
     """The outcome for all candidates, of which only ``rows`` count: the others come 1 behind the last of those. No
-    retriever knows them, so that each has the same part in that."""
+    retriever knows them, so each contributes the same to that."""
     last = float(fused.scores.min()) - 1 if rows else 0.0
     scores = np.full(candidates, last)
     scores[list(rows)] = fused.scores
     place = {row: number for number, row in enumerate(rows)}
 
     def explain(wanted: Sequence[int]) -> Floats:
-        shares = np.full((len(wanted), columns), last / columns)
+        shares = np.full((len(wanted), columns), (last - fused.baseline) / columns)
         known = [number for number, row in enumerate(wanted) if row in place]
         shares[known] = fused.explain([place[wanted[number]] for number in known])
         return shares
 
-    return Fused(scores, explain, fused.idle)
+    return Fused(scores, explain, fused.baseline)
 
 
 def shapley(network: Network, rows: Floats, average: Floats, players: Sequence[Sequence[int]]) -> Floats:

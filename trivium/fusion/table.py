@@ -17,7 +17,7 @@ class Table:
 
     ``raw`` (n x m) holds scores in each retriever's own unit, higher is better, NaN where there is none.
     ``ranks`` (n x m) is the place in the retriever's list from 1, and 0 where it did not return the chunk.
-    ``via`` has for each chunk, by retriever that returned it, the node that led there (empty: none did).
+    ``source_nodes`` has for each chunk, by retriever that returned it, the node that led there (empty: none did).
     ``signals`` are further columns (n,) by name, NaN where there is nothing to say, and ``question`` numbers of the
     question itself: both only where a fusion asks for them (:attr:`trivium.fusion.base.Fusion.needs_signals`).
     Raises FusionError when the shapes do not fit.
@@ -27,16 +27,17 @@ class Table:
     columns: tuple[str, ...]
     raw: NDArray[np.float64]
     ranks: NDArray[np.int64]
-    via: tuple[Mapping[str, str], ...]
+    source_nodes: tuple[Mapping[str, str], ...]
     signals: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     question: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shape = (len(self.chunks), len(self.columns))
-        if self.raw.shape != shape or self.ranks.shape != shape or len(self.via) != len(self.chunks):
+        if self.raw.shape != shape or self.ranks.shape != shape or len(self.source_nodes) != len(self.chunks):
             raise FusionError(
                 f"a table of {shape[0]} chunks x {shape[1]} retrievers needs scores and ranks of that shape "
-                f"and one via a chunk, got {self.raw.shape}, {self.ranks.shape} and {len(self.via)}"
+                f"and one map of source nodes a chunk, got {self.raw.shape}, "
+                f"{self.ranks.shape} and {len(self.source_nodes)}"
             )
         wrong = [name for name, values in self.signals.items() if values.shape != shape[:1]]
         if wrong:
@@ -52,7 +53,7 @@ class Table:
             columns=self.columns,
             raw=self.raw[some],
             ranks=self.ranks[some],
-            via=tuple(self.via[row] for row in some),
+            source_nodes=tuple(self.source_nodes[row] for row in some),
             signals={name: values[some] for name, values in self.signals.items()},
             question=self.question,
         )

@@ -47,11 +47,11 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A chunk reached from a node: ``via`` is that node, ``score`` its cosine with the question, ``cosine``
+    """A chunk reached from a node: ``source_node`` is that node, ``score`` its cosine with the question, ``cosine``
     the chunk's own, ``position`` the chunk's place on its page."""
 
     uri: str
-    via: str
+    source_node: str
     score: float
     cosine: float
     position: int
@@ -132,7 +132,8 @@ class Adjacency:
 
     Symmetric, unweighted, CSR: the neighbours of node i are ``indices[indptr[i]:indptr[i+1]]``. Edges join a
     chunk with each entity it cites and with its own page, each pair once. Chunks and entities are in uri order.
-    ``homes`` (nodes x 2) are the first of the chunks on an entity's own page and the node after the last, both 0 for an
+    ``own_chunks`` (nodes x 2) are the first of the chunks on an entity's own page and the node after the last, both
+    0 for an
     entity without a page and for chunks.
     """
 
@@ -140,7 +141,7 @@ class Adjacency:
     entities: Sequence[str]
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
-    homes: NDArray[np.int64]
+    own_chunks: NDArray[np.int64]
     chunk_rows: Mapping[str, int]
     entity_rows: Mapping[str, int]
 
@@ -283,7 +284,7 @@ class GraphStore(Protocol):
         """The k nodes of any of the labels whose embedding has the highest cosine."""
         ...
 
-    def reach(
+    def expand_nearest(
         self,
         labels: Sequence[Label],
         vector: Vectors,
@@ -297,7 +298,7 @@ class GraphStore(Protocol):
         with the best. Ordered by score, then own cosine, then position, then uri; cut to ``limit``."""
         ...
 
-    def words(self, terms: Sequence[str], k: int) -> list[str]:
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         """Candidate chunks that contain some of the (stemmed) terms, about the k best by this engine's BM25 over
         headings + text. Uris, best first."""
         ...

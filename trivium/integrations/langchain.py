@@ -76,7 +76,8 @@ class TriviumRetriever(BaseRetriever):
 
     A document's ``id`` is the passage's uri, its text the passage. Its ``metadata`` are the fields of a
     :class:`~trivium.types.Hit` (``uri``, ``page``, ``section``, ``kind``, ``start``, ``end``, ``score``, ``rank``,
-    ``contributions``, ``provenance``, ``idle``), ``headings`` (title and headings, to be read) and ``source`` (the uri
+    ``contributions``, ``provenance``, ``baseline``), ``headings`` (title and headings, to be read) and ``source``
+    (the uri
     once more, where chains that name their sources look for it).
     """
 
@@ -171,7 +172,7 @@ def document(hit: Hit) -> Document:
     """A hit as LangChain knows documents."""
     fields: dict[str, Any] = {**hit_json(hit)}
     del fields["text"]
-    fields |= {"idle": hit.idle, "headings": headings_of(hit.section), "source": hit.uri}
+    fields |= {"headings": headings_of(hit.section), "source": hit.uri}
     return Document(id=hit.uri, page_content=hit.text, metadata=fields)
 
 

@@ -41,12 +41,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk some retriever proposes; higher scores are better. ``via`` names the node that led there
+    """A chunk some retriever proposes; higher scores are better. ``source_node`` names the node that led there
     (a page, a section, an entity, a path), empty when the chunk was found by itself."""
 
     uri: str
     score: float
-    via: str = ""
+    source_node: str = ""
 
 
 @dataclass(eq=False)
@@ -69,7 +69,7 @@ class Query:
         if self.vector.ndim != 1:
             raise InputError(f"a query vector must be 1-D, got shape {self.vector.shape}")
 
-    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+    def memoize(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` answers, made once per key; who asks meanwhile waits for it. A key must determine its
         answer: retrievers use themselves (they are frozen) or themselves and the arguments."""
         with self._lock:
@@ -92,26 +92,26 @@ class Query:
 
     def term_counts(self, chunks: Sequence[str]) -> TermCounts:
         """How often and where the question's terms occur in chunks; the store is asked once a chunk."""
-        return self.remember("term_counts", lambda: KnownCounts(self.store, self.terms)).of(chunks)
+        return self.memoize("term_counts", lambda: KnownCounts(self.store, self.terms)).of(chunks)
 
     def chunk_rows(self, chunks: Sequence[str]) -> NDArray[np.int64]:
         """Rows of chunks in the graph that the walk runs on (n,), -1 where they are not in it; found once for the same
         chunks."""
         asked = tuple(chunks)
         rows = self.store.adjacency().chunk_rows
-        return self.remember(
+        return self.memoize(
             ("chunk_rows", asked), lambda: np.array([rows.get(uri, -1) for uri in asked], dtype=np.int64)
         )
 
     @property
     def term_statistics(self) -> TermStatistics:
         """What the corpus knows of the question's terms."""
-        return self.remember("term_statistics", lambda: self.store.term_statistics(self.terms))
+        return self.memoize("term_statistics", lambda: self.store.term_statistics(self.terms))
 
     @property
     def named_entities(self) -> list[str]:
         """Uris of the entities the question names, distinct, in order of appearance."""
-        return self.remember("named_entities", self._find_named_entities)
+        return self.memoize("named_entities", self._find_named_entities)
 
     def _find_named_entities(self) -> list[str]:
         mentions = find_names(self.text, self.store.lookup_names)
@@ -121,7 +121,7 @@ class Query:
         """The k nearest nodes of a label. The store is asked once a label unless more than foreseen
         (:data:`PREFETCHED`) are wanted."""
         asked = max(k, PREFETCHED.get(label, PREFETCHED_OTHERS))
-        found = self.remember(
+        found = self.memoize(
             ("nearest", label, asked),
             lambda: self.store.nearest([label], self.vector, asked, exact=self.exact),
         )
@@ -130,7 +130,7 @@ class Query:
     def closest_chunks(self, k: int) -> list[Neighbour]:
         """The k chunks of the highest closeness among the nearest (:data:`PREFETCHED`, or k if that is more)."""
         asked = max(k, PREFETCHED[Label.CHUNK])
-        return self.remember(("closest", asked), lambda: self._find_closest(asked))[:k]
+        return self.memoize(("closest", asked), lambda: self._find_closest(asked))[:k]
 
     def _find_closest(self, asked: int) -> list[Neighbour]:
         near = self.nearest(Label.CHUNK, asked)
@@ -144,12 +144,12 @@ class Query:
 
     @property
     def _sentences(self) -> KnownSentences:
-        return self.remember("sentences", lambda: KnownSentences(self.store, self.vector))
+        return self.memoize("sentences", lambda: KnownSentences(self.store, self.vector))
 
     def similarities(self, chunks: Sequence[str]) -> Similarities:
         """Cosines of chunks in every view; asked once for the same chunks."""
         asked = tuple(chunks)
-        return self.remember(("similarities", asked), lambda: self.store.similarities(self.vector, asked))
+        return self.memoize(("similarities", asked), lambda: self.store.similarities(self.vector, asked))
 
 
 class Retriever(Protocol):

@@ -66,7 +66,7 @@ class DiffusionRetriever:
         return np.array([scores.get(uri, np.nan) for uri in chunks], dtype=np.float64)
 
     def _solution(self, query: Query) -> dict[str, float]:
-        return query.remember(self, lambda: self._solve(query))
+        return query.memoize(self, lambda: self._solve(query))
 
     def _solve(self, query: Query) -> dict[str, float]:
         from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.common.compiled

@@ -38,7 +38,7 @@ class LexicalRetriever:
         if not query.terms:
             return []
         count = self.settings.chunks if depth is None else depth
-        found = query.store.words(query.terms, max(count, self.settings.candidates))
+        found = query.store.keyword_search(query.terms, max(count, self.settings.candidates))
         scores = self.score(query, found)
         best = best_rows(scores, found, count)
         return [Candidate(found[row], float(scores[row])) for row in best]

@@ -46,7 +46,7 @@ class PathRetriever:
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         check_depth(depth)
         found = self._chunks(query)
-        return [Candidate(uri, 1.0, via) for uri, via in found.items()][:depth]
+        return [Candidate(uri, 1.0, source_node) for uri, source_node in found.items()][:depth]
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         found = self._chunks(query)
@@ -64,7 +64,7 @@ class PathRetriever:
         return options
 
     def _chunks(self, query: Query) -> dict[str, str]:
-        return query.remember(self, lambda: self._find(query))
+        return query.memoize(self, lambda: self._find(query))
 
     def _find(self, query: Query) -> dict[str, str]:
         """Chunk -> the option that led to it, best chunk first."""

@@ -5,7 +5,8 @@ residual there and spreads the rest evenly over its neighbours. Nodes are pushed
 their residual exceeds ``eps`` times their degree. Source: Andersen, Chung and Lang, *Local Graph Partitioning
 using PageRank Vectors* (2006).
 
-What is left undone is bounded: on a symmetric graph (``home`` 1) ``0 <= exact - mass <= eps * degree`` for every node,
+What is left undone is bounded: on a symmetric graph (``own_page_weight`` 1) ``0 <= exact - mass <= eps * degree``
+for every node,
 and the work by ``1 / (eps (1 - damping))`` edge visits whatever the size of the graph.
 """
 
@@ -27,21 +28,22 @@ def push(
     seeds_mass: Floats,
     damping: float = 0.5,
     eps: float = 1e-6,
-    homes: NDArray[np.int64] | None = None,
-    home: float = 1.0,
+    own_chunks: NDArray[np.int64] | None = None,
+    own_page_weight: float = 1.0,
 ) -> Floats:
     """Stationary mass (n,) of every node of the CSR graph, at least 0, at most 1 in sum.
 
     ``seeds_idx`` (distinct nodes) and ``seeds_mass`` (positive, summing to 1) say where the walker starts and
     returns to with probability ``1 - damping``, 0 <= damping < 1; from a node without neighbours always.
-    A step from node i to a node of the stretch ``homes[i]`` (n x 2: its first node, and the one after the last), as far
-    as they are neighbours, is ``home`` times as likely as any other of its steps.
+    A step from node i to a node of the range ``own_chunks[i]`` (n x 2: its first node, and the one after the last),
+    as far
+    as they are neighbours, is ``own_page_weight`` times as likely as any other of its steps.
     The same arguments give the same bits: the queue starts in the order of the seeds.
     Raises InputError for seeds that are not distinct nodes, ConfigurationError for settings that do not fit.
     """
     check_damping("damping", damping)
-    if not 0 < home < float("inf"):
-        raise ConfigurationError(f"home must be positive and finite, got {home}")
+    if not 0 < own_page_weight < float("inf"):
+        raise ConfigurationError(f"own_page_weight must be positive and finite, got {own_page_weight}")
     if not eps > 0:
         raise ConfigurationError(f"eps must be positive, got {eps}")
     size = indptr.size - 1
@@ -53,16 +55,16 @@ def push(
         raise InputError(f"seeds must be nodes 0..{size - 1}, got {seeds_idx.min()}..{seeds_idx.max()}")
     if np.unique(seeds_idx).size != seeds_idx.size:
         raise InputError("seeds must be distinct nodes")
-    if homes is None:
-        homes = np.zeros((size, 2), dtype=np.int64)
-    if homes.shape != (size, 2):
-        raise InputError(f"homes must be (n, 2) for {size} nodes, got {homes.shape}")
+    if own_chunks is None:
+        own_chunks = np.zeros((size, 2), dtype=np.int64)
+    if own_chunks.shape != (size, 2):
+        raise InputError(f"own_chunks must be (n, 2) for {size} nodes, got {own_chunks.shape}")
     # numpy takes these from zero pages of the system: only what the walk touches is ever written.
     mass = np.zeros(size)
     residual = np.zeros(size)
     residual[seeds_idx] = seeds_mass
     seeds = np.asarray(seeds_idx, dtype=np.int64)
-    lost = _push(indptr, indices, homes, seeds, mass, residual, damping, eps, home)
+    lost = _push(indptr, indices, own_chunks, seeds, mass, residual, damping, eps, own_page_weight)
     if lost > 0:  # see pagerank_dense: returning from dead ends = scaling what does not leak
         mass /= 1 - lost
     return mass
@@ -72,13 +74,13 @@ def push(
 def _push(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
-    homes: NDArray[np.int64],
+    own_chunks: NDArray[np.int64],
     seeds: NDArray[np.int64],
     mass: Floats,
     residual: Floats,
     damping: float,
     eps: float,
-    home: float,
+    own_page_weight: float,
 ) -> float:
     """Fills ``mass``; answers how much was lost at nodes without neighbours."""
     size = mass.size
@@ -105,17 +107,17 @@ def _push(
         if first == last:
             lost += damping * amount
             continue
-        start = homes[node, 0]
-        end = homes[node, 1]
+        start = own_chunks[node, 0]
+        end = own_chunks[node, 1]
         weight = float(last - first)
         if end > start:
             for position in range(first, last):
                 if start <= indices[position] < end:
-                    weight += home - 1
+                    weight += own_page_weight - 1
         share = damping * amount / weight
         for position in range(first, last):
             neighbour = indices[position]
-            residual[neighbour] += share * home if start <= neighbour < end else share
+            residual[neighbour] += share * own_page_weight if start <= neighbour < end else share
             if not waiting[neighbour] and residual[neighbour] > eps * (
                 indptr[neighbour + 1] - indptr[neighbour]
             ):

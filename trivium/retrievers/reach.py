@@ -14,5 +14,5 @@ def reached(
     """Chunks along ``hop`` from the ``nodes`` nearest nodes, in one round trip. A chunk has the score of its
     best node; ties (all chunks of one page share a score) go by its own cosine, then position, then uri."""
     check_depth(depth)
-    found = query.store.reach(labels, query.vector, nodes, hop, depth, exact=query.exact)
-    return [Candidate(chunk.uri, chunk.score, chunk.via) for chunk in found]
+    found = query.store.expand_nearest(labels, query.vector, nodes, hop, depth, exact=query.exact)
+    return [Candidate(chunk.uri, chunk.score, chunk.source_node) for chunk in found]

@@ -105,7 +105,7 @@ def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
 def _cited_on(graph: Adjacency, pages: Rows) -> Rows:
     """Numbers of the entities that chunks of the pages are linked with."""
     found: list[Rows] = [np.empty(0, dtype=np.int64)]
-    for start, end in graph.homes[len(graph.chunks) + pages].tolist():
+    for start, end in graph.own_chunks[len(graph.chunks) + pages].tolist():
         end = min(end, start + LARGEST_PAGE)
         linked = graph.indices[graph.indptr[start] : graph.indptr[end]]
         found.append(linked.astype(np.int64) - len(graph.chunks))

@@ -26,7 +26,8 @@ class WalkSettings:
     """``chunks``: how many are returned when no depth is asked for. ``seed_chunks`` and ``seed_entities``:
     from how many nearest chunks, and nearest entities where the question names none, the walk starts.
     ``temperature``: of the softmax over their cosines, smaller is sharper. ``entity_share``: of seed mass.
-    ``damping``: probability of following a link. ``home``: how much likelier the walker on a page goes to one of its own
+    ``damping``: probability of following a link. ``own_page_weight``: how much likelier the walker on a page goes to
+    one of its own
     passages than to one that cites it. ``eps``: precision, see :mod:`trivium.retrievers.push`."""
 
     chunks: int = 20
@@ -35,7 +36,7 @@ class WalkSettings:
     temperature: float = 0.02
     entity_share: float = 0.25
     damping: float = 0.5
-    home: float = 8.0
+    own_page_weight: float = 8.0
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
@@ -47,8 +48,10 @@ class WalkSettings:
             raise ConfigurationError(f"walk.temperature must be positive, got {self.temperature}")
         if not 0 <= self.entity_share <= 1:
             raise ConfigurationError(f"walk.entity_share must be in [0, 1], got {self.entity_share}")
-        if not 0 < self.home < float("inf"):
-            raise ConfigurationError(f"walk.home must be positive and finite, got {self.home}")
+        if not 0 < self.own_page_weight < float("inf"):
+            raise ConfigurationError(
+                f"walk.own_page_weight must be positive and finite, got {self.own_page_weight}"
+            )
         if not 0 < self.eps < 1:
             raise ConfigurationError(f"walk.eps must be in (0, 1), got {self.eps}")
 
@@ -75,7 +78,7 @@ class WalkRetriever:
         return np.where(rows >= 0, mass[rows], np.nan) if len(mass) else np.full(len(chunks), np.nan)
 
     def _solution(self, query: Query, graph: Adjacency) -> Floats:
-        return query.remember(self, lambda: self._solve(query, graph))
+        return query.memoize(self, lambda: self._solve(query, graph))
 
     def _solve(self, query: Query, graph: Adjacency) -> Floats:
         from trivium.retrievers.push import push  # loads numba, see trivium.common.compiled
@@ -89,8 +92,8 @@ class WalkRetriever:
             masses,
             settings.damping,
             settings.eps,
-            graph.homes,
-            settings.home,
+            graph.own_chunks,
+            settings.own_page_weight,
         )
 
 

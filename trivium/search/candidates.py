@@ -42,9 +42,9 @@ def gather(
     shape = (len(chunks), len(lists))
     raw = np.full(shape, np.nan)
     ranks = np.zeros(shape, dtype=np.int64)
-    via: list[dict[str, str]] = [{} for _ in chunks]
+    source_nodes: list[dict[str, str]] = [{} for _ in chunks]
     for column, (name, found) in enumerate(lists.items()):
-        _fill(name, found, rows, raw[:, column], ranks[:, column], via)
+        _fill(name, found, rows, raw[:, column], ranks[:, column], source_nodes)
     if complete and chunks:
         scores = _of_each(query, retrievers, lambda retriever: retriever.score(query, chunks))
         raw = np.stack(list(scores.values()), axis=1)
@@ -54,7 +54,7 @@ def gather(
         columns=tuple(lists),
         raw=raw,
         ranks=ranks,
-        via=tuple(via),
+        source_nodes=tuple(source_nodes),
         signals=more,
         question=numbers,
     )
@@ -84,11 +84,11 @@ def _fill(
     rows: Mapping[str, int],
     raw: np.ndarray,
     ranks: np.ndarray,
-    via: list[dict[str, str]],
+    source_nodes: list[dict[str, str]],
 ) -> None:
     """Write one retriever's list into its columns."""
     for rank, candidate in enumerate(found, 1):
         row = rows[candidate.uri]
         raw[row] = candidate.score
         ranks[row] = rank
-        via[row][name] = candidate.via
+        source_nodes[row][name] = candidate.source_node

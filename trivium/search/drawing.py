@@ -63,14 +63,15 @@ class _Canvas:
         return Drawing(tuple(self.nodes.values()), tuple(edges))
 
 
-def way_to(query: Query, chunk: ChunkRecord, via: dict[str, str]) -> Drawing:
-    """How a question came to a chunk. ``via`` says by retriever which node led there, empty where the chunk was found
+def way_to(query: Query, chunk: ChunkRecord, source_nodes: dict[str, str]) -> Drawing:
+    """How a question came to a chunk. ``source_nodes`` says by retriever which node led there,
+    empty where the chunk was found
     by itself (:attr:`trivium.types.Hit.provenance`)."""
     canvas = _Canvas()
     start = canvas.node(Node(f"?{query.text}", "question", query.text))
     goal = canvas.node(Node(chunk.uri, "chunk", _place(chunk.section)))
     pages = _Pages(query.store)
-    for view, node in via.items():
+    for view, node in source_nodes.items():
         if view == "walk" or (view == "path" and " -[" in node):
             continue
         if not node:
@@ -81,9 +82,9 @@ def way_to(query: Query, chunk: ChunkRecord, via: dict[str, str]) -> Drawing:
         canvas.edge(
             uri, goal, "has" if page_of(goal) == page_of(uri) and view != "entity" else "cited in", view
         )
-    if " -[" in via.get("path", ""):
-        _draw_path(canvas, start, goal, via["path"], pages)
-    if "walk" in via:
+    if " -[" in source_nodes.get("path", ""):
+        _draw_path(canvas, start, goal, source_nodes["path"], pages)
+    if "walk" in source_nodes:
         _draw_walk(canvas, start, goal, query, pages)
     return canvas.drawing()
 

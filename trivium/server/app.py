@@ -25,7 +25,7 @@ from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
-from trivium.server.questions import IDLE, SCORES
+from trivium.server.questions import SCORES
 from trivium.server.routes import asking, documents, entities, page, searching, state
 from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
@@ -100,7 +100,7 @@ def create_app(
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
-            expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES, IDLE],
+            expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES],
         )
     app.add_middleware(Watch, metrics=metrics)
     return app

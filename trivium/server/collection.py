@@ -67,13 +67,13 @@ class Collection:
 
     def open(self, *, follow: bool = True) -> None:
         """Bring the indexes up to date, load what a search needs, and begin to serve. Unless it shall ``follow`` what
-        other processes write, :meth:`reach` says when to look. Raises what that raises."""
+        other processes write, :meth:`sync_to` says when to look. Raises what that raises."""
         with self._changing:
             self._adopt()
         if follow:
             self._watch.start()
 
-    def reach(self, state: str | None) -> None:
+    def sync_to(self, state: str | None) -> None:
         """Show the last committed state unless ``state`` is shown; None stands for a store that is read as it is."""
         with self._changing:
             if state != self.state:

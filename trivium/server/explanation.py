@@ -16,26 +16,26 @@ from trivium.server.engine import Judged, ServingEngine
 class View:
     """What one retriever makes of a passage: its ``rank`` in the retriever's own list (from 1; None: not in it), its
     ``score`` there (None: the view has none for it), what it ``contributed`` to the fused score, and the node that led
-    to it (``via``; empty: found by itself)."""
+    to it (``source_node``; empty: found by itself)."""
 
     rank: int | None
     score: float | None
     contributed: float | None
-    via: str | None
+    source_node: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """A passage of a question's ranking. ``candidate`` says whether any retriever found it; if none did, there is no
     score and no rank. Where ``log_odds`` is set the score is one, 0 where a passage is as likely right as wrong.
-    What the views contributed adds up to ``score``; ``idle`` is the part of a view that tells nothing."""
+    ``baseline``, the score of an average candidate, and the contributions add up to ``score``."""
 
     question: str
     uri: str
     candidate: bool
     rank: int | None
     score: float | None
-    idle: float | None
+    baseline: float | None
     log_odds: bool
     candidates: int
     contributions: dict[str, float]
@@ -63,13 +63,13 @@ def explain(
             question, uri, False, None, None, None, judged.log_odds, len(table.chunks), {}, nowhere, graph
         )
     row = table.chunks.index(uri)
-    score, rank, shares, idle = _placed(judged, row)
+    score, rank, shares, baseline = _placed(judged, row)
     views = {
         name: View(
             int(table.ranks[row, column]) or None,
             _number(float(table.raw[row, column])),
             shares.get(name),
-            table.via[row].get(name),
+            table.source_nodes[row].get(name),
         )
         for column, name in enumerate(table.columns)
     }
@@ -79,17 +79,17 @@ def explain(
         candidate=True,
         rank=rank,
         score=score,
-        idle=idle,
+        baseline=baseline,
         log_odds=judged.log_odds,
         candidates=len(table.chunks),
         contributions=shares,
         views=views,
-        graph=way_to(judged.query, record, dict(table.via[row])),
+        graph=way_to(judged.query, record, dict(table.source_nodes[row])),
     )
 
 
 def _placed(judged: Judged, row: int) -> tuple[float, int, dict[str, float], float]:
-    """Score, rank, what each view added, and what an idle one does."""
+    """Score, rank, what each view added, and the baseline."""
     table = judged.table
     if judged.fused is None:
         (name,) = table.columns
@@ -102,7 +102,7 @@ def _placed(judged: Judged, row: int) -> tuple[float, int, dict[str, float], flo
         round_score(float(fused.scores[row])),
         rank,
         dict(zip(table.columns, values, strict=True)),
-        fused.idle,
+        fused.baseline,
     )
 
 

@@ -141,7 +141,7 @@ def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str,
     request_id.set(question["request"])
     kind = KINDS[question["kind"]]
     try:
-        collection.reach(question["state"])
+        collection.sync_to(question["state"])
         given = kind.given.model_validate(question["given"])
         reply = collection.read(lambda engine: kind.work(engine, given))
     except Exception as error:

@@ -16,8 +16,7 @@ from trivium.server.explanation import Explanation, explain
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
 
 SCORES = "X-Trivium-Scores"
-IDLE = "X-Trivium-Idle"
-"""Headers of a search: what its scores are, ``log-odds`` or ``own``; and what a view contributes that tells nothing."""
+"""Header of a search that says what its scores are: ``log-odds`` or ``own``."""
 
 _EXPLANATION = TypeAdapter(Explanation)
 
@@ -36,7 +35,7 @@ def search(engine: ServingEngine, given: SearchRequest) -> Reply:
     log_odds = engine.gives_log_odds(given.retrievers, given.fusion)
     return Reply(
         _json(SearchAnswer(hits=tuple(hits))),
-        {SCORES: "log-odds" if log_odds else "own", IDLE: str(hits[0].idle if hits else 0.0)},
+        {SCORES: "log-odds" if log_odds else "own"},
     )
 
 

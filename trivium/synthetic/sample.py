@@ -117,8 +117,8 @@ def _citing(graph: Adjacency) -> _Citing:
     first = len(graph.chunks)
     chunks = graph.indices[graph.indptr[first] :]
     entity = np.repeat(np.arange(len(graph.entities)), np.diff(graph.indptr[first:]))
-    homes = graph.homes[first:][entity]
-    elsewhere = (chunks < homes[:, 0]) | (chunks >= homes[:, 1])
+    own_chunks = graph.own_chunks[first:][entity]
+    elsewhere = (chunks < own_chunks[:, 0]) | (chunks >= own_chunks[:, 1])
     counts = np.bincount(entity[elsewhere], minlength=len(graph.entities))
     return _Citing(np.concatenate(([0], np.cumsum(counts))), chunks[elsewhere])
 

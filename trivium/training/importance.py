@@ -26,6 +26,6 @@ def importance(fusion: NetworkFusion, one: HitSet) -> dict[str, float]:
         fused = fusion.fuse(hit.table)
         best = order(hit.table.chunks, fused.scores)[:HITS]
         columns = [hit.table.column(name) for name in fusion.layout.retrievers]
-        total += np.abs(fused.explain(best)[:, columns] - fused.idle).mean(axis=0)
+        total += np.abs(fused.explain(best)[:, columns]).mean(axis=0)
     shares: Floats = total / total.sum() if total.sum() > 0 else total
     return dict(zip(fusion.layout.retrievers, shares.tolist(), strict=True))

@@ -122,16 +122,16 @@ def test_a_restored_backup_does_not_meet_the_indexes_of_a_later_history(folder: 
     shutil.copy(backup, folder / "graph.db")
     with EmbeddedStore.open(folder) as store:
         store.write([graph("Two", [("only in two", [])])])
-        assert store.words(["two"], 5) == ["Two#chunk-1"]
-        assert store.words(["one"], 5) == []
+        assert store.keyword_search(["two"], 5) == ["Two#chunk-1"]
+        assert store.keyword_search(["one"], 5) == []
 
 
 def test_readers_see_what_another_connection_wrote(folder: Path) -> None:
     """Without being told."""
     with EmbeddedStore.open(folder) as reader, EmbeddedStore.open(folder) as writer:
-        assert reader.words(["fresh"], 5) == []
+        assert reader.keyword_search(["fresh"], 5) == []
         writer.write([graph("New", [("fresh", [])])])
-        assert reader.words(["fresh"], 5) == ["New#chunk-1"]
+        assert reader.keyword_search(["fresh"], 5) == ["New#chunk-1"]
         assert state_of(reader) == state_of(writer)
 
 

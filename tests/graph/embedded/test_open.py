@@ -106,7 +106,7 @@ def test_a_store_opened_for_reading_refuses_every_change(folder: Path) -> None:
             with pytest.raises(StoreError, match="reading only"):
                 change()
         assert store.nearest([Label.CHUNK], unit("q"), 5)[0].uri == "Mars#chunk-1"
-        assert store.words(["red"], 5) == ["Mars#chunk-1"]
+        assert store.keyword_search(["red"], 5) == ["Mars#chunk-1"]
 
 
 def test_a_second_writer_is_told_while_readers_go_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

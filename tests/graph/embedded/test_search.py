@@ -118,18 +118,20 @@ def test_the_same_store_gives_the_same_ranking_twice(store: EmbeddedStore, tmp_p
         _fill(twin, 1)
         for question in _vectors(10, 2):
             assert store.nearest([Label.CHUNK], question, 20) == twin.nearest([Label.CHUNK], question, 20)
-            assert store.reach([Label.ENTITY], question, 5, Hop.CITED_IN, 30) == twin.reach(
+            assert store.expand_nearest([Label.ENTITY], question, 5, Hop.CITED_IN, 30) == twin.expand_nearest(
                 [Label.ENTITY], question, 5, Hop.CITED_IN, 30
             )
-        assert store.words(["chunk", "7"], 30) == twin.words(["chunk", "7"], 30)
+        assert store.keyword_search(["chunk", "7"], 30) == twin.keyword_search(["chunk", "7"], 30)
 
 
 def test_the_first_of_many_reached_chunks_are_the_same_as_of_all(store: EmbeddedStore) -> None:
     """A limit only cuts."""
     for question in _vectors(5, 4):
-        everything = store.reach([Label.ENTITY], question, 5, Hop.CITED_IN, None)
+        everything = store.expand_nearest([Label.ENTITY], question, 5, Hop.CITED_IN, None)
         for limit in (1, 7, 40, 10_000):
-            assert store.reach([Label.ENTITY], question, 5, Hop.CITED_IN, limit) == everything[:limit]
+            assert (
+                store.expand_nearest([Label.ENTITY], question, 5, Hop.CITED_IN, limit) == everything[:limit]
+            )
 
 
 def test_threads_may_read_while_one_writes(store: EmbeddedStore) -> None:
@@ -144,7 +146,7 @@ def test_threads_may_read_while_one_writes(store: EmbeddedStore) -> None:
                 uris = [n.uri for n in store.nearest([Label.CHUNK], question, 10)]
                 assert len(uris) == 10
                 store.similarities(question, uris)
-                store.words(["chunk"], 5)
+                store.keyword_search(["chunk"], 5)
                 assert store.info().nodes["Page"] >= 50
         except BaseException as error:
             errors.append(error)

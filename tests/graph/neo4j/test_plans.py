@@ -58,7 +58,9 @@ def of_a_search(dialect: Dialect) -> dict[str, LiteralString]:
     found |= {f"expand {hop}": reading.expand(hop) for hop in Hop}
     found |= {f"nearest {labels}": searching.nearest(labels, dialect) for labels in LABELS}
     for hop in Hop:
-        found |= {f"reach {labels} {hop}": searching.reach(labels, hop, dialect) for labels in LABELS}
+        found |= {
+            f"reach {labels} {hop}": searching.expand_nearest(labels, hop, dialect) for labels in LABELS
+        }
         found |= {
             f"reach {hop} {exact}": searching.reach_from(hop, embeddings=exact) for exact in (False, True)
         }

@@ -37,7 +37,7 @@ def adjacency(chunks: list[str] = CHUNKS) -> Adjacency:
         entities=["X"],
         indptr=indptr,
         indices=np.array([count] * count + list(range(count)), dtype=np.int32),
-        homes=np.zeros((count + 1, 2), dtype=np.int64),
+        own_chunks=np.zeros((count + 1, 2), dtype=np.int64),
         chunk_rows={uri: row for row, uri in enumerate(chunks)},
         entity_rows={"X": 0},
     )

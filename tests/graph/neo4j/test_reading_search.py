@@ -83,7 +83,9 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def check_reached(found: list[Reached], expected: list[Reached]) -> None:
     """The same chunks in the same order, cosines as far as the server's single precision reaches."""
-    assert [(r.uri, r.via, r.position) for r in found] == [(r.uri, r.via, r.position) for r in expected]
+    assert [(r.uri, r.source_node, r.position) for r in found] == [
+        (r.uri, r.source_node, r.position) for r in expected
+    ]
     np.testing.assert_allclose(_cosines(found), _cosines(expected), rtol=0, atol=PRECISION)
 
 
@@ -100,8 +102,8 @@ def test_lists_are_cut_on_the_server_as_if_they_came_whole(
     store, oracle = both
     for vector in map(unit, (*QUESTIONS, "third", "fourth")):
         for labels, nodes, hop in WAYS:
-            found = store.reach(labels, vector, nodes, hop, limit, exact=exact)
-            check_reached(found, oracle.reach(labels, vector, nodes, hop, limit))
+            found = store.expand_nearest(labels, vector, nodes, hop, limit, exact=exact)
+            check_reached(found, oracle.expand_nearest(labels, vector, nodes, hop, limit))
 
 
 def test_reads_are_one_round_trip_each(both: tuple[Neo4jStore, MemoryStore], trips: list[str]) -> None:
@@ -111,8 +113,8 @@ def test_reads_are_one_round_trip_each(both: tuple[Neo4jStore, MemoryStore], tri
     store.nearest([Label.CHUNK], vector, 1)
     asked: dict[str, Callable[[], object]] = {
         "nearest": lambda: store.nearest([Label.SUBCHAPTER, Label.PAGE], vector, 5),
-        "reach": lambda: store.reach([Label.ENTITY], vector, 5, Hop.CITED_IN, 5),
-        "words": lambda: store.words(["text", "b"], 5),
+        "reach": lambda: store.expand_nearest([Label.ENTITY], vector, 5, Hop.CITED_IN, 5),
+        "words": lambda: store.keyword_search(["text", "b"], 5),
         "similarities": lambda: store.similarities(vector, store.chunk_uris()[:9]),
         "vectors": lambda: store.vectors(Label.ENTITY, ["X", "Y"]),
         "sentence vectors": lambda: store.sentence_vectors(["A#chunk-1", "B#chunk-1", "none"]),
@@ -140,7 +142,7 @@ def test_what_was_asked_before_is_not_asked_again(
 ) -> None:
     """Vectors, also of sentences, neighbours, the walk's graph, and the terms that came along with the words."""
     store, oracle = both
-    found = store.words(["text", "b"], 50)
+    found = store.keyword_search(["text", "b"], 50)
     store.nearest([Label.PAGE], VECTOR, 2)
     store.vectors(Label.PAGE, ["A", "none"])
     store.sentence_vectors(["A#chunk-2", "none"])
@@ -171,7 +173,7 @@ def test_views_that_ask_at_once_share_the_answers_of_the_indexes(
         pending = [threads.submit(store.reach, labels, vector, n, hop, 9) for labels, n, hop in WAYS]
         near = [threads.submit(store.nearest, [label], vector, 3) for label in (Label.PAGE, Label.ENTITY)]
     for each, (labels, nodes, hop) in zip(pending, WAYS, strict=True):
-        check_reached(each.result(), oracle.reach(labels, vector, nodes, hop, 9))
+        check_reached(each.result(), oracle.expand_nearest(labels, vector, nodes, hop, 9))
     assert [[n.uri for n in each.result()] for each in near] == [
         [n.uri for n in oracle.nearest([label], vector, 3)] for label in (Label.PAGE, Label.ENTITY)
     ]
@@ -185,7 +187,7 @@ def test_a_vector_of_another_length_is_refused(both: tuple[Neo4jStore, MemorySto
     wrong = np.ones(IDENTITY.dimension + 1, dtype=np.float32)
     for ask in (
         lambda: store.nearest([Label.CHUNK], wrong, 1),
-        lambda: store.reach([Label.PAGE], wrong, 1, Hop.BELOW, 1),
+        lambda: store.expand_nearest([Label.PAGE], wrong, 1, Hop.BELOW, 1),
         lambda: store.similarities(wrong, ["A#chunk-1"]),
     ):
         with pytest.raises(StoreError, match=r"\(8,\)"):
@@ -218,9 +220,9 @@ def test_terms_of_any_kind_are_words_to_the_index(both: tuple[Neo4jStore, Memory
         "x" * 40_000,
     ]
     for mark in marks:
-        assert store.words([mark], 5) == []
-    assert len(store.words([*marks, "text"], 5)) == 5
-    assert store.words([f"t{n}" for n in range(3000)] + ["text"], 5) == []
+        assert store.keyword_search([mark], 5) == []
+    assert len(store.keyword_search([*marks, "text"], 5)) == 5
+    assert store.keyword_search([f"t{n}" for n in range(3000)] + ["text"], 5) == []
 
 
 def test_a_change_by_another_is_noticed(neo4j_5: Server) -> None:
@@ -341,4 +343,7 @@ def _check_by_index(store: GraphStore, oracle: GraphStore, question: str) -> Non
         assert [node.uri for node in near] == [node.uri for node in expected]
         for one, two in zip(near, expected, strict=True):
             assert math.isclose(one.score, two.score, abs_tol=PRECISION)
-        check_reached(store.reach(labels, vector, nodes, hop, 4), oracle.reach(labels, vector, nodes, hop, 4))
+        check_reached(
+            store.expand_nearest(labels, vector, nodes, hop, 4),
+            oracle.expand_nearest(labels, vector, nodes, hop, 4),
+        )

@@ -65,7 +65,7 @@ def adjacency(generation: Generation) -> Adjacency:
         entities=entities,
         indptr=topology.links.indptr,
         indices=topology.links.indices,
-        homes=topology.homes,
+        own_chunks=topology.own_chunks,
         chunk_rows=UriRows(chunks),
         entity_rows=UriRows(entities),
     )

@@ -116,7 +116,7 @@ def chunks_along(generation: Generation, label: Label, row: int, hop: Hop) -> Ro
     return np.empty(0, dtype=np.int64)
 
 
-def reach(
+def expand_nearest(
     generation: Generation,
     labels: Sequence[Label],
     vector: Vectors,
@@ -126,7 +126,7 @@ def reach(
     *,
     exact: bool,
 ) -> list[Reached]:
-    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.store.GraphStore.reach`.
+    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.store.GraphStore.expand_nearest`.
 
     Nodes are taken best first. Once better nodes have filled the list the chunks of worse ones are not looked
     at, and of a popular entity only the chunks that can make the cut are put in order one by one.
@@ -139,32 +139,32 @@ def reach(
         left = math.inf if limit is None else limit - len(result)
         if left <= 0:
             break
-        rows, vias = [], []
+        rows, sources = [], []
         group = list(tied)
         for number, node in enumerate(group):
             some = chunks_along(generation, node.label, node.row, hop)
             some = some[~seen[some]]
             seen[some] = True
             rows.append(some)
-            vias.append(np.full(len(some), number))
-        row, via = np.concatenate(rows), np.concatenate(vias)
+            sources.append(np.full(len(some), number))
+        row, source = np.concatenate(rows), np.concatenate(sources)
         cosine = generation.matrix.cosines(chunks.vector[row], vector)
         kept = _leading(
             np.arange(len(row)), np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row)))
         )[0]
-        result.extend(_ordered(generation, group, row[kept], via[kept], cosine[kept]))
+        result.extend(_ordered(generation, group, row[kept], source[kept], cosine[kept]))
     return result if limit is None else result[: max(limit, 0)]
 
 
 def _ordered(
-    generation: Generation, nodes: Sequence[Found], row: Rows, via: Rows, cosine: Floats
+    generation: Generation, nodes: Sequence[Found], row: Rows, source: Rows, cosine: Floats
 ) -> list[Reached]:
     """Chunks by own cosine (those without a vector last), position, uri."""
     uris = generation.topology.nodes[Label.CHUNK].uris
     positions = generation.topology.position[row].tolist()
     reached = [
         Reached(uris[r], nodes[v].uri, nodes[v].score, c, p)
-        for r, v, c, p in zip(row.tolist(), via.tolist(), cosine.tolist(), positions, strict=True)
+        for r, v, c, p in zip(row.tolist(), source.tolist(), cosine.tolist(), positions, strict=True)
     ]
     reached.sort(
         key=lambda r: (math.inf if math.isnan(r.cosine) else -round_score(r.cosine), r.position, r.uri)

@@ -215,7 +215,7 @@ class EmbeddedStore:
         found = search.nearest(generation, labels, vector, k, exact=exact)
         return [Neighbour(node.uri, node.score) for node in found]
 
-    def reach(
+    def expand_nearest(
         self,
         labels: Sequence[Label],
         vector: Vectors,
@@ -228,9 +228,9 @@ class EmbeddedStore:
         generation = self._asked(vector)
         if generation is None:
             return []
-        return search.reach(generation, labels, vector, nodes, hop, limit, exact=exact)
+        return search.expand_nearest(generation, labels, vector, nodes, hop, limit, exact=exact)
 
-    def words(self, terms: Sequence[str], k: int) -> list[str]:
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         generation = self._current()
         scores, numbers = generation.words.search(terms, k)
         nodes = generation.topology.nodes[Label.CHUNK]

@@ -66,7 +66,7 @@ class Topology:
     Of chunks: ``page`` and ``section`` are rows of those labels (section -1 for the lead), ``position`` the
     place on the page, ``cites`` the entities, ``terms`` (n x 2) the lengths of text and headings.
     ``page_chunks`` are by position, ``cited_in`` by page and position, ``page_sections`` by position.
-    ``page_entity`` is the entity row of a page. ``links`` and ``homes`` are the adjacency of the walk.
+    ``page_entity`` is the entity row of a page. ``links`` and ``own_chunks`` are the adjacency of the walk.
     """
 
     nodes: dict[Label, Nodes]
@@ -81,7 +81,7 @@ class Topology:
     cites: Csr
     cited_in: Csr
     links: Csr
-    homes: Rows
+    own_chunks: Rows
 
 
 def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> None:
@@ -153,7 +153,7 @@ def load_topology(folder: Path) -> Topology:
         cites=unpack_csr("cites", arrays),
         cited_in=unpack_csr("cited_in", arrays),
         links=unpack_csr("links", arrays),
-        homes=own_chunk_ranges(
+        own_chunks=own_chunk_ranges(
             arrays["page_entity"].astype(np.int64)[arrays["page"]], len(nodes[Label.ENTITY].ids)
         ),
     )

@@ -77,7 +77,7 @@ def _read(connection: Connection) -> Adjacency:
         entities=entity_uris,
         indptr=links.indptr,
         indices=links.indices,
-        homes=own_chunk_ranges(own_page, len(entity_uris)),
+        own_chunks=own_chunk_ranges(own_page, len(entity_uris)),
         chunk_rows={uri: row for row, uri in enumerate(chunk_uris)},
         entity_rows=entity_rows,
     )

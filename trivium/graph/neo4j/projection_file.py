@@ -91,7 +91,7 @@ def _adjacency(arrays: Arrays) -> Adjacency:
         entities=entities,
         indptr=indptr.astype(np.int64, copy=False),
         indices=indices.astype(np.int32, copy=False),
-        homes=own_chunk_ranges(own_page, len(entities)),
+        own_chunks=own_chunk_ranges(own_page, len(entities)),
         chunk_rows={uri: row for row, uri in enumerate(chunks)},
         entity_rows=entity_rows,
     )

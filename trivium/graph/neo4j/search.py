@@ -82,7 +82,7 @@ class Searcher:
             self._ask_indexes(vector, kept, mine)
         return _best([node for answer in answers for node in answer.result()], k)
 
-    def reach(
+    def expand_nearest(
         self,
         labels: Sequence[Label],
         vector: Vectors,
@@ -92,7 +92,8 @@ class Searcher:
         *,
         exact: bool,
     ) -> list[Reached]:
-        """See :meth:`trivium.graph.store.GraphStore.reach`. One round trip; two when ``exact``, or when another view
+        """See :meth:`trivium.graph.store.GraphStore.expand_nearest`. One round trip; two when
+        ``exact``, or when another view
         asks for some of the neighbours already."""
         distinct = _distinct(labels)
         if nodes <= 0 or (limit is not None and limit <= 0) or not distinct or not self._ready(vector):
@@ -104,7 +105,7 @@ class Searcher:
         kept = _kept(nodes)
         with self._recent.claim(self._keys(distinct, vector, kept)) as (answers, mine):
             if len(mine) == len(answers):
-                query = cypher.reach(distinct, hop, self._dialect)
+                query = cypher.expand_nearest(distinct, hop, self._dialect)
                 asked |= {"nodes": nodes, **_of_indexes(distinct, kept)}
                 found, starts, chunks = self._connection.read(query, asked)[0]
                 _hand_out(found, mine)
@@ -233,8 +234,8 @@ def _ordered(starts: list[tuple[str, float]], chunks: list[list[Any]], vector: V
     rank = {place: number for number, place in enumerate(best_first)}
     reached = []
     for (uri, position, _, places, *_), cosine in zip(chunks, _own_cosines(chunks, vector), strict=True):
-        via, score = starts[min(places, key=rank.__getitem__)]
-        reached.append(Reached(uri, via, _clipped(score), cosine, position))
+        source_node, score = starts[min(places, key=rank.__getitem__)]
+        reached.append(Reached(uri, source_node, _clipped(score), cosine, position))
     return sorted(reached, key=_order)
 
 

@@ -177,7 +177,7 @@ class Neo4jStore:
     ) -> list[Neighbour]:
         return self._searcher.nearest(labels, vector, k, exact=exact)
 
-    def reach(
+    def expand_nearest(
         self,
         labels: Sequence[Label],
         vector: Vectors,
@@ -187,9 +187,9 @@ class Neo4jStore:
         *,
         exact: bool = False,
     ) -> list[Reached]:
-        return self._searcher.reach(labels, vector, nodes, hop, limit, exact=exact)
+        return self._searcher.expand_nearest(labels, vector, nodes, hop, limit, exact=exact)
 
-    def words(self, terms: Sequence[str], k: int) -> list[str]:
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         return words.words(self._connection, self._memory, terms, k)
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:

@@ -33,8 +33,9 @@ class FoundPassage(Place):
     text: Quoted
     cut: bool = Field(description="Whether `text` is only its beginning; open_section reads on.")
     contributions: dict[str, float] = Field(
-        description="What each view of relevance added to the score, where `explain` was set."
+        description="What each view of relevance added to `baseline`, where `explain` was set."
     )
+    baseline: float = Field(description="The score of an average candidate of this question.")
     provenance: dict[str, str] = Field(
         description="Which node of the graph led each view to it; empty where it was found by itself."
     )
@@ -46,9 +47,6 @@ class Found(BaseModel):
     note: Note = NOTE
     scores: Literal["log-odds", "own"] = Field(
         description="log-odds: 0 is as likely right as wrong. own: to be compared within one search only."
-    )
-    idle: float = Field(
-        description="What a view contributes that tells nothing: more speaks for a passage, less against it."
     )
     passages: list[FoundPassage]
 

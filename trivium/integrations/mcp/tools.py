@@ -85,7 +85,6 @@ class Tools:
             log_odds = engine.gives_log_odds(asked, fused)
             return Found(
                 scores="log-odds" if log_odds else "own",
-                idle=hits[0].idle if hits else 0.0,
                 passages=[_found(hit) for hit in hits],
             )
 

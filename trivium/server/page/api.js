@@ -82,19 +82,12 @@ const json = (body, signal) => ({
 export async function search(given, signal) {
   const answer = await send("/search", json(given, signal));
   const { hits } = await answer.json();
-  const idle = Number(answer.headers.get("X-Trivium-Idle"));
-  for (const hit of hits) hit.contributions = told(hit.contributions, idle);
   return { hits, logOdds: answer.headers.get("X-Trivium-Scores") === "log-odds" };
 }
 
 export async function explain(given, signal) {
-  const why = await (await send("/explain", json(given, signal))).json();
-  return { ...why, contributions: told(why.contributions, why.idle ?? 0) };
+  return (await send("/explain", json(given, signal))).json();
 }
-
-/** Contributions beside those of a view that tells nothing. */
-const told = (contributions, idle) =>
-  Object.fromEntries(Object.entries(contributions).map(([name, value]) => [name, value - idle]));
 
 export async function get(path, signal) {
   return (await send(path, { signal })).json();

@@ -61,7 +61,7 @@ export function contributionTable(why) {
     (a, b) => (why.contributions[b] ?? 0) - (why.contributions[a] ?? 0),
   );
   const rows = names.map((name) => {
-    const { rank, via } = why.views[name];
+    const { rank, source_node: source } = why.views[name];
     const added = why.contributions[name];
     return el(
       "tr",
@@ -69,7 +69,7 @@ export function contributionTable(why) {
       el("th", { scope: "row", class: `view-${name}` }, el("span", { class: "swatch", "aria-hidden": "true" }), name),
       el("td", {}, added === undefined ? "–" : signed(added)),
       el("td", {}, rank === null ? "–" : `${rank}.`),
-      el("td", { class: "via" }, through(name, via)),
+      el("td", { class: "source" }, through(name, source)),
     );
   });
   const heads = ["view", "added", "its rank", "found through"];
@@ -85,10 +85,10 @@ export function contributionTable(why) {
   );
 }
 
-function through(view, via) {
-  if (via === null) return "";
-  if (via === "") return view === "walk" ? "links" : "directly";
-  return via.replace(/ -\[(.*?)\]-> /g, (_, type) => ` → ${relation(type)} → `).replaceAll("#", " › ");
+function through(view, source) {
+  if (source === null) return "";
+  if (source === "") return view === "walk" ? "links" : "directly";
+  return source.replace(/ -\[(.*?)\]-> /g, (_, type) => ` → ${relation(type)} → `).replaceAll("#", " › ");
 }
 
 export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from trivium.server.explanation import Explanation
-from trivium.server.questions import IDLE, SCORES
+from trivium.server.questions import SCORES
 from trivium.server.schemas import ExplainRequest, SearchAnswer, SearchRequest, errors
 from trivium.server.service import Serving
 
@@ -22,13 +22,9 @@ router = APIRouter(tags=["search"])
                     "description": "`log-odds` (0: as likely right as wrong), or `own` of the fusion or retriever.",
                     "schema": {"type": "string", "enum": ["log-odds", "own"]},
                 },
-                IDLE: {
-                    "description": "What a view contributes that tells nothing: more speaks for a passage.",
-                    "schema": {"type": "number"},
-                },
             }
         },
-        **errors(400, 409, 422, 503),
+        **errors(400, 409, 413, 422, 503),
     },
 )
 async def search(given: SearchRequest, request: Request, serving: Serving) -> Response:
@@ -37,7 +33,7 @@ async def search(given: SearchRequest, request: Request, serving: Serving) -> Re
     return await serving.answer(request, "search", given)
 
 
-@router.post("/explain", response_model=Explanation, responses=errors(400, 404, 409, 422, 503))
+@router.post("/explain", response_model=Explanation, responses=errors(400, 404, 409, 413, 422, 503))
 async def explain_passage(given: ExplainRequest, request: Request, serving: Serving) -> Response:
     """Why a passage stands where it does in a search: what each retriever contributed, its rank in each view, and the way
     through the graph that led to it."""

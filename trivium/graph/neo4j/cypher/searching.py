@@ -44,7 +44,7 @@ def nearest(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
 
 
 @cache
-def reach(labels: tuple[Label, ...], hop: Hop, dialect: Dialect) -> LiteralString:
+def expand_nearest(labels: tuple[Label, ...], hop: Hop, dialect: Dialect) -> LiteralString:
     """What :func:`nearest` returns, and what :func:`_reached` does of the ``$nodes`` nearest of all labels."""
     return f"""
     {_near(labels, dialect)}
