@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.packages import install_package
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins, load_plugin
 
@@ -20,13 +21,7 @@ def on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def install(folder: Path, package: str, points: dict[str, str], code: str = "") -> None:
-    """A package with entry points, as pip leaves it."""
-    (folder / f"{package}.py").write_text(code)
-    info = folder / f"{package}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-    lines = [f"{name} = {value}" for name, value in points.items()]
-    (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines]) + "\n")
+    install_package(folder, package, points, code, group=GROUP)
 
 
 def test_a_declared_function_is_called_with_the_arguments(tmp_path: Path) -> None:

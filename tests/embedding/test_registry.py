@@ -10,12 +10,14 @@ import pytest
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import DIMENSION, OpenAIServer
+from tests.fakes.packages import install_package
 from trivium.embedding import registry
 from trivium.embedding.registry import default_name, open_embedder
 from trivium.endpoints import tokens
 from trivium.endpoints.tokens import EstimatedCounter
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError, ModelNotInstalledError
 from trivium.settings import Settings
+from trivium.types import EmbedderIdentity
 
 
 def settings(home: Path, **values: Any) -> Settings:
@@ -97,3 +99,35 @@ def test_a_fastembed_model_that_cannot_be_loaded_is_an_embedding_error(tmp_path:
 
     with pytest.raises(EmbeddingError, match="cannot be loaded"):
         FastEmbedEmbedder("BAAI/bge-small-en-v1.5", folder=tmp_path)
+
+
+ACME = """
+import numpy as np
+from trivium.types import EmbedderIdentity
+
+class Acme:
+    def __init__(self, name, settings):
+        self.identity = EmbedderIdentity(name, str(settings.workers), 2)
+    def embed_query(self, text):
+        return np.array([1.0, 0.0], dtype=np.float32)
+
+def nothing(name, settings):
+    return 3
+"""
+
+
+def test_an_installed_package_adds_an_embedder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets the whole name and the settings; built-in names stay what they are; unknown ones are told of it."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    points = {"acme": "acme_vectors:Acme", "minilm": "acme_vectors:Acme", "bad": "acme_vectors:nothing"}
+    install_package(tmp_path, "acme_vectors", points, ACME, group=registry.GROUP)
+    own = settings(tmp_path, workers=3)
+    assert open_embedder("acme", own).identity == EmbedderIdentity("acme", "3", 2)
+    assert open_embedder("acme:large:v2", own).identity.name == "acme:large:v2"
+    assert open_embedder("minilm", own).identity.dimension == 384
+    with pytest.raises(ConfigurationError, match=r"openai:NAME, acme, bad, minilm$"):
+        open_embedder("other", own)
+    with pytest.raises(
+        ConfigurationError, match=r"'bad' of trivium\.embedders: expected an Embedder, got int"
+    ):
+        open_embedder("bad", own)

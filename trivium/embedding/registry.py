@@ -1,4 +1,8 @@
-"""Embedders by name."""
+"""Embedders by name.
+
+An installed package adds one by an entry point of the group ``trivium.embedders``: a function of the name and the
+settings, ``(name: str, settings: Settings) -> Embedder``. The entry point ``acme`` is asked for ``acme`` and for
+``acme:ANYTHING``, and gets the whole name."""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ from trivium.embedding.base import Embedder
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed
 from trivium.errors import ConfigurationError
+from trivium.plugins import create_plugin, list_plugins
 from trivium.settings import Settings, load_settings
+
+GROUP = "trivium.embedders"
 
 _RECOMMENDED = "bge-small"
 _ALWAYS_THERE = "minilm"
@@ -26,10 +33,11 @@ def default_name(settings: Settings | None = None) -> str:
 
 
 def open_embedder(name: str | None = None, settings: Settings | None = None) -> Embedder:
-    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME`` or ``openai:NAME``.
+    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, or one that an installed
+    package adds.
 
-    Raises ConfigurationError for an unknown name, ModelNotInstalledError and MissingExtraError with the
-    command that helps."""
+    Raises ConfigurationError for an unknown name or a broken entry point, ModelNotInstalledError and MissingExtraError
+    with the command that helps."""
     settings = load_settings() if settings is None else settings
     if name is None:
         name = default_name(settings)
@@ -45,7 +53,14 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
         return FastEmbedEmbedder(model, workers=settings.workers, home=settings.home)
     if family == "openai" and model:
         return _openai(model, settings)
-    known = ", ".join([*manifest(), "fastembed:NAME", "openai:NAME"])
+    added: Embedder | None = create_plugin(GROUP, family, name, settings)
+    if added is not None:
+        if not callable(getattr(added, "embed_query", None)):
+            raise ConfigurationError(
+                f"the entry point {family!r} of {GROUP}: expected an Embedder, got {type(added).__name__}"
+            )
+        return added
+    known = ", ".join([*manifest(), "fastembed:NAME", "openai:NAME", *list_plugins(GROUP)])
     raise ConfigurationError(f"unknown embedder {name!r}: there are {known}")
 
 

