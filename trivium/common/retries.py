@@ -37,11 +37,11 @@ def wait_between(longest: float) -> Callable[[RetryCallState], float]:
 
 
 def retry_after(header: str | None) -> float | None:
-    """Seconds from a ``Retry-After`` header, which gives seconds or a date; never negative. None where it is missing or
-    makes no sense.
+    """Seconds from a ``Retry-After`` header, which gives seconds or a date (0 for one that has passed). None where it is
+    missing or makes no sense.
 
     >>> retry_after("7"), retry_after("-3"), retry_after("soon"), retry_after(None)
-    (7.0, 0.0, None, None)
+    (7.0, None, None, None)
     """
     if header is None:
         return None
@@ -49,7 +49,7 @@ def retry_after(header: str | None) -> float | None:
         seconds = float(header)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(header).timestamp() - time.time()
+            return max(parsedate_to_datetime(header).timestamp() - time.time(), 0.0)
         except (ValueError, TypeError, OverflowError):
             return None
-    return None if seconds != seconds else max(seconds, 0.0)  # not a number is unlike itself
+    return seconds if seconds >= 0 else None  # not a number is not either

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
+from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt
 
 from trivium.common.retries import PassingError, retry_after, wait_between
 from trivium.errors import ConfigurationError, MissingExtraError, TriviumError
@@ -177,16 +177,12 @@ class Endpoint:
             with self._translating():
                 return attempt()
 
-        def log(state: RetryCallState) -> None:
-            wait = 0.0 if state.next_action is None else state.next_action.sleep
-            _log.info("%s: trying again in %.1f s", state.outcome and state.outcome.exception(), wait)
-
         retrying = Retrying(
             retry=retry_if_exception_type(_PassingError),
             stop=stop_after_attempt(self.retries + 1),
             wait=wait_between(LONGEST_WAIT),
             sleep=self.sleep,
-            before_sleep=log,
+            before_sleep=before_sleep_log(_log, logging.INFO),
             reraise=True,
         )
         try:

@@ -6,7 +6,6 @@ import ast
 import http.client
 import json
 import logging
-import random
 import time
 import urllib.error
 from collections.abc import Callable
@@ -17,12 +16,11 @@ from urllib.parse import urlsplit
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper import __version__ as wrapper_version
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
-from urllib3.exceptions import InvalidHeader
-from urllib3.util import Retry
+from tenacity import RetryCallState, Retrying, before_sleep_log, stop_after_attempt
 
+from trivium.common.retries import PassingError, retry_after, wait_between
 from trivium.errors import TriviumError
 
-_FIRST_WAIT = 0.5
 _LONGEST_WAIT = 120.0
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 200
@@ -56,15 +54,16 @@ class Answer:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """An attempt that failed. ``smaller``: a smaller query may do; ``later``: the same one may do later. ``wait`` is
-    what the endpoint asked for, in seconds."""
+class _FailedError(PassingError):
+    """An attempt failed. ``smaller``: a smaller query may do; ``later``: the same one may do later. ``wait`` is what the
+    endpoint asked for, in seconds."""
 
-    message: str
-    smaller: bool = False
-    later: bool = False
-    wait: float | None = None
+    def __init__(
+        self, message: str, *, smaller: bool = False, later: bool = False, wait: float | None = None
+    ) -> None:
+        super().__init__(message, wait)
+        self.smaller = smaller
+        self.later = later
 
 
 @dataclass
@@ -101,23 +100,33 @@ class SparqlClient:
         minutes. So are timeouts, twice, when the caller ``insist``s because the query cannot be made smaller.
         Raises TooMuchError, and SparqlError when it is no use asking on.
         """
-        attempts = 0
-        while True:
-            self._wait()
-            outcome = self._attempt(query, variables, limit)
-            if isinstance(outcome, Answer):
-                return outcome
-            attempts += 1
-            if outcome.smaller and not (insist and outcome.later and attempts <= _PATIENCE):
-                raise TooMuchError(outcome.message)
-            if attempts > self.retries:
-                raise SparqlError(f"{outcome.message} ({attempts} attempts)")
-            wait = outcome.wait
-            if wait is None:
-                longest = min(_FIRST_WAIT * 2 ** (attempts - 1), _LONGEST_WAIT)
-                wait = longest * random.uniform(0.5, 1.0)  # noqa: S311 - so that clients do not march in step
-            _log.info("%s: trying again in %.1f s", outcome.message, wait)
-            self._earliest = max(self._earliest, self.clock() + wait)
+
+        def worth_repeating(failed: _FailedError, attempts: int) -> bool:
+            return not failed.smaller or (insist and failed.later and attempts <= _PATIENCE)
+
+        def again(state: RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome is not None else None
+            return isinstance(error, _FailedError) and worth_repeating(error, state.attempt_number)
+
+        retrying = Retrying(
+            retry=again,
+            stop=stop_after_attempt(self.retries + 1),
+            wait=wait_between(_LONGEST_WAIT),
+            sleep=self._postpone,
+            before_sleep=before_sleep_log(_log, logging.INFO),
+            reraise=True,
+        )
+        try:
+            return retrying(self._attempt, query, variables, limit)
+        except _FailedError as error:
+            attempts = retrying.statistics["attempt_number"]
+            if worth_repeating(error, attempts):
+                raise SparqlError(f"{error} ({attempts} attempts)") from error
+            raise TooMuchError(str(error)) from error
+
+    def _postpone(self, seconds: float) -> None:
+        """Let the next request, whatever for, wait so long."""
+        self._earliest = max(self._earliest, self.clock() + seconds)
 
     def _wait(self) -> None:
         wait = self._earliest - self.clock()
@@ -125,7 +134,9 @@ class SparqlClient:
             self.sleep(wait)
         self._earliest = self.clock() + self.pause
 
-    def _attempt(self, query: str, variables: tuple[str, ...], limit: int) -> Answer | _Failure:
+    def _attempt(self, query: str, variables: tuple[str, ...], limit: int) -> Answer:
+        """Raises _FailedError where a smaller query or another attempt may do, SparqlError where none will."""
+        self._wait()
         self._wrapper.setQuery(query)
         try:
             response = self._wrapper.query().response
@@ -134,29 +145,31 @@ class SparqlClient:
                 headers, where = response.headers, response.geturl()
         except urllib.error.HTTPError as error:
             with error:
-                return self._refused(error, _said(error.read(_MOST_CHARACTERS * 4)))
+                raise self._refused(error, _said(error.read(_MOST_CHARACTERS * 4))) from error
         except SPARQLWrapperException as error:
             # The library keeps the status to itself; the error it replaced has it, and the headers.
             cause = error.__context__
             if not isinstance(cause, urllib.error.HTTPError):
                 raise SparqlError(f"{self.host}: {_said(str(error).encode())}") from error
             with cause:
-                return self._refused(cause, _said(_body(error)))
+                raise self._refused(cause, _said(_body(error))) from error
         except (OSError, http.client.HTTPException) as error:
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
             if isinstance(reason, TimeoutError):
-                return _Failure(
+                raise _FailedError(
                     f"{self.host} did not answer within {self.timeout:g} s", smaller=True, later=True
-                )
-            return _Failure(f"{self.host} cannot be reached or hung up ({type(reason).__name__})", later=True)
+                ) from error
+            raise _FailedError(
+                f"{self.host} cannot be reached or hung up ({type(reason).__name__})", later=True
+            ) from error
         if len(content) > _MOST_BYTES:
-            return _Failure(f"{self.host} answered with more than {_MOST_BYTES >> 20} MB", smaller=True)
+            raise _FailedError(f"{self.host} answered with more than {_MOST_BYTES >> 20} MB", smaller=True)
         rows = _rows(content, variables)
         if rows is None:
             elsewhere = (
                 f" (it sent us on to {where}: is that the address to use?)" if where != self.url else ""
             )
-            return _Failure(
+            raise _FailedError(
                 f"{self.host} answered with something that is not SPARQL results in JSON{elsewhere}",
                 later=True,
             )
@@ -165,18 +178,18 @@ class SparqlClient:
         cap = min(limit, int(most)) if most.isascii() and most.isdigit() and int(most) > 0 else limit
         return Answer(rows[1], complete=rows[0] < cap and "X-SQL-State" not in headers)
 
-    def _refused(self, error: urllib.error.HTTPError, said: str) -> _Failure:
-        """What an HTTP status means. Raises SparqlError where asking again is no use."""
+    def _refused(self, error: urllib.error.HTTPError, said: str) -> SparqlError | _FailedError:
+        """What an HTTP status means."""
         status = error.code
         message = f"{self.host} answered {status}: {said or error.reason}"
-        wait = _retry_after(error.headers.get("Retry-After"))
+        wait = retry_after(error.headers.get("Retry-After"))
         if status in _TOO_LONG:
-            return _Failure(message, smaller=True)
+            return _FailedError(message, smaller=True)
         if status in _TOO_SLOW or (status == 500 and any(words in said.lower() for words in _LIMITS)):
-            return _Failure(message, smaller=True, later=True, wait=wait)
+            return _FailedError(message, smaller=True, later=True, wait=wait)
         if status == _TOO_MANY_REQUESTS or (status >= 500 and status != _NOT_IMPLEMENTED):
-            return _Failure(message, later=True, wait=wait)
-        raise SparqlError(message) from error
+            return _FailedError(message, later=True, wait=wait)
+        return SparqlError(message)
 
 
 def user_agent(contact: str | None) -> str:
@@ -219,11 +232,3 @@ def _said(content: bytes) -> str:
     """An endpoint's words in one printable line."""
     text = content.decode("utf-8", "replace")
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MOST_CHARACTERS]
-
-
-def _retry_after(header: str | None) -> float | None:
-    """Seconds, at most two minutes; None when the header is missing or makes no sense."""
-    try:
-        return None if header is None else min(max(0.0, Retry().parse_retry_after(header)), _LONGEST_WAIT)
-    except (InvalidHeader, OverflowError):
-        return None

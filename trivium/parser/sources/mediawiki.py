@@ -18,9 +18,9 @@ from typing import cast
 from urllib.parse import quote
 
 import requests
-from urllib3.exceptions import InvalidHeader
-from urllib3.util import Retry
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 
+from trivium.common.retries import PassingError, retry_after
 from trivium.errors import InputError
 from trivium.parser.html import parse_html
 from trivium.parser.sources.base import Item, clean_text
@@ -110,35 +110,53 @@ class MediaWiki:
             "formatversion": "2",
             "maxlag": str(_MAXLAG),
         }
-        failure = ""
-        for attempt in range(self._retries + 1):
-            self._wait()
-            asked = 0.0
-            try:
-                response = self._session.get(self.api, params=parameters, timeout=_TIMEOUT)
-            except requests.RequestException as error:
-                if isinstance(error, ValueError):  # the address itself is wrong: asking again is no use
-                    raise InputError(f"the address of the API is not usable: {error}") from error
-                failure = f"no answer ({type(error).__name__})"
-            else:
-                if response.status_code not in _AGAIN:
-                    answer = _answer(response)
-                    code, info = _error(answer)
-                    if code is None:
-                        return answer
-                    if code not in _AGAIN_CODES:
-                        raise InputError(_refusal(title, code, info))
-                    failure = f"{code}: {info}"
-                else:
-                    failure = f"HTTP {response.status_code}"
-                asked = _retry_after(response)
-            if asked > MAX_WAIT:
-                raise InputError(f"{self.api} asks to wait {asked:.0f} s ({failure}); try again then")
-            # What the server asks for, else twice as long after each failure.
-            self._next = max(self._next, self._clock() + max(asked, self._interval * 2**attempt))
-        raise InputError(
-            f"{self.api} did not give {title!r} in {self._retries + 1} attempts; the last: {failure}"
+
+        def wait(state: RetryCallState) -> float:
+            """What the server asks for, else twice as long after each failure."""
+            error = state.outcome.exception() if state.outcome is not None else None
+            asked = error.wait if isinstance(error, PassingError) else None
+            return max(asked or 0.0, self._interval * 2.0 ** (state.attempt_number - 1))
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(PassingError),
+            stop=stop_after_attempt(self._retries + 1),
+            wait=wait,
+            sleep=self._postpone,
+            reraise=True,
         )
+        try:
+            return retrying(self._attempt, title, parameters)
+        except PassingError as error:
+            raise InputError(
+                f"{self.api} did not give {title!r} in {self._retries + 1} attempts; the last: {error}"
+            ) from error
+
+    def _attempt(self, title: str, parameters: Mapping[str, str]) -> Answer:
+        """Raises PassingError where another attempt may succeed, InputError where none will."""
+        self._wait()
+        try:
+            response = self._session.get(self.api, params=parameters, timeout=_TIMEOUT)
+        except requests.RequestException as error:
+            if isinstance(error, ValueError):  # the address itself is wrong: asking again is no use
+                raise InputError(f"the address of the API is not usable: {error}") from error
+            raise PassingError(f"no answer ({type(error).__name__})") from error
+        failure = f"HTTP {response.status_code}"
+        if response.status_code not in _AGAIN:
+            answer = _answer(response)
+            code, info = _error(answer)
+            if code is None:
+                return answer
+            if code not in _AGAIN_CODES:
+                raise InputError(_refusal(title, code, info))
+            failure = f"{code}: {info}"
+        asked = retry_after(response.headers.get("Retry-After"))
+        if asked is not None and asked > MAX_WAIT:
+            raise InputError(f"{self.api} asks to wait {asked:.0f} s ({failure}); try again then")
+        raise PassingError(failure, asked)
+
+    def _postpone(self, seconds: float) -> None:
+        """Let the next request, whatever for, wait so long."""
+        self._next = max(self._next, self._clock() + seconds)
 
     def _wait(self) -> None:
         wait = self._next - self._clock()
@@ -213,12 +231,3 @@ def _refusal(title: str, code: str, info: str) -> str:
     if code in ("missingtitle", "invalidtitle"):
         return f"there is no page titled {title!r} ({info})"
     return f"the API refused {title!r}: {code}: {info}"
-
-
-def _retry_after(response: requests.Response) -> float:
-    """Seconds the server asks to wait, 0 when it does not say."""
-    value = response.headers.get("Retry-After")
-    try:
-        return 0.0 if value is None else Retry().parse_retry_after(value)
-    except InvalidHeader:
-        return 0.0
