@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -425,6 +426,11 @@ class MemoryStore:
 
     def chunk_uris(self) -> list[str]:
         return [c.uri for _, c in self._graph.chunks()]
+
+    @contextmanager
+    def pinned(self) -> Iterator[Self]:
+        """This store."""
+        yield self
 
     def _prune(self) -> None:
         """Let go of types and vectors of what is there no more."""

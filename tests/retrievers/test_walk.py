@@ -11,6 +11,7 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, page, store_of
 from trivium.errors import ConfigurationError
+from trivium.graph.build import build
 from trivium.graph.schema import Hop
 from trivium.graph.store import Neighbour
 from trivium.retrievers.base import Query
@@ -79,7 +80,7 @@ def test_a_side_without_seeds_cedes_its_share() -> None:
     assert seeds_by_uri(query, WalkSettings(seed_chunks=1, entity_share=1.0)) == {"Mars": 1.0}
 
 
-@pytest.mark.parametrize("home", [0.5, 1.0, 8.0])
+@pytest.mark.parametrize("own_page_weight", [0.5, 1.0, 8.0])
 def test_scores_are_those_of_networkx_on_the_same_graph(own_page_weight: float) -> None:
     """Nodes: chunks and entities; edges: chunk - cited entity, chunk - own page, the way from the page to the chunk
     ``own_page_weight`` times as heavy; damping 0.5."""
@@ -160,3 +161,14 @@ def test_an_empty_store_walks_nowhere() -> None:
 def test_settings_out_of_range_are_refused(values: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match=f"walk.{next(iter(values))}"):
         WalkSettings(**values)  # type: ignore[arg-type]
+
+
+def test_a_question_walks_on_one_graph_whatever_is_written_meanwhile() -> None:
+    """Its list and its scores agree, though a page that sorts before all others came between them."""
+    store = store_of(HOPS, {"Mars#chunk-1": 0.8})
+    query = ask(store, "Mars")
+    found = WalkRetriever().retrieve(query)
+    store.write([build(page("Aardvark", lead=[("It digs.", ["Mars"])]))])
+    scores = WalkRetriever().score(query, [candidate.uri for candidate in found])
+    assert scores.tolist() == [candidate.score for candidate in found]
+    assert np.isnan(WalkRetriever().score(query, ["Aardvark#chunk-1"])).all()

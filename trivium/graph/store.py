@@ -8,6 +8,7 @@ on the last bit. Each read is one round trip for a remote store.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
@@ -363,4 +364,9 @@ class GraphStore(Protocol):
 
     def chunk_uris(self) -> list[str]:
         """Every chunk, by page uri and position."""
+        ...
+
+    def pinned(self) -> AbstractContextManager[Self]:
+        """The store for the length of one question, for reading. Where the database can (the embedded store), all
+        reads in the block see the state that was committed when it began; elsewhere it is the store itself."""
         ...

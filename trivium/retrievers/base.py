@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.schema import Label
 from trivium.graph.store import (
+    Adjacency,
     Floats,
     GraphStore,
     Neighbour,
@@ -98,7 +99,7 @@ class Query:
         """Rows of chunks in the graph that the walk runs on (n,), -1 where they are not in it; found once for the same
         chunks."""
         asked = tuple(chunks)
-        rows = self.store.adjacency().chunk_rows
+        rows = self.adjacency.chunk_rows
         return self.memoize(
             ("chunk_rows", asked), lambda: np.array([rows.get(uri, -1) for uri in asked], dtype=np.int64)
         )
@@ -107,6 +108,12 @@ class Query:
     def term_statistics(self) -> TermStatistics:
         """What the corpus knows of the question's terms."""
         return self.memoize("term_statistics", lambda: self.store.term_statistics(self.terms))
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The graph that the walk runs on, as it was when first asked for: rows of one graph mean nothing in another, and
+        somebody may write to the store meanwhile."""
+        return self.memoize("adjacency", self.store.adjacency)
 
     @property
     def named_entities(self) -> list[str]:

@@ -84,7 +84,7 @@ def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, flo
     return {
         **of_words(query, counts, statistics),
         **{name: WalkRetriever(settings).score(query, chunks) for name, settings in WALKS.items()},
-        **of_links(query, query.store.adjacency(), chunks, cosines, lexical, mentioned),
+        **of_links(query, query.adjacency, chunks, cosines, lexical, mentioned),
         **_of_places(chunks, cosines),
     }, of_question(query, statistics)
 

@@ -65,14 +65,14 @@ class WalkRetriever:
 
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         check_depth(depth)
-        graph = query.store.adjacency()
+        graph = query.adjacency
         mass = self._solution(query, graph)[: len(graph.chunks)]
         count = self.settings.chunks if depth is None else depth
         best = best_rows(mass, graph.chunks, count, np.flatnonzero(mass))
         return [Candidate(graph.chunks[row], float(mass[row])) for row in best]
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
-        graph = query.store.adjacency()
+        graph = query.adjacency
         mass = self._solution(query, graph)
         rows = query.chunk_rows(chunks)
         return np.where(rows >= 0, mass[rows], np.nan) if len(mass) else np.full(len(chunks), np.nan)

@@ -156,7 +156,7 @@ def _draw_path(canvas: _Canvas, start: str, goal: str, written: str, pages: _Pag
 
 def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query, pages: _Pages) -> None:
     """The shortest ways of links from where a walk starts: from any start, and from an entity."""
-    graph = query.store.adjacency()
+    graph = query.adjacency
     row = graph.chunk_rows.get(goal)
     if row is None:
         return

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from typing import ClassVar
 
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.embedded.upgrade import schema_version, stand_in, upgrade
@@ -69,6 +70,9 @@ class Database:
     """The SQLite file of a store. Reads borrow a connection from a pool, so that any number of threads may
     read at once; one connection writes at a time."""
 
+    fixed: ClassVar[bool] = False
+    """Whether all its reads see one state."""
+
     def __init__(self, folder: Path, *, read_only: bool) -> None:
         self.folder = folder
         self.read_only = read_only
@@ -81,16 +85,11 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A connection whose statements each see the last committed state."""
         with translated(self.folder):
-            with self._lock:
-                if self._closed:
-                    raise StoreError(f"the store at {self.folder} is closed")
-                connection = self._idle.pop() if self._idle else None
-            if connection is None:
-                connection = self._connect()
+            connection = self.borrow()
             try:
                 yield connection
             finally:
-                self._take_back(connection)
+                self.take_back(connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
@@ -127,7 +126,17 @@ class Database:
                 connection.close()
             self._idle.clear()
 
-    def _take_back(self, connection: Connection) -> None:
+    def borrow(self) -> Connection:
+        """A connection out of the pool, or a new one; for :meth:`take_back`."""
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"the store at {self.folder} is closed")
+            if self._idle:
+                return self._idle.pop()
+        return self._connect()
+
+    def take_back(self, connection: Connection) -> None:
+        """Put a borrowed connection into the pool; it must not be in a transaction."""
         with self._lock:
             if self._closed:
                 connection.close()

@@ -1,4 +1,4 @@
-"""A store held at one committed state.
+"""A store held at one committed state: for as long as somebody likes, or for the length of a question.
 
 An SQLite transaction that reads goes on seeing what was committed when it began. So a set of connections, each in such a
 transaction, and the derived files of the same state make a store that never changes, however long somebody reads in it
@@ -7,6 +7,7 @@ and whatever is written meanwhile.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -21,6 +22,8 @@ _ATTEMPTS = 20
 
 class FrozenDatabase(Database):
     """The SQLite file of a store, as it was committed at one moment."""
+
+    fixed = True
 
     def __init__(self, source: Database, readers: int, key: str) -> None:
         """Raises LookupError where the committed state is not ``key`` any more."""
@@ -67,6 +70,60 @@ class FrozenDatabase(Database):
         self._all.clear()
 
 
+class PinnedDatabase(Database):
+    """The SQLite file of a store as it is committed now, read by one connection borrowed from ``source``. Several threads
+    may read, one after another."""
+
+    fixed = True
+
+    def __init__(self, source: Database) -> None:
+        super().__init__(source.folder, read_only=True)
+        self._source = source
+        self._reading = threading.RLock()
+        with translated(self.folder):
+            self._connection = source.borrow()
+            self._connection.execute("BEGIN")
+            self.key = current_key(self._connection)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """The connection, as soon as no other thread reads from it."""
+        with translated(self.folder), self._reading:
+            if self._closed:
+                raise StoreError(f"this view of the store at {self.folder} is closed")
+            yield self._connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """The same: every statement sees one state anyway."""
+        with self.reading() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Give the connection back."""
+        with self._reading:
+            if not self._closed:
+                self._closed = True
+                self._connection.execute("ROLLBACK")
+                self._source.take_back(self._connection)
+
+
+@contextmanager
+def pin(current: Callable[[], Generation], database: Database) -> Iterator[tuple[Generation, PinnedDatabase]]:
+    """Derived files and a connection of the state committed now. Takes microseconds where the files are up to date.
+    Raises StoreBusyError as :func:`freeze` does."""
+    for _ in range(_ATTEMPTS):
+        generation = current()
+        pinned = PinnedDatabase(database)
+        try:
+            if pinned.key == generation.key:
+                yield generation, pinned
+                return
+        finally:
+            pinned.close()
+    raise _busy(database)
+
+
 def freeze(
     current: Callable[[], Generation], database: Database, readers: int
 ) -> tuple[Generation, FrozenDatabase]:
@@ -78,6 +135,10 @@ def freeze(
             return generation, FrozenDatabase(database, readers, generation.key)
         except LookupError:
             continue
-    raise StoreBusyError(
+    raise _busy(database)
+
+
+def _busy(database: Database) -> StoreBusyError:
+    return StoreBusyError(
         f"the store at {database.folder} is written to without a pause: try again when that has finished"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ import numpy as np
 from trivium.graph.embedded import embeddings, expand, reader, search, sentences, writer
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.decision import read_decision, write_decision
-from trivium.graph.embedded.frozen import freeze
+from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.generation import Generation, current_key, load_generation
 from trivium.graph.embedded.page_graphs import page_graphs
 from trivium.graph.embedded.terms import document_frequency
@@ -189,6 +190,17 @@ class EmbeddedStore:
         store = type(self)(database)
         store._generation = generation
         return store
+
+    @contextmanager
+    def pinned(self) -> Iterator[Self]:
+        """See the protocol. One thread at a time reads from it."""
+        if self._database.fixed:
+            yield self
+            return
+        with pin(self._current, self._database) as (generation, database):
+            store = type(self)(database)
+            store._generation = generation
+            yield store
 
     # -- reading ---------------------------------------------------------------------------------------------
 

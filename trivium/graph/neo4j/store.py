@@ -243,6 +243,12 @@ class Neo4jStore:
     def chunk_uris(self) -> list[str]:
         return reader.chunk_uris(self._connection)
 
+    @contextmanager
+    def pinned(self) -> Iterator[Self]:
+        """This store: Neo4j has no transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what
+        has to fit together."""
+        yield self
+
 
 def _connect(address: str) -> Connection:
     return Connection(parse_address(address), timeout=load_settings().neo4j_timeout)
