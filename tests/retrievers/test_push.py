@@ -130,7 +130,7 @@ def test_seeds_that_are_no_nodes_are_refused() -> None:
         push(indptr, indices, np.array([0, 1]), np.array([1.0]))
     with pytest.raises(InputError, match=r"\(n, 2\)"):
         push(indptr, indices, np.array([0]), np.array([1.0]), own_chunks=np.zeros((1, 2), dtype=np.int64))
-    with pytest.raises(ConfigurationError, match="home"):
+    with pytest.raises(ConfigurationError, match="own_page_weight"):
         push(indptr, indices, np.array([0]), np.array([1.0]), own_page_weight=0)
     with pytest.raises(ConfigurationError, match="eps"):
         run(csr(2, [(0, 1)]), {0: 1.0}, eps=0)

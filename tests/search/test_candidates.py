@@ -132,7 +132,7 @@ def test_when_one_of_them_fails_its_error_comes_out(monkeypatch: pytest.MonkeyPa
     def broken(terms: object, k: int) -> list[str]:
         raise StoreError("no words today")
 
-    monkeypatch.setattr(store, "words", broken)
+    monkeypatch.setattr(store, "keyword_search", broken)
     with pytest.raises(StoreError, match="no words today"):
         gather(ask(store, TEXT), make_retrievers())
 
