@@ -62,6 +62,7 @@ class Hub:
         self.served: dict[str, bytes] = {}
         self.asked: list[str] = []
         self.short = False
+        self.announced = True
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -70,7 +71,8 @@ class Hub:
                 content = outer.served.get(self.path)
                 self.send_response(404 if content is None else 200)
                 content = content or b""
-                self.send_header("Content-Length", str(len(content)))
+                if outer.announced:
+                    self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content[: len(content) // 2] if outer.short else content)
 
@@ -190,8 +192,8 @@ def test_nothing_is_installed_when_the_files_are_not_the_pinned_ones(
         install("toy", lambda done, total: steps.append(done), tmp_path)
     assert max(steps, default=0) <= toy.size
     assert {
-        "content": f"expected {toy.files['model.onnx'].sha256}",
-        "longer": "got more",
+        "content": f"expected sha256:{toy.files['model.onnx'].sha256}",
+        "longer": "expected 7,000 bytes, got 8,000",
         "shorter": "expected 7,000 bytes, got 6,999",
         "missing": "cannot be downloaded (HTTPError)",
         "interrupted": "cannot be downloaded",
@@ -199,6 +201,26 @@ def test_nothing_is_installed_when_the_files_are_not_the_pinned_ones(
     assert left_behind(tmp_path / "models") == []
     with pytest.raises(ModelNotInstalledError, match="trivium models install toy"):
         locate("toy", tmp_path)
+
+
+def test_a_file_of_unknown_length_is_not_downloaded(
+    toy: ModelSpec, hub: Hub, no_maven: None, tmp_path: Path
+) -> None:
+    """Nothing would bound it."""
+    hub.serve(CONTENT)
+    hub.announced = False
+    with pytest.raises(EmbeddingError, match=r"model\.onnx: expected 7,000 bytes, got 0"):
+        install("toy", home=tmp_path)
+    assert left_behind(tmp_path / "models") == []
+
+
+def test_a_download_prints_nothing(
+    toy: ModelSpec, hub: Hub, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The command has its own progress."""
+    hub.serve(CONTENT)
+    install("toy", home=tmp_path)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_an_interrupt_leaves_nothing(toy: ModelSpec, hub: Hub, tmp_path: Path) -> None:

