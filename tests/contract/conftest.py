@@ -18,7 +18,7 @@ from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.neo4j import Neo4jStore
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 
 MakeStore = Callable[[], GraphStore]
 

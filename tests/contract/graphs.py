@@ -9,8 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Codes, Vectors
 from trivium.graph.schema import chunk_uri, headings_of, section_uri
-from trivium.graph.store import Codes, GraphStore, Vectors
 from trivium.text import count_tokens, terms
 from trivium.types import EmbedderIdentity
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.contract.graphs import unit
+from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import GraphStore
 
 QUESTIONS = ("first", "second")
 TERMS = ("red", "moon", "blue", "none")

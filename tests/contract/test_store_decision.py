@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 
 
 def test_a_decision_comes_back_as_it_was_and_can_be_taken_back(store: GraphStore) -> None:

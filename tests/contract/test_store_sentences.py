@@ -7,7 +7,8 @@ import pytest
 
 from tests.contract.graphs import graph
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.store import Codes, GraphStore, Passage
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Codes, Passage
 from trivium.types import EmbedderIdentity
 
 PLANE = EmbedderIdentity("plane", "1", 2)

@@ -7,8 +7,9 @@ import pytest
 from tests.contract.graphs import graph
 from trivium.errors import StoreError
 from trivium.graph.model import RelationEdge
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop
-from trivium.graph.store import ChunkRecord, GraphStore
 
 MARS = graph(
     "Mars",

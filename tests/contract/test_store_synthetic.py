@@ -8,7 +8,7 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.memory_store import MemoryStore
 from tests.synthetic.world import PAGES, hall, many
 from trivium.graph.build import build
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 from trivium.synthetic.generate import generate
 from trivium.synthetic.run import Run
 from trivium.synthetic.sample import Sampling, draw

@@ -9,8 +9,9 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Reached, Vectors
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import GraphStore, Reached, Vectors
 from trivium.types import EmbedderIdentity
 
 PLANE = EmbedderIdentity("plane", "1", 2)

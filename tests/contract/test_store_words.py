@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 
 PAGES = [
     graph("Mars", [("red planet red", []), ("nothing here", [])], {"Red moons": [("moon", [])]}),

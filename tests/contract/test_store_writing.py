@@ -11,8 +11,9 @@ from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
 from trivium.errors import StoreError
 from trivium.graph.model import SectionNode
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import WriteReport
 from trivium.graph.schema import Hop
-from trivium.graph.store import GraphStore, WriteReport
 
 MARS = graph("Mars", [("red planet", ["Moon", "Sun"])], {"Moons": [("two moons", ["Phobos"])]}, revision=5)
 

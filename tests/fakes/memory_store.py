@@ -31,16 +31,7 @@ from tests.fakes.memory_graph import MemoryGraph, check, chunk_text, revision
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge
-from trivium.graph.schema import (
-    SCHEMA_VERSION,
-    Hop,
-    Label,
-    RelationshipType,
-    embedding_text,
-    headings_of,
-    unescape,
-)
-from trivium.graph.store import (
+from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
     Codes,
@@ -57,6 +48,15 @@ from trivium.graph.store import (
     WriteReport,
     rank_key,
     round_score,
+)
+from trivium.graph.schema import (
+    SCHEMA_VERSION,
+    Hop,
+    Label,
+    RelationshipType,
+    embedding_text,
+    headings_of,
+    unescape,
 )
 from trivium.text import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.store import Codes, SentenceVectors, Vectors
+from trivium.graph.records import Codes, SentenceVectors, Vectors
 from trivium.types import EmbedderIdentity
 
 

@@ -23,8 +23,9 @@ from enum import Enum, auto
 from trivium.datasets.gold import Cause, Gold, Traced, Untraceable
 from trivium.datasets.match import MIN_SHARE, PageTexts, has_words, same_words
 from trivium.errors import InputError
+from trivium.graph.protocols import GraphReader
+from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, headings_of, page_uri
-from trivium.graph.store import ChunkRecord, GraphStore
 from trivium.text import normalise_title
 from trivium.types import Question
 
@@ -64,7 +65,7 @@ class _Miss:
 _Found = tuple[str, ...] | _Miss
 
 
-def trace(questions: Sequence[Question], store: GraphStore) -> Traced:
+def trace(questions: Sequence[Question], store: GraphReader) -> Traced:
     """The gold chunks of every question, or why it has none.
 
     Titles may be spelled with underscores and may be redirects. The store is read in a few batches, page by
@@ -116,7 +117,7 @@ def _join(outcomes: Sequence[_Found]) -> Gold | _Miss:
     return _Miss(first.cause, f"{len(misses)} of {len(outcomes)} gold parts not found: {first.reason}")
 
 
-def _find(parts: Sequence[_Part], store: GraphStore) -> dict[_Part, _Found]:
+def _find(parts: Sequence[_Part], store: GraphReader) -> dict[_Part, _Found]:
     uris = {part.title: page_uri(normalise_title(part.title)) for part in parts}
     entities = store.resolve(list(dict.fromkeys(uris.values())))
     by_page: dict[str, list[_Part]] = {}
@@ -134,7 +135,7 @@ def _find(parts: Sequence[_Part], store: GraphStore) -> dict[_Part, _Found]:
     return found
 
 
-def _find_on_pages(by_page: Mapping[str, Sequence[_Part]], store: GraphStore) -> dict[_Part, _Found]:
+def _find_on_pages(by_page: Mapping[str, Sequence[_Part]], store: GraphReader) -> dict[_Part, _Found]:
     chunks = store.expand(list(by_page), Hop.BELOW)
     read = [
         uri

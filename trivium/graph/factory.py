@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import StoreNotFoundError
 from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 
 if TYPE_CHECKING:
     from trivium.graph.neo4j import Neo4jStore

@@ -8,7 +8,7 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.store import TermCounts
+from trivium.graph.records import TermCounts
 
 Numbers = NDArray[np.int64]
 

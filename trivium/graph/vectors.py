@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 
 from trivium.errors import StoreError
-from trivium.graph.store import Codes, SentenceVectors, Vectors
+from trivium.graph.records import Codes, SentenceVectors, Vectors
 
 UNIT_TOLERANCE = 1e-3
 """How far from 1 the length of a vector may be: half-precision models end up within 5e-4."""

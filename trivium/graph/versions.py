@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from trivium.graph.model import PageGraph
-from trivium.graph.store import WriteReport
+from trivium.graph.records import WriteReport
 
 
 def latest(pages: Sequence[PageGraph]) -> dict[str, PageGraph]:

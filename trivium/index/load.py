@@ -16,13 +16,15 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from typing import Protocol
 
 from trivium.common.iteration import batched
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
+from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
+from trivium.graph.records import WriteReport
 from trivium.graph.schema import Hop, unescape
-from trivium.graph.store import GraphStore, WriteReport
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Format, Item, Problem
 from trivium.parser.sources.discover import discover
@@ -69,12 +71,16 @@ class IngestReport:
         self.skipped.extend(written.skipped)
 
 
+class LoadStore(GraphReader, PageReader, GraphWriter, Protocol):
+    """What loading needs of a store: it writes pages, and reads those whose records get new links."""
+
+
 Loaded = list[PageGraph] | Problem
 
 
 def load(
     sources: Sequence[str],
-    store: GraphStore,
+    store: LoadStore,
     *,
     format: Format = "auto",
     workers: int | None = None,
@@ -140,7 +146,7 @@ class _Found:
 class _Merge:
     """Writes pages in batches and settles which of several copies of one page stays."""
 
-    def __init__(self, store: GraphStore, report: IngestReport) -> None:
+    def __init__(self, store: GraphWriter, report: IngestReport) -> None:
         self._store = store
         self.report = report
         self._seen: dict[str, tuple[int, str]] = {}
@@ -265,7 +271,7 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _load_records(items: Sequence[Item], store: GraphStore, merge: _Merge, progress: Progress | None) -> None:
+def _load_records(items: Sequence[Item], store: LoadStore, merge: _Merge, progress: Progress | None) -> None:
     """Records link to every title there is, so they are read last, and those already stored are read again
     when new titles have come. Records of one title are one page, whatever files they stand in."""
     by_title: dict[str, tuple[str, list[Record]]] = {}
@@ -291,7 +297,7 @@ def _load_records(items: Sequence[Item], store: GraphStore, merge: _Merge, progr
         )
 
 
-def _relink(stored: Sequence[tuple[str, str]], store: GraphStore, gazetteer: Gazetteer) -> int:
+def _relink(stored: Sequence[tuple[str, str]], store: LoadStore, gazetteer: Gazetteer) -> int:
     """Look for names in records that are stored already; returns how many pages found new ones."""
     # Asked once and before anything is written: each write makes the store's arrays stale.
     chunks = store.expand([uri for uri, _ in stored], Hop.BELOW)
@@ -307,7 +313,7 @@ def _record_page(records: Sequence[Record], source: str, gazetteer: Gazetteer) -
     return build(replace(page, source=source))
 
 
-def _stored_records(store: GraphStore, uri: str, source: str, chunks: Sequence[str]) -> Page:
+def _stored_records(store: GraphReader, uri: str, source: str, chunks: Sequence[str]) -> Page:
     records = tuple(
         Chunk(ChunkKind(record.kind), record.text, record.start, record.end) for record in store.fetch(chunks)
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from trivium.graph.records import Passage
 from trivium.graph.schema import embedding_text
-from trivium.graph.store import Passage
 from trivium.text import sentences
 
 _SHORTEST = 8

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.schema import Label
-from trivium.graph.store import (
+from trivium.graph.protocols import SearchStore
+from trivium.graph.records import (
     Adjacency,
     Floats,
-    GraphStore,
     Neighbour,
     Similarities,
     TermCounts,
@@ -25,6 +24,7 @@ from trivium.graph.store import (
     Vectors,
     rank_key,
 )
+from trivium.graph.schema import Label
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.closeness import KnownSentences, closeness
 from trivium.retrievers.counts import KnownCounts
@@ -61,7 +61,7 @@ class Query:
 
     text: str
     vector: Vectors
-    store: GraphStore
+    store: SearchStore
     exact: bool = False
     _memo: dict[Hashable, Future[Any]] = field(default_factory=dict, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
@@ -183,7 +183,7 @@ def ranked(candidates: Sequence[Candidate], depth: int | None) -> list[Candidate
 def best_rows(
     scores: Floats, uris: Sequence[str], k: int, rows: NDArray[np.int64] | None = None
 ) -> list[int]:
-    """Rows of the k highest scores, in the order of :func:`~trivium.graph.store.rank_key`; of ``rows`` only,
+    """Rows of the k highest scores, in the order of :func:`~trivium.graph.records.rank_key`; of ``rows`` only,
     where given. Scores are not NaN.
 
     Only rows that can be among the k are rounded and compared in Python.

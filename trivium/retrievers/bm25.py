@@ -18,7 +18,7 @@ import numpy as np
 
 from trivium.common.dots import dots
 from trivium.errors import ConfigurationError
-from trivium.graph.store import Floats, TermCounts, TermStatistics
+from trivium.graph.records import Floats, TermCounts, TermStatistics
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from trivium.common.dots import dots
-from trivium.graph.store import Floats, GraphStore, SentenceVectors, Vectors
+from trivium.graph.protocols import VectorReader
+from trivium.graph.records import Floats, SentenceVectors, Vectors
 
 
 class KnownSentences:
     """Cosines of one question with the sentences of chunks. Lists of candidates overlap, and the store is asked about new
     chunks only. Any number of threads may use it."""
 
-    def __init__(self, store: GraphStore, vector: Vectors) -> None:
+    def __init__(self, store: VectorReader, vector: Vectors) -> None:
         self._store = store
         self._vector = vector
         self._lock = threading.Lock()

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from trivium.common.ragged import expand_ranges
-from trivium.graph.store import GraphStore, TermCounts
+from trivium.graph.protocols import TextSearch
+from trivium.graph.records import TermCounts
 
 
 class KnownCounts:
     """Counts of the terms of one question. Lists of candidates overlap, and the store is asked about new chunks only.
     Any number of threads may use it."""
 
-    def __init__(self, store: GraphStore, terms: Sequence[str]) -> None:
+    def __init__(self, store: TextSearch, terms: Sequence[str]) -> None:
         self._store = store
         self._terms = terms
         self._lock = threading.Lock()

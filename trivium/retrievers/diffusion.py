@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from trivium.errors import ConfigurationError
+from trivium.graph.records import Floats
 from trivium.graph.schema import Label
-from trivium.graph.store import Floats
 from trivium.retrievers.base import (
     Candidate,
     Method,

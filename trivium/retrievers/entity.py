@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from trivium.graph.records import Floats
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Floats
 from trivium.retrievers.base import Candidate, Query, check_counts
 from trivium.retrievers.reach import reached
 

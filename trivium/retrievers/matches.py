@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.compiled import compiled
-from trivium.graph.store import Floats
+from trivium.graph.records import Floats
 
 Numbers = NDArray[np.int64]
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 import numpy as np
 
 from trivium.common.dots import dots
+from trivium.graph.records import Neighbour
 from trivium.graph.schema import Label, headings_of, unescape
-from trivium.graph.store import Neighbour
 from trivium.retrievers.base import Query
 from trivium.retrievers.subgraph import SubGraph
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.store import Floats
+from trivium.graph.records import Floats
 from trivium.retrievers.base import Method, check_damping
 
 

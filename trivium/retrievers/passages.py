@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import Hop, page_of
-from trivium.graph.store import GraphStore
 
 
-def path_chunks(store: GraphStore, nodes: Sequence[str]) -> list[str]:
+def path_chunks(store: GraphReader, nodes: Sequence[str]) -> list[str]:
     """Chunks for a path through ``nodes`` (distinct entities), from the strictest reading that finds any:
 
     1. chunks that cite all of them,

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from trivium.common.dots import dots
+from trivium.graph.records import Floats, rank_key, round_score
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Floats, rank_key, round_score
 from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
 from trivium.retrievers.options import Option, OptionKind, path_options, section_options
 from trivium.retrievers.passages import path_chunks

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.store import Floats
+from trivium.graph.records import Floats
 from trivium.retrievers.base import check_damping
 
 

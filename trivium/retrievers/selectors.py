@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from trivium.errors import ConfigurationError
-from trivium.graph.store import Floats, rank_key
+from trivium.graph.records import Floats, rank_key
 from trivium.retrievers.base import check_counts
 from trivium.retrievers.options import Option
 from trivium.text import terms

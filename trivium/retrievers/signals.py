@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from trivium.graph.records import Floats
 from trivium.graph.schema import page_of
-from trivium.graph.store import Floats
 from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
 from trivium.retrievers.signals_of_links import of_links

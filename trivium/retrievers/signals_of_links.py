@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
+from trivium.graph.records import Adjacency, Floats
 from trivium.graph.schema import page_of
-from trivium.graph.store import Adjacency, Floats
 from trivium.retrievers.base import Query
 
 LARGEST_PAGE = 500

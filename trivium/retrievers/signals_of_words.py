@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from trivium.common.dots import dots
-from trivium.graph.store import Floats, TermCounts, TermStatistics
+from trivium.graph.records import Floats, TermCounts, TermStatistics
 from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
 from trivium.text import terms as all_terms

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trivium.common.dots import dots
+from trivium.graph.protocols import SearchStore
+from trivium.graph.records import Floats, Neighbour, Vectors, round_score
 from trivium.graph.schema import Label, mirror_type
-from trivium.graph.store import Floats, GraphStore, Neighbour, Vectors, round_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class SubGraph:
 
 
 def grow(
-    store: GraphStore, vector: Vectors, seeds: Sequence[Neighbour], size: int, fan_out: int
+    store: SearchStore, vector: Vectors, seeds: Sequence[Neighbour], size: int, fan_out: int
 ) -> list[SubGraph]:
     """One sub-graph of at most ``size`` nodes from each seed, in the order of the seeds.
 
@@ -82,7 +83,7 @@ class _Step:
 class _Atlas:
     """The neighbourhood seen so far: relations of visited nodes and the vectors they need."""
 
-    store: GraphStore
+    store: SearchStore
     question: Vectors
     fan_out: int
     steps: dict[str, list[_Step]] = field(default_factory=dict)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError
+from trivium.graph.records import Adjacency, Floats, Neighbour
 from trivium.graph.schema import Label
-from trivium.graph.store import Adjacency, Floats, Neighbour
 from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_damping, check_depth
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, section_of, unescape
-from trivium.graph.store import Adjacency, ChunkRecord, GraphStore
+from trivium.graph.protocols import GraphReader
+from trivium.graph.records import Adjacency, ChunkRecord
 from trivium.retrievers.base import Query
 from trivium.retrievers.walk import WalkSettings, walk_seeds
 
@@ -89,7 +90,7 @@ def way_to(query: Query, chunk: ChunkRecord, source_nodes: dict[str, str]) -> Dr
     return canvas.drawing()
 
 
-def around(store: GraphStore, entity: str, limit: int) -> tuple[Drawing, bool]:
+def around(store: GraphReader, entity: str, limit: int) -> tuple[Drawing, bool]:
     """An entity with at most ``limit`` neighbours: those it is related to first, then pages that speak of it most. Also
     whether there were more."""
     canvas, pages = _Canvas(), _Pages(store)
@@ -119,7 +120,7 @@ def around(store: GraphStore, entity: str, limit: int) -> tuple[Drawing, bool]:
 class _Pages:
     """Which entities have a document; asked once each."""
 
-    def __init__(self, store: GraphStore) -> None:
+    def __init__(self, store: GraphReader) -> None:
         self._store = store
         self._known: dict[str, bool] = {}
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 
 from trivium.errors import InputError
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore, PageReader
 from trivium.llm.base import ChatModel
 from trivium.synthetic.checks import Asked, Check, check_numbers, check_wording
 from trivium.synthetic.log import Settings
@@ -93,7 +93,7 @@ def _bridges(run: Run, store: GraphStore, sampling: Sampling) -> list[Bridge]:
         return known[: sampling.entities]
 
 
-def _settings(store: GraphStore, sampling: Sampling) -> Settings:
+def _settings(store: PageReader, sampling: Sampling) -> Settings:
     """All that the bridges hang on; how many of them is no part of it."""
     digest = hashlib.sha256()
     for uri, _, _, version in store.pages():

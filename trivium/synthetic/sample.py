@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import InputError
+from trivium.graph.protocols import GraphReader
+from trivium.graph.records import Adjacency, ChunkRecord
 from trivium.graph.schema import unescape
-from trivium.graph.store import Adjacency, ChunkRecord, GraphStore
 from trivium.parser.gazetteer import is_name
 from trivium.synthetic.records import Bridge, Source
 from trivium.text import normalise_name, normalise_title, without_parenthesis
@@ -59,7 +60,7 @@ class Sampling:
             raise InputError(f"expected kinds of {', '.join(ChunkKind)}, got {', '.join(unknown) or 'none'}")
 
 
-def draw(store: GraphStore, sampling: Sampling) -> list[Bridge]:
+def draw(store: GraphReader, sampling: Sampling) -> list[Bridge]:
     """The bridges, in the order drawn; fewer than asked for where the store has no more. With more entities the first
     ones stay the same. Raises InputError where there is none."""
     chosen = list(islice(_chosen(store, sampling), sampling.entities))
@@ -75,7 +76,7 @@ def draw(store: GraphStore, sampling: Sampling) -> list[Bridge]:
 _Chosen = tuple[str, int, tuple[Source, ...]]
 
 
-def _chosen(store: GraphStore, sampling: Sampling) -> Iterator[_Chosen]:
+def _chosen(store: GraphReader, sampling: Sampling) -> Iterator[_Chosen]:
     graph = store.adjacency()
     citing = _citing(graph)
     counts = np.diff(citing.indptr)
@@ -137,7 +138,7 @@ def _sources(entity: str, records: Iterable[ChunkRecord], sampling: Sampling) ->
     return tuple(Source(one.uri, one.page, one.section, one.text) for one in drawn)
 
 
-def _names(store: GraphStore, entities: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _names(store: GraphReader, entities: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """What each is called in a question that gives it away. Of aliases only those that are more than a common word."""
     names = {entity: _keys(unescape(entity)) for entity in entities}
     for name, entity in store.names():

@@ -15,7 +15,7 @@ from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 
 Step = tuple[str, Any]
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract.graphs import embed_pending, graph
+from trivium.graph.arrays import group
 from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.embedded.csr import group
-from trivium.graph.embedded.uris import UriRows, pack_uris, unpack_uris
 from trivium.graph.model import RelationEdge
 from trivium.graph.schema import RelationshipType
+from trivium.graph.string_table import StringRows, pack_strings, unpack_strings
 
 _uris = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), unique=True, max_size=30)
 
@@ -24,23 +24,23 @@ _uris = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), unique=True,
 def test_a_uri_table_is_a_sorted_list_and_a_mapping(uris: list[str], asked: list[str]) -> None:
     """UTF-8 sorts as code points do, so bisecting bytes finds what a dictionary finds."""
     uris.sort()
-    table = unpack_uris("x", pack_uris("x", uris))
+    table = unpack_strings("x", pack_strings("x", uris))
     rows = {uri: row for row, uri in enumerate(uris)}
     assert [table.find(uri) for uri in asked] == [rows.get(uri, -1) for uri in asked]
     assert list(table) == uris
     assert table[1:-1] == uris[1:-1]
-    assert dict(UriRows(table)) == rows
+    assert dict(StringRows(table)) == rows
     assert [table[-1 - row] for row in range(len(uris))] == uris[::-1]
 
 
 def test_a_uri_table_ends_where_it_ends() -> None:
     """Like any sequence."""
-    table = unpack_uris("x", pack_uris("x", ["a"]))
+    table = unpack_strings("x", pack_strings("x", ["a"]))
     for row in (1, -2):
         with pytest.raises(IndexError):
             table[row]
     with pytest.raises(KeyError):
-        UriRows(table)["b"]
+        StringRows(table)["b"]
 
 
 @given(pairs=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9))), asked=st.lists(st.integers(0, 4)))

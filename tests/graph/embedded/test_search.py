@@ -11,8 +11,8 @@ import pytest
 from tests.contract.graphs import graph
 from trivium.graph.embedded import EmbeddedStore, near, search
 from trivium.graph.model import PageGraph
+from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Vectors, rank_key
 from trivium.types import EmbedderIdentity
 
 DIMENSION = 16

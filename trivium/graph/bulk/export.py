@@ -12,8 +12,9 @@ from trivium.graph.bulk.arguments import HEADERS, arguments
 from trivium.graph.bulk.folder import Finished, open_folder, translated
 from trivium.graph.bulk.parts import Parts
 from trivium.graph.bulk.tables import NODES, RELATIONSHIPS
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Progress, StoreInfo
 from trivium.graph.schema import Label, RelationshipType
-from trivium.graph.store import GraphStore, Progress, StoreInfo
 
 
 @dataclass(frozen=True, slots=True)

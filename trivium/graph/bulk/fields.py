@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from trivium.errors import StoreError
-from trivium.graph.store import Vectors
+from trivium.graph.records import Vectors
 
 SEPARATOR = "\x1f"
 """Between the elements of a list. Titles have no control characters."""

@@ -17,8 +17,9 @@ from trivium.graph.bulk.ledger import Ledger, Placed, Statement
 from trivium.graph.bulk.sentences import Sentences
 from trivium.graph.model import PageGraph
 from trivium.graph.neo4j.checks import check_page
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import SCHEMA_VERSION, Label
-from trivium.graph.store import GraphStore, Progress, Vectors
 
 RULES = "4"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""

@@ -18,8 +18,8 @@ from trivium.graph.neo4j.nodes import (
     section_row,
     type_row,
 )
+from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
-from trivium.graph.store import Vectors
 from trivium.graph.vectors import text_hash
 from trivium.types import EmbedderIdentity
 

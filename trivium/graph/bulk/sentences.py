@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.neo4j.codes import encoded
+from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import embedding_text, headings_of
-from trivium.graph.store import GraphStore
 from trivium.graph.vectors import text_hash
 
 

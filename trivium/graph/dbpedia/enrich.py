@@ -14,8 +14,8 @@ from trivium.graph.dbpedia.resources import Resources
 from trivium.graph.dbpedia.source import Progress, Source, Statement, Watch
 from trivium.graph.dbpedia.titles import Titles
 from trivium.graph.dbpedia.vocabulary import PRIMARY_TOPIC, SUBCLASS, TYPE, Vocabulary
+from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
-from trivium.graph.store import GraphStore
 
 _PAGES_A_WRITE = 500
 _TYPES_A_WRITE = 20_000

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from trivium.graph.records import Adjacency
 from trivium.graph.schema import page_of
-from trivium.graph.store import Adjacency
 
 Rows = NDArray[np.int32]
 

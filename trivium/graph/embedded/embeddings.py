@@ -11,8 +11,8 @@ import numpy as np
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.writer import advance
+from trivium.graph.records import Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
-from trivium.graph.store import Vectors
 from trivium.graph.vectors import check_vectors, text_hash
 from trivium.types import EmbedderIdentity
 

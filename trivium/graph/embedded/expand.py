@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trivium.graph.embedded.csr import Csr, Rows
+from trivium.graph.arrays import Csr, Rows
 from trivium.graph.embedded.generation import Generation
 from trivium.graph.embedded.search import chunks_along
-from trivium.graph.embedded.uris import UriRows
+from trivium.graph.records import Adjacency
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Adjacency
+from trivium.graph.string_table import StringRows
 
 _STARTS = {
     Hop.BELOW: (Label.PAGE,),
@@ -66,8 +66,8 @@ def adjacency(generation: Generation) -> Adjacency:
         indptr=topology.links.indptr,
         indices=topology.links.indices,
         own_chunks=topology.own_chunks,
-        chunk_rows=UriRows(chunks),
-        entity_rows=UriRows(entities),
+        chunk_rows=StringRows(chunks),
+        entity_rows=StringRows(entities),
     )
 
 

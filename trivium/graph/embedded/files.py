@@ -1,4 +1,4 @@
-"""Files of derived data: arrays, and the check that files are those that were written."""
+"""Files of derived data: links to them, and the check that files are those that were written."""
 
 from __future__ import annotations
 
@@ -9,38 +9,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 22
-
-Arrays = dict[str, NDArray[Any]]
-"""Arrays by name."""
-
-
-def save_arrays(folder: Path, name: str, arrays: Arrays) -> None:
-    """Write arrays as ``name``.npz."""
-    # numpy's stub takes the arrays for its own flag
-    np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
-
-
-def load_arrays(folder: Path, name: str) -> Arrays:
-    """Read what :func:`save_arrays` wrote."""
-    with np.load(folder / f"{name}.npz", allow_pickle=False) as archive:
-        return dict(archive)
-
-
-def save_array(folder: Path, name: str, array: NDArray[Any]) -> None:
-    """Write an array as ``name``.npy."""
-    np.save(folder / f"{name}.npy", array, allow_pickle=False)
-
-
-def load_array(folder: Path, name: str) -> NDArray[Any]:
-    """Map an array written by :func:`save_array`."""
-    path = folder / f"{name}.npy"
-    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return array.view(np.ndarray)
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from trivium.errors import StoreError
+from trivium.graph.arrays import Rows
 from trivium.graph.embedded.connection import Connection, Database
-from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.embeddings import read_embedder
 from trivium.graph.embedded.files import read_manifest, write_manifest
 from trivium.graph.embedded.matrix import Matrix, build_matrix, load_matrix
@@ -26,8 +26,8 @@ from trivium.graph.embedded.near import NearIndex, open_near, plan_near
 from trivium.graph.embedded.tokens import Tokens, build_tokens, load_tokens
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
 from trivium.graph.embedded.words import WordIndex, build_words
+from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import Label
-from trivium.graph.store import Progress, Vectors
 
 INDEX = "index"
 FORMAT = 3

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.dots import dots
+from trivium.graph.arrays import Rows, load_array, save_array
 from trivium.graph.embedded.connection import Connection
-from trivium.graph.embedded.csr import Rows
-from trivium.graph.embedded.files import link_or_copy, load_array, save_array
-from trivium.graph.store import Floats, Vectors
+from trivium.graph.embedded.files import link_or_copy
+from trivium.graph.records import Floats, Vectors
 
 _BLOCK = 8192
 _SLACK = 1e-5

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.graph.embedded.csr import Rows
-from trivium.graph.embedded.files import link_or_copy, load_array, save_array
+from trivium.graph.arrays import Rows, load_array, save_array
+from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.matrix import Matrix
 from trivium.graph.embedded.topology import Nodes
-from trivium.graph.store import Vectors
+from trivium.graph.records import Vectors
 
 if sys.platform == "linux":
     # USearch brings a C++ runtime of its own, and a library that is loaded after it and expects the system's

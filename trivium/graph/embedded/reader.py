@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.model import RelationEdge
+from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Label, RelationshipType, unescape
-from trivium.graph.store import ChunkRecord
 
 _NODE_COUNTS = {
     Label.ENTITY: "SELECT count(*) FROM name WHERE leads_to IS NULL",

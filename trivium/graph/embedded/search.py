@@ -9,13 +9,13 @@ from itertools import groupby
 
 import numpy as np
 
-from trivium.graph.embedded.csr import Rows
+from trivium.graph.arrays import Rows
 from trivium.graph.embedded.generation import Generation
 from trivium.graph.embedded.matrix import promising
 from trivium.graph.embedded.near import EXACT_BELOW
 from trivium.graph.embedded.topology import Nodes
+from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key, round_score
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Floats, Reached, Similarities, Vectors, rank_key, round_score
 
 INDEX_NEIGHBOURS = 100
 """Candidates asked for at least, which are then ordered by their exact cosines."""
@@ -126,7 +126,7 @@ def expand_nearest(
     *,
     exact: bool,
 ) -> list[Reached]:
-    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.store.GraphStore.expand_nearest`.
+    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
 
     Nodes are taken best first. Once better nodes have filled the list the chunks of worse ones are not looked
     at, and of a popular entity only the chunks that can make the cut are put in order one by one.

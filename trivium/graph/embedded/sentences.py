@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.errors import StoreError
+from trivium.graph.arrays import Rows
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.embeddings import read_embedder
 from trivium.graph.embedded.writer import advance
+from trivium.graph.records import Codes, Passage, SentenceVectors
 from trivium.graph.schema import embedding_text, headings_of
-from trivium.graph.store import Codes, Passage, SentenceVectors
 from trivium.graph.vectors import check_codes, join_codes, text_hash
 
 

@@ -22,8 +22,7 @@ from trivium.graph.embedded.terms import document_frequency
 from trivium.graph.embedded.types import read_types
 from trivium.graph.embedded.upgrade import schema_version
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.schema import Hop, Label
-from trivium.graph.store import (
+from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
     Codes,
@@ -40,12 +39,13 @@ from trivium.graph.store import (
     WriteReport,
     rank_key,
 )
+from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
 from trivium.types import EmbedderIdentity
 
 
 class EmbeddedStore:
-    """A :class:`trivium.graph.store.GraphStore` on this machine.
+    """A :class:`trivium.graph.protocols.GraphStore` on this machine.
 
     The folder holds ``graph.db`` (SQLite, the truth) and ``index/`` (derived, may be deleted at any time).
     Any number of threads and processes may read; one process writes at a time, and readers go on seeing the

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.store import Floats
+from trivium.graph.records import Floats
 
 
 class TermChanges:

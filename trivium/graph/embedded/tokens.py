@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
+from trivium.graph.arrays import Rows, load_array, load_arrays, save_array, save_arrays
 from trivium.graph.embedded.connection import Connection
-from trivium.graph.embedded.csr import Rows
-from trivium.graph.embedded.files import load_array, load_arrays, save_array, save_arrays
 from trivium.graph.embedded.topology import Nodes
-from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
 from trivium.graph.occurrences import count_numbers
-from trivium.graph.store import TermCounts
+from trivium.graph.records import TermCounts
+from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
 
 _FILE = "tokens"
 _VOCABULARY = "vocabulary"
@@ -37,7 +36,7 @@ class Tokens:
     values: NDArray[np.int32]
     starts: Rows
     lengths: Rows
-    table: UriTable
+    table: StringTable
     numbers: NDArray[np.int32]
 
     def count(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
@@ -84,7 +83,7 @@ def build_tokens(
     save_arrays(
         folder,
         _VOCABULARY,
-        {**pack_uris("terms", known), "numbers": by_number, "starts": starts, "sizes": sizes},
+        {**pack_strings("terms", known), "numbers": by_number, "starts": starts, "sizes": sizes},
     )
 
 
@@ -92,13 +91,17 @@ def load_tokens(folder: Path, lengths: Rows) -> Tokens:
     """Map what :func:`build_tokens` wrote."""
     arrays = load_arrays(folder, _VOCABULARY)
     return Tokens(
-        load_array(folder, _FILE), arrays["starts"], lengths, unpack_uris("terms", arrays), arrays["numbers"]
+        load_array(folder, _FILE),
+        arrays["starts"],
+        lengths,
+        unpack_strings("terms", arrays),
+        arrays["numbers"],
     )
 
 
 def _known(folder: Path) -> Iterator[tuple[str, int]]:
     arrays = load_arrays(folder, _VOCABULARY)
-    return zip(unpack_uris("terms", arrays), arrays["numbers"].tolist(), strict=True)
+    return zip(unpack_strings("terms", arrays), arrays["numbers"].tolist(), strict=True)
 
 
 def _kept(folder: Path, still: NDArray[np.bool_]) -> NDArray[np.int32]:

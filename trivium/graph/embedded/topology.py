@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import own_chunk_ranges
+from trivium.graph.arrays import Arrays, Csr, Rows, group, load_arrays, pack_csr, save_arrays, unpack_csr
 from trivium.graph.embedded.connection import Connection
-from trivium.graph.embedded.csr import Csr, Rows, group, pack_csr, unpack_csr
-from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
-from trivium.graph.embedded.uris import UriTable, pack_uris, unpack_uris
 from trivium.graph.schema import Label
+from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
 
 _FILE = "topology"
 
@@ -44,7 +43,7 @@ class Nodes:
     """The nodes of one label. ``ids`` are their numbers in the database, ``by_id`` orders rows by them,
     ``vector`` is the row of a node's vector in the matrix, -1 where it has none."""
 
-    uris: UriTable
+    uris: StringTable
     ids: Rows
     by_id: Rows
     vector: Rows
@@ -175,7 +174,7 @@ def _pack_nodes(connection: Connection, label: Label, query: str, matrix_ids: Ro
     table = np.array(numbers, dtype=np.int64).reshape(-1, 2)
     ids, vectors = table[:, 0].copy(), table[:, 1]
     return {
-        **pack_uris(label, uris),
+        **pack_strings(label, uris),
         f"{label}.ids": ids,
         f"{label}.by_id": np.argsort(ids),
         f"{label}.vector": np.where(vectors < 0, -1, np.searchsorted(matrix_ids, vectors)),
@@ -184,7 +183,7 @@ def _pack_nodes(connection: Connection, label: Label, query: str, matrix_ids: Ro
 
 def _unpack_nodes(label: Label, arrays: Arrays) -> Nodes:
     return Nodes(
-        unpack_uris(label, arrays),
+        unpack_strings(label, arrays),
         arrays[f"{label}.ids"],
         arrays[f"{label}.by_id"],
         arrays[f"{label}.vector"],

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import tantivy
 
+from trivium.graph.arrays import Rows
 from trivium.graph.embedded.connection import Connection
-from trivium.graph.embedded.csr import Rows
 from trivium.graph.embedded.files import link_or_copy
 
 FOLDER = "words"

@@ -13,12 +13,12 @@ from trivium.graph.embedded.settle import Touched, settle
 from trivium.graph.embedded.terms import TermChanges
 from trivium.graph.embedded.types import give_types
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.store import WriteReport
+from trivium.graph.records import WriteReport
 from trivium.graph.versions import choose, latest
 
 
 def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:
-    """Load pages; see :meth:`trivium.graph.store.GraphStore.write`."""
+    """Load pages; see :meth:`trivium.graph.protocols.GraphStore.write`."""
     chosen = latest(pages)
     stored = _stored(connection, chosen)
     known = {uri: (content_hash, revision) for uri, (_, content_hash, revision) in stored.items()}

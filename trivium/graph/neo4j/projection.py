@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import own_chunk_ranges
-from trivium.graph.embedded.csr import Rows as RowNumbers
-from trivium.graph.embedded.csr import group
+from trivium.graph.arrays import Rows as RowNumbers
+from trivium.graph.arrays import group
 from trivium.graph.neo4j import projection_file
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from trivium.common.ragged import own_chunk_ranges
-from trivium.graph.embedded.files import Arrays, load_arrays, save_arrays
-from trivium.graph.embedded.uris import pack_uris
+from trivium.graph.arrays import Arrays, load_arrays, save_arrays
 from trivium.graph.neo4j.memory import Standing
 from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency
+from trivium.graph.string_table import pack_strings
 from trivium.settings import load_settings
 
 FOLDER = "projections"
@@ -52,8 +52,8 @@ def save(standing: Standing, adjacency: Adjacency) -> None:
     if path is None or len(adjacency.chunks) < WORTH_KEEPING:
         return
     arrays = {
-        **pack_uris("chunks", adjacency.chunks),
-        **pack_uris("entities", adjacency.entities),
+        **pack_strings("chunks", adjacency.chunks),
+        **pack_strings("entities", adjacency.entities),
         "indptr": adjacency.indptr,
         "indices": adjacency.indices,
     }
@@ -98,6 +98,6 @@ def _adjacency(arrays: Arrays) -> Adjacency:
 
 
 def _unpack(arrays: Arrays, name: str) -> list[str]:
-    """What :func:`~trivium.graph.embedded.uris.pack_uris` made arrays of."""
+    """What :func:`~trivium.graph.string_table.pack_strings` made arrays of."""
     blob = arrays[f"{name}.uris"].tobytes()
     return [blob[start:end].decode() for start, end in pairwise(arrays[f"{name}.offsets"].tolist())]

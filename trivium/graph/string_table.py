@@ -1,4 +1,4 @@
-"""Uris of one label as a sorted table of bytes: nothing is decoded before it is asked for."""
+"""Sorted strings (uris, search terms) as one block of bytes: nothing is decoded before it is asked for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.embedded.files import Arrays
+from trivium.graph.arrays import Arrays
 
 
-class UriTable(Sequence[str]):
-    """Sorted uris. UTF-8 sorts like code points, so a row number is a place in uri order.
+class StringTable(Sequence[str]):
+    """Sorted, distinct strings. UTF-8 sorts like code points, so a row number is a place in their order.
 
-    ``blob`` holds the uris one after the other, ``offsets`` (n + 1,) where each begins.
+    ``blob`` holds the strings one after the other, ``offsets`` (n + 1,) where each begins.
     """
 
     def __init__(self, blob: bytes | memoryview, offsets: NDArray[np.int64]) -> None:
@@ -38,40 +38,40 @@ class UriTable(Sequence[str]):
         row = index + len(self) if index < 0 else index
         if not 0 <= row < len(self):
             raise IndexError(f"row {index} of {len(self)}")
-        uri = str(self._blob[self._offsets[row] : self._offsets[row + 1]], "utf-8")
-        self._rows[uri] = row  # what was shown is likely to be asked for next
-        return uri
+        text = str(self._blob[self._offsets[row] : self._offsets[row + 1]], "utf-8")
+        self._rows[text] = row  # what was shown is likely to be asked for next
+        return text
 
-    def find(self, uri: str) -> int:
-        """The row of a uri, -1 where it is unknown."""
-        row = self._rows.get(uri)
+    def find(self, text: str) -> int:
+        """The row of a string, -1 where it is unknown."""
+        row = self._rows.get(text)
         if row is not None:
             return row
-        key = uri.encode(errors="surrogatepass")
+        key = text.encode(errors="surrogatepass")
         row = bisect_left(range(len(self)), key, key=self._bytes)
         if row == len(self) or self._bytes(row) != key:
             return -1
-        self._rows[uri] = row
+        self._rows[text] = row
         return row
 
-    def find_all(self, uris: Sequence[str]) -> NDArray[np.int64]:
-        """The rows of uris (n,), -1 where unknown."""
-        return np.fromiter((self.find(uri) for uri in uris), dtype=np.int64, count=len(uris))
+    def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
+        """The rows of strings (n,), -1 where unknown."""
+        return np.fromiter((self.find(text) for text in strings), dtype=np.int64, count=len(strings))
 
     def _bytes(self, row: int) -> bytes:
         return bytes(self._blob[self._offsets[row] : self._offsets[row + 1]])
 
 
-class UriRows(Mapping[str, int]):
-    """uri -> row of a table."""
+class StringRows(Mapping[str, int]):
+    """string -> its row in a table."""
 
-    def __init__(self, table: UriTable) -> None:
+    def __init__(self, table: StringTable) -> None:
         self._table = table
 
-    def __getitem__(self, uri: str) -> int:
-        row = self._table.find(uri)
+    def __getitem__(self, text: str) -> int:
+        row = self._table.find(text)
         if row < 0:
-            raise KeyError(uri)
+            raise KeyError(text)
         return row
 
     def __iter__(self) -> Iterator[str]:
@@ -81,14 +81,14 @@ class UriRows(Mapping[str, int]):
         return len(self._table)
 
 
-def pack_uris(name: str, uris: Sequence[str]) -> Arrays:
-    """A table of sorted uris as arrays to save."""
-    parts = [uri.encode() for uri in uris]
+def pack_strings(name: str, strings: Sequence[str]) -> Arrays:
+    """A table of sorted strings as arrays to save."""
+    parts = [text.encode() for text in strings]
     offsets = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)), out=offsets[1:])
     return {f"{name}.offsets": offsets, f"{name}.uris": np.frombuffer(b"".join(parts), dtype=np.uint8)}
 
 
-def unpack_uris(name: str, arrays: Arrays) -> UriTable:
-    """The table :func:`pack_uris` made arrays of."""
-    return UriTable(arrays[f"{name}.uris"].data, arrays[f"{name}.offsets"])
+def unpack_strings(name: str, arrays: Arrays) -> StringTable:
+    """The table :func:`pack_strings` made arrays of."""
+    return StringTable(arrays[f"{name}.uris"].data, arrays[f"{name}.offsets"])

@@ -1,16 +1,43 @@
-"""Lists of rows per row, as compressed sparse rows."""
+"""Arrays in files, and lists of rows per row as compressed sparse rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
-from trivium.graph.embedded.files import Arrays
 
 Rows = NDArray[np.int64]
+Arrays = dict[str, NDArray[Any]]
+"""Arrays by name."""
+
+
+def save_arrays(folder: Path, name: str, arrays: Arrays) -> None:
+    """Write arrays as ``name``.npz."""
+    # numpy's stub takes the arrays for its own flag
+    np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
+
+
+def load_arrays(folder: Path, name: str) -> Arrays:
+    """Read what :func:`save_arrays` wrote."""
+    with np.load(folder / f"{name}.npz", allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def save_array(folder: Path, name: str, array: NDArray[Any]) -> None:
+    """Write an array as ``name``.npy."""
+    np.save(folder / f"{name}.npy", array, allow_pickle=False)
+
+
+def load_array(folder: Path, name: str) -> NDArray[Any]:
+    """Map an array written by :func:`save_array` into memory."""
+    path = folder / f"{name}.npy"
+    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array.view(np.ndarray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +67,7 @@ def group(owners: Rows, entries: Rows, count: int) -> Csr:
 
 
 def pack_csr(name: str, csr: Csr) -> Arrays:
-    """Both arrays under their names."""
+    """Both arrays under their names, to save."""
     return {f"{name}.indptr": csr.indptr, f"{name}.indices": csr.indices}
 
 

@@ -1,0 +1,162 @@
+"""The values that stores take and return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.types import EmbedderIdentity
+
+Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+Codes = NDArray[np.int8]
+"""Vectors (n x d) as whole numbers: rows are directions, their lengths mean nothing."""
+Progress = Callable[[int, int], None]
+"""Called with (done, total)."""
+
+
+def round_score(score: float) -> float:
+    """A score to 6 significant digits."""
+    return float(f"{score:.6g}")
+
+
+def rank_key(score: float, uri: str) -> tuple[float, str]:
+    """Sort key: best first, ties by uri."""
+    return (-round_score(score), uri)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A node near a vector."""
+
+    uri: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A chunk reached from a node: ``source_node`` is that node, ``score`` its cosine with the question, ``cosine``
+    the chunk's own, ``position`` the chunk's place on its page."""
+
+    uri: str
+    source_node: str
+    score: float
+    cosine: float
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRecord:
+    """A chunk as shown to people. ``section`` is the section or page directly above it."""
+
+    uri: str
+    page: str
+    section: str
+    text: str
+    kind: str
+    position: int
+    start: int
+    end: int
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Similarities:
+    """Cosines of chunks with one question, one row a chunk, NaN where the view does not exist for it.
+
+    ``chunk`` of the chunk itself, ``section`` of the section or page directly above, ``page`` of its page,
+    ``entity`` the best of the entities it cites.
+    """
+
+    chunk: Floats
+    section: Floats
+    page: Floats
+    entity: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What of a chunk is embedded: its headings, the title first, and its text."""
+
+    headings: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceVectors:
+    """Vectors of the sentences of chunks, in the chunks' order: those of chunk i are the rows
+    ``starts[i]:starts[i + 1]`` of ``codes`` (sentences x d)."""
+
+    codes: Codes
+    starts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """How often terms occur. ``text`` and ``headings`` are (chunks x terms); lengths are (chunks,), in terms.
+    ``places`` (occurrences x 3) says where in the texts: number of the chunk, of the term (the first, where the same is
+    asked for twice), and how many terms stand before it; in this order."""
+
+    text: Floats
+    headings: Floats
+    text_length: Floats
+    headings_length: Floats
+    places: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """Corpus statistics for BM25 over headings + text: number of chunks, mean length in terms, and for the
+    asked terms the number of chunks containing each (in the order asked)."""
+
+    chunks: int
+    mean_length: float
+    document_frequency: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """The graph the walk runs on: nodes ``0..len(chunks)-1`` are chunks, the rest entities.
+
+    Symmetric, unweighted, CSR: the neighbours of node i are ``indices[indptr[i]:indptr[i+1]]``. Edges join a
+    chunk with each entity it cites and with its own page, each pair once. Chunks and entities are in uri order.
+    ``own_chunks`` (nodes x 2) are the first of the chunks on an entity's own page and the node after the last, both
+    0 for an
+    entity without a page and for chunks.
+    """
+
+    chunks: Sequence[str]
+    entities: Sequence[str]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    own_chunks: NDArray[np.int64]
+    chunk_rows: Mapping[str, int]
+    entity_rows: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """What a write did, in pages."""
+
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    skipped: tuple[str, ...] = ()
+    """Pages left alone because the store holds a higher revision."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """What a store is: where, which embedder filled it (None before the first embedding), how much it holds."""
+
+    location: str
+    schema_version: int
+    embedder: EmbedderIdentity | None
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    relationships: Mapping[str, int] = field(default_factory=dict)
+    aliases: int = 0
+    embedded: int = 0
+    to_embed: int = 0
