@@ -19,7 +19,7 @@ from tests.answering.test_planted import PLANTED, QUESTION
 from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from trivium.answering.answer import answer
 from trivium.answering.events import Done
-from trivium.llm.base import ChatModel, Ended, Message, Reply
+from trivium.llm.base import ChatModel, Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
 from trivium.llm.registry import open_chat_model
 
@@ -72,12 +72,12 @@ class Overheard:
         self.said = ""
         reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
 
-        def pieces() -> Generator[str, None, Ended]:
+        def pieces() -> Generator[str, None, ReplyUsage]:
             with reply:
                 for piece in reply:
                     self.said += piece
                     yield piece
-            return reply.ended or Ended(0, 0, "estimated")
+            return reply.usage or ReplyUsage(0, 0, "estimated")
 
         return Reply(pieces())
 

@@ -192,8 +192,8 @@ class TestLocalModel:
         with model.stream(moon, max_tokens=12) as reply:
             pieces = list(reply)
         assert len(pieces) > 2 and "".join(pieces) == model.complete(moon, max_tokens=12)
-        assert reply.ended is not None and reply.ended.counted == "reported"
-        assert 0 < reply.ended.completion_tokens <= 12 and reply.ended.prompt_tokens > 5
+        assert reply.usage is not None and reply.usage.counted_by == "reported"
+        assert 0 < reply.usage.completion_tokens <= 12 and reply.usage.prompt_tokens > 5
         assert model.context_tokens == 1024
         assert model.count_tokens("Hello world") == 2
         with model.stream([Message("user", "Write a long story.")], max_tokens=900) as left:

@@ -18,7 +18,7 @@ from trivium.embedding.base import Embedder, Vectors
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
-from trivium.embedding.vectors import readable
+from trivium.embedding.vectors import to_valid_text
 from trivium.embedding.workers import embed_each
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
 
@@ -121,7 +121,7 @@ def test_hostile_text_is_embedded(minilm: OnnxEmbedder) -> None:
     """Lone surrogates, control characters and a megabyte of spaces are texts like any other."""
     hostile = ["\ud800", "\x00\x01\x1b", " " * 1_000_000, "\u202e" * 10, "[CLS] [SEP] [PAD]"]
     assert np.isfinite(minilm.embed(hostile)).all()
-    assert len(readable(" " * 1_000_000)) == 100_000
+    assert len(to_valid_text(" " * 1_000_000)) == 100_000
 
 
 def test_equal_texts_are_embedded_once(minilm: OnnxEmbedder) -> None:

@@ -40,7 +40,7 @@ class Clock:
 class WordCounter:
     """A token is a word."""
 
-    def cut(self, text: str, limit: int) -> tuple[str, int]:
+    def truncate(self, text: str, limit: int) -> tuple[str, int]:
         words = text.split()[:limit]
         return " ".join(words) or text, max(len(words), 1)
 
@@ -248,7 +248,7 @@ def test_a_limit_does_not_wait_without_need() -> None:
 @given(st.text(max_size=200), st.integers(1, 40))
 def test_the_estimate_cuts_to_the_limit_and_keeps_what_fits(text: str, limit: int) -> None:
     """A cut text is a beginning of the text, of at most three bytes a token."""
-    cut, count = EstimatedCounter().cut(text, limit)
+    cut, count = EstimatedCounter().truncate(text, limit)
     assert text.startswith(cut)
     assert len(cut.encode()) <= 3 * limit
     assert count <= limit
@@ -268,10 +268,10 @@ def test_tiktoken_counts_and_cuts_exactly() -> None:
     """Hand-counted: "moon" is one token; a cut inside a character leaves the character out; special tokens
     are plain text."""
     counter = TiktokenCounter(bytes_encoding())
-    assert counter.cut("moon moon", 3) == ("moon moon", 3)
-    assert counter.cut("moon moon", 2) == ("moon ", 2)
-    assert counter.cut("é", 1) == ("", 1)
-    assert counter.cut("<end>", 9) == ("<end>", 5)
+    assert counter.truncate("moon moon", 3) == ("moon moon", 3)
+    assert counter.truncate("moon moon", 2) == ("moon ", 2)
+    assert counter.truncate("é", 1) == ("", 1)
+    assert counter.truncate("<end>", 9) == ("<end>", 5)
 
 
 def test_without_tiktokens_vocabulary_tokens_are_estimated(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 
-from trivium.llm.base import Ended, Message, Reply
+from trivium.llm.base import Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
 
 Say = str | Callable[[Sequence[Message]], str]
@@ -52,11 +52,11 @@ class ScriptedModel:
         """The next answer, in pieces."""
         return Reply(self._pieces(self.complete(messages), messages))
 
-    def _pieces(self, text: str, messages: Sequence[Message]) -> Generator[str, None, Ended]:
+    def _pieces(self, text: str, messages: Sequence[Message]) -> Generator[str, None, ReplyUsage]:
         try:
             for start in range(0, len(text), self._step):
                 yield text[start : start + self._step]
         finally:
             self.closed += 1
         read = sum(self.count_tokens(message.content) for message in messages)
-        return Ended(read, self.count_tokens(text), cut=self._cut)
+        return ReplyUsage(read, self.count_tokens(text), truncated=self._cut)

@@ -24,7 +24,7 @@ from trivium.integrations.mcp import sections, tools
 from trivium.integrations.mcp.answers import NOTE
 from trivium.integrations.mcp.server import create_server
 from trivium.integrations.mcp.tools import Defaults
-from trivium.llm.base import Ended, Message, Reply
+from trivium.llm.base import Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
 from trivium.serialization import hit_json
 from trivium.server.engine import ServingEngine
@@ -241,12 +241,12 @@ class EndlessModel(ScriptedModel):
     ) -> Reply:
         return Reply(self._words())
 
-    def _words(self) -> Generator[str, None, Ended]:
+    def _words(self) -> Generator[str, None, ReplyUsage]:
         try:
             for number in range(10_000):
                 time.sleep(0.005)
                 yield f"and {number} "
-            return Ended(1, 1)
+            return ReplyUsage(1, 1)
         finally:
             self.stopped.set()
 

@@ -14,8 +14,8 @@ from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.errors import ChatModelError
 from trivium.llm import openai as openai_module
-from trivium.llm.base import ChatModel, Ended, Message
-from trivium.llm.counting import CountedModel
+from trivium.llm.base import ChatModel, Message, ReplyUsage
+from trivium.llm.counting import CountingChatModel
 from trivium.llm.openai import OpenAIChatModel
 
 KEY = "sk-very-secret"
@@ -38,9 +38,9 @@ def test_pieces_come_one_by_one_and_the_tokens_at_the_end(server: OpenAIServer) 
     server.script.append(streamed("Sat", "urn", ".", usage=(21, 5)))
     chat_model: ChatModel = model(server)
     reply = chat_model.stream(QUESTION, max_tokens=9)
-    assert next(reply) == "Sat" and reply.ended is None
+    assert next(reply) == "Sat" and reply.usage is None
     assert list(reply) == ["urn", "."]
-    assert reply.ended == Ended(21, 5, "reported", cut=False)
+    assert reply.usage == ReplyUsage(21, 5, "reported", truncated=False)
     body = server.requests[0].body
     assert body["stream"] is True and body["stream_options"] == {"include_usage": True}
     assert body["temperature"] == 0.0 and body["seed"] == 0 and body["max_tokens"] == 9
@@ -86,7 +86,7 @@ def test_the_limit_is_told(server: OpenAIServer) -> None:
     server.script.append(streamed("Sat", reason="length"))
     reply = model(server).stream(QUESTION)
     list(reply)
-    assert reply.ended is not None and reply.ended.cut
+    assert reply.usage is not None and reply.usage.truncated
 
 
 def test_failures_before_the_first_byte_are_tried_again(server: OpenAIServer) -> None:
@@ -112,7 +112,7 @@ def test_failures_on_the_way_are_final_and_show_no_key(server: OpenAIServer, res
     with pytest.raises(ChatModelError, match="in the middle of an answer") as caught:
         list(reply)
     assert KEY not in repr(caught.value) + repr(caught.value.__cause__)
-    assert len(server.requests) == 1 and reply.ended is None
+    assert len(server.requests) == 1 and reply.usage is None
 
 
 def test_a_pause_that_is_too_long_ends_it(server: OpenAIServer) -> None:
@@ -154,11 +154,11 @@ def test_tokens_are_counted_where_the_endpoint_does_not(
     monkeypatch.setattr(openai_module, "token_counter", lambda _: openai_module.TiktokenCounter(Encoding()))
     reply = model(server).stream(QUESTION)
     list(reply)
-    assert reply.ended == Ended(4 + 4, 2, "tiktoken")
+    assert reply.usage == ReplyUsage(4 + 4, 2, "tiktoken")
     monkeypatch.setattr(openai_module, "token_counter", lambda _: openai_module.EstimatedCounter())
     reply = model(server).stream(QUESTION)
     list(reply)
-    assert reply.ended == Ended(4 + 8, 4, "estimated")
+    assert reply.usage == ReplyUsage(4 + 8, 4, "estimated")
 
 
 def test_what_is_not_taken_is_left_out(server: OpenAIServer) -> None:
@@ -195,9 +195,9 @@ def test_calls_are_held_back_to_what_is_allowed(server: OpenAIServer) -> None:
 def test_a_counted_model_counts_what_is_read(server: OpenAIServer) -> None:
     """Questions and answers, streamed or not; the inner answer's end is handed on."""
     server.script.extend([streamed("12345", "678"), chat("1234")])
-    counted = CountedModel(model(server))
+    counted = CountingChatModel(model(server))
     reply = counted.stream(QUESTION)
-    assert "".join(reply) == "12345678" and reply.ended == Ended(7, 3)
+    assert "".join(reply) == "12345678" and reply.usage == ReplyUsage(7, 3)
     counted.complete(QUESTION)
     assert counted.calls == 2
     assert counted.characters == 2 * len(QUESTION[0].content) + 12

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, page, store_of, unit
-from trivium.embedding.codes import codes
+from trivium.embedding.vectors import quantize_int8
 from trivium.graph.schema import embedding_text
 from trivium.graph.store import Passage, SentenceVectors
 from trivium.index.sentences import sentence_texts
@@ -27,7 +27,7 @@ def with_sentences(store: MemoryStore, cosines: dict[str, list[float]]) -> Memor
     """The store, knowing the cosines of the sentences of chunks by their text."""
     passages = store.pending_sentences()
     rows = [np.array([unit(c) for c in cosines.get(p.text, ())], np.float32).reshape(-1, 4) for p in passages]
-    store.put_sentences(passages, [codes(each) for each in rows])
+    store.put_sentences(passages, [quantize_int8(each) for each in rows])
     return store
 
 
@@ -96,7 +96,7 @@ def test_the_best_sentence_is_the_highest_cosine(counts: list[int], seed: int, d
     question = generator.standard_normal(d).astype(np.float32)
     question /= np.linalg.norm(question)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    best = best_sentence(SentenceVectors(codes(rows), starts), question)
+    best = best_sentence(SentenceVectors(quantize_int8(rows), starts), question)
     for place, (first, last) in enumerate(pairwise(starts)):
         if first == last:
             assert np.isnan(best[place])

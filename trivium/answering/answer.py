@@ -119,7 +119,7 @@ def _written(
             if again:
                 break
     usage = used(reply, model, prompt.messages, text)
-    text = _final(text[:again] if again else text, cut=reply.ended is not None and reply.ended.cut)
+    text = _final(text[:again] if again else text, cut=reply.usage is not None and reply.usage.truncated)
     if text == NOT_FOUND:
         return _Text(text, (), usage)
     by = judge("support", ground.embedder.identity.name)

@@ -105,8 +105,8 @@ def _with_names(question: str, history: Sequence[Turn], store: GraphStore) -> st
 
 def used(reply: Reply, model: ChatModel, messages: Sequence[Message], text: str) -> Usage:
     """What a reply took; the model's own count of what was read, where it was stopped."""
-    if reply.ended is not None:
-        return Usage(reply.ended.prompt_tokens, reply.ended.completion_tokens)
+    if reply.usage is not None:
+        return Usage(reply.usage.prompt_tokens, reply.usage.completion_tokens)
     return Usage(sum(model.count_tokens(message.content) for message in messages), model.count_tokens(text))
 
 

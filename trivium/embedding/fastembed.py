@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.vectors import distinct, readable, unit
+from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.workers import embed_each
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings import load_settings
@@ -70,7 +70,7 @@ class FastEmbedEmbedder:
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         """Passages as unit vectors (n x d); equal texts are embedded once. Raises EmbeddingError."""
-        unique, places = distinct(texts)
+        unique, places = deduplicate(texts)
 
         def embed_one(text: str) -> Vectors:
             return self._one(self._model.passage_embed, [text])
@@ -81,12 +81,12 @@ class FastEmbedEmbedder:
         """The library keeps its session for as long as this object lives."""
 
     def _one(self, embed: Callable[[Any], Any], text: Any) -> Vectors:
-        clean = readable(text) if isinstance(text, str) else [readable(item) for item in text]
+        clean = to_valid_text(text) if isinstance(text, str) else [to_valid_text(item) for item in text]
         try:
             rows = list(embed(clean))
         except Exception as error:  # whatever onnxruntime raises
             raise EmbeddingError(f"{self._identity.name} failed on a text") from error
-        vector: Vectors = unit(rows, 1, self._identity.dimension)[0]
+        vector: Vectors = l2_normalize(rows, 1, self._identity.dimension)[0]
         return vector
 
 

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from trivium.embedding.base import Embedder, Vectors
-from trivium.embedding.codes import Codes, codes
+from trivium.embedding.vectors import Int8Vectors, quantize_int8
 from trivium.errors import EmbeddingError, InputError
 
 Whole = TypeVar("Whole")
@@ -46,12 +46,12 @@ def fill_parts(
     wholes: Sequence[Whole],
     parts_of: Callable[[Whole], Sequence[str]],
     embedder: Embedder,
-    put: Callable[[Sequence[Whole], Sequence[Codes]], None],
+    put: Callable[[Sequence[Whole], Sequence[Int8Vectors]], None],
     progress: Callable[[int, int], None] | None = None,
     slice_size: int = 32,
 ) -> int:
-    """Embed the parts of each whole in order, and hand each slice of wholes with the codes of their parts (m x d, m may
-    be 0) to ``put``. As safe to interrupt as :func:`fill`. ``progress`` is called with (wholes done, wholes in all).
+    """Embed the parts of each whole in order, and hand each slice of wholes with the quantised vectors of their parts
+    (m x d, m may be 0) to ``put``. As safe to interrupt as :func:`fill`. ``progress`` is called with (wholes done, wholes in all).
     Returns the number of parts embedded. Raises EmbeddingError."""
     if slice_size < 1:
         raise InputError(f"slice_size must be at least 1, got {slice_size}")
@@ -60,7 +60,7 @@ def fill_parts(
         some = wholes[start : start + slice_size]
         parts = [parts_of(whole) for whole in some]
         texts = [text for own in parts for text in own]
-        rows = codes(_embedded(embedder, texts))
+        rows = quantize_int8(_embedded(embedder, texts))
         bounds = pairwise(accumulate(map(len, parts), initial=0))
         put(some, [rows[first:last] for first, last in bounds])
         embedded += len(texts)

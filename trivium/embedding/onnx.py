@@ -12,7 +12,7 @@ import numpy as np
 from trivium.embedding.base import Vectors
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import locate
-from trivium.embedding.vectors import distinct, readable, unit
+from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.workers import embed_each
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
@@ -48,7 +48,7 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         """Passages as unit vectors (n x d); equal texts are embedded once. Raises EmbeddingError."""
-        unique, places = distinct(texts)
+        unique, places = deduplicate(texts)
         vectors = embed_each(self._embed_one, unique, self._spec.dimension, progress, self._workers)
         return vectors[places]
 
@@ -58,7 +58,7 @@ class OnnxEmbedder:
 
     def _embed_one(self, text: str) -> Vectors:
         session, tokenizer = self._load()
-        ids = np.array([tokenizer.encode(readable(text)).ids], dtype=np.int64)
+        ids = np.array([tokenizer.encode(to_valid_text(text)).ids], dtype=np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         try:
             hidden = session.run(None, inputs)[0]
@@ -67,7 +67,7 @@ class OnnxEmbedder:
                 f"{self._identity.name} failed on a text of {len(text)} characters"
             ) from error
         pooled = hidden[:, 0] if self._spec.pooling == "cls" else hidden.mean(axis=1, dtype=np.float64)
-        vector: Vectors = unit(pooled, 1, self._spec.dimension)[0]
+        vector: Vectors = l2_normalize(pooled, 1, self._spec.dimension)[0]
         return vector
 
     def _load(self) -> tuple[Any, Any]:

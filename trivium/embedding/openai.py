@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.vectors import distinct, readable, unit
+from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.endpoints.endpoint import Endpoint, EndpointError
 from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import TokenCounter
@@ -69,7 +69,7 @@ class OpenAIEmbedder:
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         """Passages as unit vectors (n x d); equal texts are sent once. Raises EmbeddingError."""
-        unique, places = distinct(texts)
+        unique, places = deduplicate(texts)
         if not unique:
             return np.empty((0, self.identity.dimension), dtype=np.float32)
         parts: list[Vectors] = []
@@ -89,7 +89,9 @@ class OpenAIEmbedder:
         total = 0
         for text in texts:
             # The API refuses an empty text.
-            cut, count = self._counter.cut(readable(text) if text.strip() else " ", self._text_tokens)
+            cut, count = self._counter.truncate(
+                to_valid_text(text) if text.strip() else " ", self._text_tokens
+            )
             if batch and (len(batch) == self._batch_texts or total + count > self._batch_tokens):
                 yield batch, total
                 batch, total = [], 0
@@ -108,7 +110,7 @@ class OpenAIEmbedder:
             answer = self._endpoint.post("/embeddings", body, within_limits)
             rows = _rows(answer, len(batch))
             with self._lock:
-                vectors = unit(
+                vectors = l2_normalize(
                     rows, len(batch), self._identity.dimension if self._identity is not None else None
                 )
                 if self._identity is None:

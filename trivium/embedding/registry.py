@@ -18,7 +18,7 @@ from trivium.settings import Settings, load_settings
 GROUP = "trivium.embedders"
 
 _RECOMMENDED = "bge-small"
-_ALWAYS_THERE = "minilm"
+_FALLBACK = "minilm"
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ def default_name(settings: Settings | None = None) -> str:
     settings = load_settings() if settings is None else settings
     if settings.embedder is not None:
         return settings.embedder
-    return _RECOMMENDED if installed(_RECOMMENDED, settings.home) else _ALWAYS_THERE
+    return _RECOMMENDED if installed(_RECOMMENDED, settings.home) else _FALLBACK
 
 
 def open_embedder(name: str | None = None, settings: Settings | None = None) -> Embedder:

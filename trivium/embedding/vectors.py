@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trivium.embedding.base import Vectors
 from trivium.errors import EmbeddingError
 
-_MOST_CHARACTERS = 100_000
+Int8Vectors = NDArray[np.int8]
+"""Directions as whole numbers from -127 to 127: a quarter of the bytes, the same cosines to three digits."""
+
+_MAX_CHARACTERS = 100_000
 """Far beyond what a model reads of a text; cutting there bounds the work of its tokeniser."""
 
 
-def readable(text: str) -> str:
+def to_valid_text(text: str) -> str:
     """The text as a tokeniser takes it: not boundless, and a lone surrogate (from careless JSON), which is no
     character and has no UTF-8, as a question mark."""
-    return text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
+    return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
 
 
-def distinct(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+def deduplicate(texts: Sequence[str]) -> tuple[list[str], list[int]]:
     """The distinct texts in order of appearance, and for each given text its place among them.
 
-    >>> distinct(["a", "b", "a"])
+    >>> deduplicate(["a", "b", "a"])
     (['a', 'b'], [0, 1, 0])
     """
     places: dict[str, int] = {}
@@ -31,7 +34,7 @@ def distinct(texts: Sequence[str]) -> tuple[list[str], list[int]]:
     return list(places), indices
 
 
-def unit(vectors: ArrayLike, count: int, dimension: int | None = None) -> Vectors:
+def l2_normalize(vectors: ArrayLike, count: int, dimension: int | None = None) -> Vectors:
     """Rows scaled to length one (count x d, float32). Raises EmbeddingError unless there are ``count`` finite
     rows of ``dimension`` numbers, none of them zero throughout.
 
@@ -51,3 +54,16 @@ def unit(vectors: ArrayLike, count: int, dimension: int | None = None) -> Vector
         raise EmbeddingError("expected finite vectors that are not zero, got one that is")
     result: Vectors = (rows / lengths[:, None]).astype(np.float32)
     return result
+
+
+def quantize_int8(vectors: Vectors) -> Int8Vectors:
+    """Each row (n x d) scaled until its largest number is 127 or -127, and rounded.
+
+    >>> quantize_int8(np.array([[0.6, -0.8]], dtype=np.float32)).tolist()
+    [[95, -127]]
+    """
+    if vectors.size == 0:
+        return np.zeros(vectors.shape, dtype=np.int8)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    rounded: Int8Vectors = np.rint(vectors / largest * np.float32(127)).astype(np.int8)
+    return rounded

@@ -40,7 +40,7 @@ _MESSAGE_CHARACTERS = 300
 
 _log = logging.getLogger(__name__)
 
-Objects = Generator[dict[str, Any], None, None]
+JsonStream = Generator[dict[str, Any], None, None]
 T = TypeVar("T")
 
 
@@ -102,13 +102,13 @@ class Endpoint:
         )
 
     def post(
-        self, path: str, body: Mapping[str, Any], before: Callable[[], None] | None = None
+        self, path: str, body: Mapping[str, Any], before_attempt: Callable[[], None] | None = None
     ) -> dict[str, Any]:
         """Send ``body`` and return the JSON object that comes back.
 
         Rate limiting (429), server errors, timeouts and broken connections are tried again: after the time
         the endpoint asks for (Retry-After, up to a minute), else after 0.5 s, 1 s, 2 s ... up to a minute,
-        times a random factor of 0.5 to 1. ``before`` is called before every attempt. Raises EndpointError.
+        times a random factor of 0.5 to 1. ``before_attempt`` is called before every attempt. Raises EndpointError.
         """
 
         def attempt() -> dict[str, Any]:
@@ -116,16 +116,18 @@ class Endpoint:
                 self._client.post(path, body=body, cast_to=httpx2.Response, options=self._options)
             )
 
-        return self._retried(attempt, before)
+        return self._retried(attempt, before_attempt)
 
-    def stream(self, path: str, body: Mapping[str, Any], before: Callable[[], None] | None = None) -> Objects:
+    def stream(
+        self, path: str, body: Mapping[str, Any], before_attempt: Callable[[], None] | None = None
+    ) -> JsonStream:
         """Send ``body`` and return the JSON objects of the events that come back, as they come.
 
         Until the first one failures are tried again as by :meth:`post`; later ones are final, since what has been read
         cannot be taken back. An endpoint that does not stream gives its one object. Closing the generator hangs up.
         Raises EndpointError, here or while it is read.
         """
-        return self._retried(lambda: self._begun(path, body), before)
+        return self._retried(lambda: self._started(path, body), before_attempt)
 
     def close(self) -> None:
         """Close the connections that are kept. The next request opens new ones."""
@@ -170,10 +172,10 @@ class Endpoint:
             return {"headers": {"api-key": key, "Authorization": openai.Omit()}}
         return {"headers": {"Authorization": f"Bearer {key}" if key else openai.Omit()}}
 
-    def _retried(self, attempt: Callable[[], T], before: Callable[[], None] | None = None) -> T:
+    def _retried(self, attempt: Callable[[], T], before_attempt: Callable[[], None] | None = None) -> T:
         def translated() -> T:
-            if before is not None:
-                before()
+            if before_attempt is not None:
+                before_attempt()
             with self._translating():
                 return attempt()
 
@@ -190,16 +192,16 @@ class Endpoint:
         except _PassingError as error:
             raise EndpointError(f"{error} ({self.retries + 1} attempts)", error.status) from error
 
-    def _begun(self, path: str, body: Mapping[str, Any]) -> Objects:
+    def _started(self, path: str, body: Mapping[str, Any]) -> JsonStream:
         """The objects of a stream, of which the first has come."""
         objects = self._objects(path, body)
         try:
             first = next(objects)
         except StopIteration:
             raise _PassingError(f"{self.host} ended its answer before it began") from None
-        return self._going_on(first, objects)
+        return self._continued(first, objects)
 
-    def _going_on(self, first: dict[str, Any], objects: Objects) -> Objects:
+    def _continued(self, first: dict[str, Any], objects: JsonStream) -> JsonStream:
         with closing(objects):
             yield first
             try:
@@ -208,7 +210,7 @@ class Endpoint:
             except (EndpointError, _PassingError) as error:
                 raise EndpointError(f"{error}, in the middle of an answer", error.status) from error
 
-    def _objects(self, path: str, body: Mapping[str, Any]) -> Objects:
+    def _objects(self, path: str, body: Mapping[str, Any]) -> JsonStream:
         with self._client.post(
             path,
             body=body,

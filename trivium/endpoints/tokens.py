@@ -1,4 +1,4 @@
-"""How many tokens a text has for an OpenAI model, and cutting it to a limit."""
+"""How many tokens a text has for an OpenAI model, and truncating it to a limit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _log = logging.getLogger(__name__)
 
 
 class TokenCounter(Protocol):
-    """Counts and cuts."""
+    """Counts and truncates."""
 
-    def cut(self, text: str, limit: int) -> tuple[str, int]:
+    def truncate(self, text: str, limit: int) -> tuple[str, int]:
         """The text, cut to ``limit`` tokens if it is longer, and its number of tokens."""
         ...
 
@@ -27,7 +27,7 @@ class TiktokenCounter:
     def __init__(self, encoding: Any) -> None:
         self._encoding = encoding
 
-    def cut(self, text: str, limit: int) -> tuple[str, int]:
+    def truncate(self, text: str, limit: int) -> tuple[str, int]:
         tokens = self._encoding.encode_ordinary(text)
         if len(tokens) <= limit:
             return text, len(tokens)
@@ -38,7 +38,7 @@ class TiktokenCounter:
 class EstimatedCounter:
     """By the length in bytes; guesses high, so that an endpoint does not refuse what is sent."""
 
-    def cut(self, text: str, limit: int) -> tuple[str, int]:
+    def truncate(self, text: str, limit: int) -> tuple[str, int]:
         data = text.encode("utf-8", "replace")
         if len(data) <= limit * _BYTES_PER_TOKEN:
             return text, -(-len(data) // _BYTES_PER_TOKEN)

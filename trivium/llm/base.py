@@ -8,7 +8,7 @@ from typing import Literal, Protocol, Self
 
 from trivium.llm.json_replies import JsonSchema
 
-Counted = Literal["reported", "tiktoken", "estimated"]
+CountedBy = Literal["reported", "tiktoken", "estimated"]
 """Who counted tokens: the endpoint itself, tiktoken's vocabulary, or a rule of thumb over the length."""
 
 
@@ -21,33 +21,33 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How an answer ended: the tokens that it took, who counted them, and whether it was ``cut`` off at the limit."""
+class ReplyUsage:
+    """The tokens that an answer took, who counted them, and whether it was ``truncated`` at the limit."""
 
     prompt_tokens: int
     completion_tokens: int
-    counted: Counted = "reported"
-    cut: bool = False
+    counted_by: CountedBy = "reported"
+    truncated: bool = False
 
 
 class Reply(Iterator[str]):
     """An answer while it is written: iterate over its pieces, once.
 
-    ``ended`` is None until the last piece has been taken. Who stops before that closes it, which also stops the model;
+    ``usage`` is None until the last piece has been taken. Who stops before that closes it, which also stops the model;
     as a context manager it closes itself. Iterating raises ChatModelError when the model fails on the way.
     """
 
-    def __init__(self, pieces: Generator[str, None, Ended]) -> None:
-        """``pieces`` returns how it ended."""
+    def __init__(self, pieces: Generator[str, None, ReplyUsage]) -> None:
+        """``pieces`` returns what it took."""
         self._pieces = pieces
-        self.ended: Ended | None = None
+        self.usage: ReplyUsage | None = None
 
     def __next__(self) -> str:
         try:
             return next(self._pieces)
         except StopIteration as stop:
-            if isinstance(stop.value, Ended):
-                self.ended = stop.value
+            if isinstance(stop.value, ReplyUsage):
+                self.usage = stop.value
             raise StopIteration from None
 
     def close(self) -> None:

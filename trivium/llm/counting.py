@@ -1,18 +1,18 @@
-"""What a language model was made to read and write."""
+"""Counting what a language model reads and writes."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Sequence
 
-from trivium.llm.base import ChatModel, Ended, Message, Reply
+from trivium.llm.base import ChatModel, Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
 
 CHARACTERS_A_TOKEN = 4
 """The rule of thumb for English, where nothing says it better."""
 
 
-class CountedModel:
+class CountingChatModel:
     """A chat model that counts its calls and the characters that went each way. Threads may share it."""
 
     def __init__(self, model: ChatModel) -> None:
@@ -67,12 +67,12 @@ class CountedModel:
         reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
         return Reply(self._counted(reply))
 
-    def _counted(self, reply: Reply) -> Generator[str, None, Ended]:
+    def _counted(self, reply: Reply) -> Generator[str, None, ReplyUsage]:
         with reply:
             for piece in reply:
                 self._count(piece)
                 yield piece
-        return reply.ended if reply.ended is not None else Ended(0, 0, "estimated")
+        return reply.usage if reply.usage is not None else ReplyUsage(0, 0, "estimated")
 
     def _count_call(self, messages: Sequence[Message]) -> None:
         with self._lock:

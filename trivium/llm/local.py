@@ -64,7 +64,7 @@ class LocalChatModel:
         self._asked_context = context_tokens
         self._threads = max(1, (os.cpu_count() or 2) // 2) if threads is None else threads
         self._lock = threading.Lock()
-        self._running: _Running | None = None
+        self._loaded: _LoadedModel | None = None
 
     def __repr__(self) -> str:
         return f"LocalChatModel({self._path.name!r})"
@@ -110,26 +110,26 @@ class LocalChatModel:
     def close(self) -> None:
         """Free the memory."""
         with self._lock:
-            self._running = None
+            self._loaded = None
 
-    def _open(self) -> _Running:
+    def _open(self) -> _LoadedModel:
         with self._lock:
-            if self._running is None:
-                self._running = _Running(self._path, self._asked_context, self._threads)
-            return self._running
+            if self._loaded is None:
+                self._loaded = _LoadedModel(self._path, self._asked_context, self._threads)
+            return self._loaded
 
 
-class _Running:
+class _LoadedModel:
     """A loaded model."""
 
     def __init__(self, path: Path, context_tokens: int, threads: int) -> None:
         key = SecretStr(secrets.token_urlsafe(32))
         self._name = path.stem
-        self._server = _serve(path, context_tokens, threads, key)
+        self._server = _start_server(path, context_tokens, threads, key)
         self._endpoint = Endpoint(
             self._server.listening_address, key, timeout=_TIMEOUT, retries=0, direct=True
         )
-        self.context_tokens = _context(self._endpoint)
+        self.context_tokens = _context_tokens(self._endpoint)
         self.chat = OpenAIChatModel(self._name, self._endpoint, context_tokens=self.context_tokens)
 
     def count_tokens(self, text: str) -> int:
@@ -142,7 +142,7 @@ class _Running:
         return len(tokens)
 
 
-def _serve(path: Path, context_tokens: int, threads: int, key: SecretStr) -> Any:
+def _start_server(path: Path, context_tokens: int, threads: int, key: SecretStr) -> Any:
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
@@ -166,7 +166,7 @@ def _serve(path: Path, context_tokens: int, threads: int, key: SecretStr) -> Any
         ) from error
 
 
-def _context(endpoint: Endpoint) -> int:
+def _context_tokens(endpoint: Endpoint) -> int:
     """How much the model reads: what was asked for, or what it was trained for where that is less."""
     try:
         return int(endpoint.get("/v1/models")["data"][0]["meta"]["n_ctx"])

@@ -8,11 +8,11 @@ from contextlib import closing
 from functools import cached_property
 from typing import Any, TypeVar
 
-from trivium.endpoints.endpoint import Endpoint, EndpointError, Objects
+from trivium.endpoints.endpoint import Endpoint, EndpointError, JsonStream
 from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError
-from trivium.llm.base import Counted, Ended, Message, Reply
+from trivium.llm.base import CountedBy, Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
 
 CONTEXT_TOKENS = 8192
@@ -65,7 +65,7 @@ class OpenAIChatModel:
 
     def count_tokens(self, text: str) -> int:
         """A guess on the high side, for which nothing has to be downloaded."""
-        return EstimatedCounter().cut(text, _NO_LIMIT)[1]
+        return EstimatedCounter().truncate(text, _NO_LIMIT)[1]
 
     def complete(
         self,
@@ -77,7 +77,7 @@ class OpenAIChatModel:
     ) -> str:
         """The model's answer, possibly empty. Raises ChatModelError."""
         body = self._body(messages, max_tokens, temperature, schema)
-        answer = self._asked(lambda sent: self._endpoint.post(_PATH, sent, self._within(messages)), body)
+        answer = self._ask(lambda sent: self._endpoint.post(_PATH, sent, self._limiter(messages)), body)
         return self._content(answer)
 
     def stream(
@@ -92,7 +92,7 @@ class OpenAIChatModel:
         ChatModelError, here or while it is read."""
         body = self._body(messages, max_tokens, temperature, schema)
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-        objects = self._asked(lambda sent: self._endpoint.stream(_PATH, sent, self._within(messages)), body)
+        objects = self._ask(lambda sent: self._endpoint.stream(_PATH, sent, self._limiter(messages)), body)
         return Reply(self._pieces(objects, messages))
 
     def _body(
@@ -110,7 +110,7 @@ class OpenAIChatModel:
             body["response_format"] = {"type": "json_schema", "json_schema": described}
         return body
 
-    def _within(self, messages: Sequence[Message]) -> Callable[[], None]:
+    def _limiter(self, messages: Sequence[Message]) -> Callable[[], None]:
         def wait() -> None:
             if self._requests is not None:
                 self._requests.take(1)
@@ -119,7 +119,7 @@ class OpenAIChatModel:
 
         return wait
 
-    def _asked(self, ask: Callable[[dict[str, Any]], T], body: dict[str, Any]) -> T:
+    def _ask(self, ask: Callable[[dict[str, Any]], T], body: dict[str, Any]) -> T:
         while True:
             sent = {name: value for name, value in body.items() if name not in self._refused}
             if "max_tokens" in self._refused:
@@ -129,10 +129,10 @@ class OpenAIChatModel:
             except EndpointError as error:
                 refused = _refused(error) - self._refused
                 if not refused:
-                    raise self._failed(error) from error
+                    raise self._error(error) from error
                 self._refused |= refused
 
-    def _pieces(self, objects: Objects, messages: Sequence[Message]) -> Generator[str, None, Ended]:
+    def _pieces(self, objects: JsonStream, messages: Sequence[Message]) -> Generator[str, None, ReplyUsage]:
         written: list[str] = []
         usage: tuple[int, int] | None = None
         began = cut = False
@@ -149,18 +149,18 @@ class OpenAIChatModel:
                         written.append(text)
                         yield text
             except EndpointError as error:
-                raise self._failed(error) from error
+                raise self._error(error) from error
         if not began:
             raise ChatModelError(f"{self._model}: expected choices[0].delta, got an answer without it")
         if usage is not None:
-            return Ended(*usage, "reported", cut)
-        return self._counted(messages, "".join(written), cut)
+            return ReplyUsage(*usage, "reported", cut)
+        return self._estimated_usage(messages, "".join(written), cut)
 
-    def _counted(self, messages: Sequence[Message], written: str, cut: bool) -> Ended:
+    def _estimated_usage(self, messages: Sequence[Message], written: str, cut: bool) -> ReplyUsage:
         """What an answer took, where its endpoint did not say."""
-        prompt = sum(_MESSAGE_TOKENS + self._counter.cut(m.content, _NO_LIMIT)[1] for m in messages)
-        how: Counted = "tiktoken" if isinstance(self._counter, TiktokenCounter) else "estimated"
-        return Ended(prompt, self._counter.cut(written, _NO_LIMIT)[1], how, cut)
+        prompt = sum(_MESSAGE_TOKENS + self._counter.truncate(m.content, _NO_LIMIT)[1] for m in messages)
+        counted_by: CountedBy = "tiktoken" if isinstance(self._counter, TiktokenCounter) else "estimated"
+        return ReplyUsage(prompt, self._counter.truncate(written, _NO_LIMIT)[1], counted_by, cut)
 
     @cached_property
     def _counter(self) -> TokenCounter:
@@ -185,7 +185,7 @@ class OpenAIChatModel:
             raise ChatModelError(f"{self._model}: expected text, got {type(content).__name__} (a refusal?)")
         return content
 
-    def _failed(self, error: EndpointError) -> ChatModelError:
+    def _error(self, error: EndpointError) -> ChatModelError:
         return ChatModelError(f"{self._model}: {error}")
 
 

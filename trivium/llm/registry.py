@@ -55,10 +55,10 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
         model = name
     if not model:
         raise ConfigurationError("expected openai:NAME, got no name")
-    return _remote(model, settings)
+    return _endpoint_model(model, settings)
 
 
-def _remote(model: str, settings: Settings) -> OpenAIChatModel:
+def _endpoint_model(model: str, settings: Settings) -> OpenAIChatModel:
     from trivium.endpoints.endpoint import chat_endpoint
     from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.llm.openai import CONTEXT_TOKENS, OpenAIChatModel

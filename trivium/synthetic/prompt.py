@@ -95,7 +95,7 @@ def ask(prompt: Prompt, model: ChatModel, schema: JsonSchema) -> Said:
     """The model's reply, without its thoughts and control characters. Raises ChatModelError."""
     with model.stream(prompt.messages, max_tokens=prompt.max_tokens, schema=schema) as reply:
         text = "".join(without_thoughts(reply))
-    cut = reply.ended is not None and reply.ended.cut
+    cut = reply.usage is not None and reply.usage.truncated
     return Said(plain(text).strip(), cut, used(reply, model, prompt.messages, text))
 
 

@@ -26,7 +26,7 @@ from trivium.evaluation.suite.results import (
     write_whole,
 )
 from trivium.llm.base import Message
-from trivium.llm.counting import CountedModel
+from trivium.llm.counting import CountingChatModel
 
 MEASURES = ("hit@1", "hit@3", "hit@5")
 
@@ -168,7 +168,7 @@ class Scripted:
 
 def test_calls_and_tokens_of_a_model_are_counted() -> None:
     """Twice 5 + 4 characters there and 3 back: 24 characters, 6 tokens."""
-    model = CountedModel(Scripted())
+    model = CountingChatModel(Scripted())
     assert (model.calls, model.tokens) == (0, 0)
     for _ in range(2):
         assert model.complete([Message("system", "short"), Message("user", "word")]) == "yes"

@@ -33,7 +33,7 @@ from trivium.evaluation.suite.results import (
 )
 from trivium.evaluation.trec import write_runs
 from trivium.llm.base import ChatModel
-from trivium.llm.counting import CountedModel
+from trivium.llm.counting import CountingChatModel
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.watched import WatchedEngine
@@ -89,7 +89,7 @@ def _judge(
     progress: Progress | None,
 ) -> SetResult:
     """The result of one set, made now or earlier."""
-    counted = None if model is None else CountedModel(model)
+    counted = None if model is None else CountingChatModel(model)
     with WatchedEngine.open(one.store, selector=None if counted is None else LlmSelector(counted)) as engine:
         own = folder / one.name
         inputs = _inputs(one, engine, named, model)
