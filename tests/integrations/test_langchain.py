@@ -155,13 +155,13 @@ def test_closing_lets_go_of_its_own_store_only(engine: Engine, store: Path) -> N
 def test_the_lines_of_the_documentation_run_as_they_stand(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text("utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "howto" / "langchain.md").read_text("utf-8")
     (lines,) = [
         block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "langchain" in block
     ]
     (tmp_path / "my-store").symlink_to(store)
     monkeypatch.chdir(tmp_path)
-    exec(compile(lines, "integrations.md", "exec"), {})
+    exec(compile(lines, "langchain.md", "exec"), {})
     printed = capsys.readouterr().out
     assert printed.startswith("1 ") and "Phobos#chunk-1 Phobos is the larger moon of Mars." in printed
 

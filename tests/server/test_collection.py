@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,6 +117,36 @@ def test_what_another_process_writes_is_noticed(
     until(lambda: collection.current)
     assert pages_of(collection) == ["Asaph Hall", "Mars", "Phobos"]
     collection.close()
+
+
+def test_a_change_that_cannot_be_shown_is_logged_and_tried_again_less_often(
+    store: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also where reading it fails with an error that is not the package's own, such as that of a damaged index."""
+    monkeypatch.setattr(module, "_CHECK_SECONDS", 0.02)
+    collection = Collection(ServingEngine.serving(store), 2, lambda _: None)
+    collection.open()
+    failures = [zipfile.BadZipFile("damaged"), StoreError("half written"), ZeroDivisionError("a bug")]
+    refresh = collection._writer.store.refresh
+
+    def fail_at_first(*arguments: Any) -> None:
+        if failures:
+            raise failures.pop(0)
+        refresh(*arguments)
+
+    monkeypatch.setattr(collection._writer.store, "refresh", fail_at_first)
+    with Engine.open(store) as other:
+        other.remove(["Deimos"])
+    until(lambda: collection.current, 20)
+    assert pages_of(collection) == ["Asaph Hall", "Mars", "Phobos"]
+    collection.close()
+    told = [record for record in caplog.records if "cannot be shown yet" in record.getMessage()]
+    assert [record.getMessage().rpartition("again in ")[2] for record in told] == [
+        "0.04 s: BadZipFile: damaged",
+        "0.08 s: StoreError: half written",
+        "0.16 s: ZeroDivisionError: a bug",
+    ]
+    assert [bool(record.exc_info) for record in told] == [True, False, True], "a traceback of what is unexpected"
 
 
 def test_searches_go_on_without_an_error_while_documents_come_and_go(

@@ -114,10 +114,12 @@ def test_an_explanation_adds_up_to_the_score_of_the_search(client: TestClient) -
         assert why["candidate"] is True and why["candidates"] == 4
         assert why["contributions"] == pytest.approx(hit["contributions"])
         assert sum(why["contributions"].values()) == pytest.approx(why["score"], rel=1e-4)
-        assert {name: view["via"] for name, view in why["views"].items() if view["via"] is not None} == hit[
-            "provenance"
-        ]
-        assert all((view["rank"] is None) == (view["via"] is None) for view in why["views"].values())
+        assert {
+            name: view["source_node"]
+            for name, view in why["views"].items()
+            if view["source_node"] is not None
+        } == hit["provenance"]
+        assert all((view["rank"] is None) == (view["source_node"] is None) for view in why["views"].values())
 
 
 def test_one_view_alone_is_explained_by_its_own_list(client: TestClient) -> None:

@@ -18,6 +18,8 @@ _SPARE_READERS = 2
 _ATTEMPTS = 4
 _CHECK_SECONDS = 2.0
 """How soon a change by another process is noticed."""
+_MAX_CHECK_SECONDS = 60.0
+"""The longest wait between two tries to show a change that could not be shown."""
 _WARMING = "which moon of a planet has an atmosphere"
 """Any question will do: it loads the embedder's weights and what is compiled at first use."""
 
@@ -192,14 +194,24 @@ class Collection:
             view.engine.store.close()
 
     def _follow(self) -> None:
-        """Notice what other processes write."""
-        while not self._closing.wait(_CHECK_SECONDS):
+        """Show what other processes write. What cannot be shown (an index that is damaged, a full disk) is logged and
+        tried again, less and less often; the state before it stays in service."""
+        wait = _CHECK_SECONDS
+        while not self._closing.wait(wait):
             if not self._changing.acquire(blocking=False):
                 continue  # a change of our own is shown by whoever makes it
             try:
                 if not self.current:
                     self._adopt()
-            except TriviumError as error:
-                _log.warning("a change of the store cannot be shown yet: %s", error)
+                wait = _CHECK_SECONDS
+            except Exception as error:
+                wait = min(2 * wait, _MAX_CHECK_SECONDS)
+                _log.warning(
+                    "a change of the store cannot be shown yet, trying again in %g s: %s: %s",
+                    wait,
+                    type(error).__name__,
+                    error,
+                    exc_info=not isinstance(error, TriviumError),
+                )
             finally:
                 self._changing.release()
