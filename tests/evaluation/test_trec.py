@@ -101,7 +101,7 @@ def test_malformed_judgements_and_missing_files_are_input_errors(tmp_path: Path)
     with pytest.raises(InputError, match="readable TREC file"):
         read_run(tmp_path / "missing.run")
     with pytest.raises(InputError, match="can be written"):
-        write_run(tmp_path / "no" / "x.run", "r", {})
+        write_run(tmp_path / "q" / "x.run", "r", {})
 
 
 MEASURES = {

@@ -112,9 +112,9 @@ def judge_answers(
 ) -> None:
     """Answer and judge, by default into ``<name of the file>-answers`` in the working directory; print what came out."""
     # No other command needs them, and they take their time to load.
+    from trivium.common.files import write_file
     from trivium.evaluation.answers.report import print_answer_report
     from trivium.evaluation.answers.run import evaluate_answers
-    from trivium.evaluation.suite.results import write_whole
 
     target = Path(f"{questions.stem}-answers") if folder is None else folder
     scorer: Any = None if grading.bertscore is None else _bertscore(grading.bertscore)
@@ -137,7 +137,7 @@ def judge_answers(
             progress=lambda what, done, total: bars(escape(what), done, total),
         )
     written = jsons.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"
-    write_whole(target / "report.json", written)
+    write_file(target / "report.json", written)
     if json:
         print_json(report.to_json())
         return

@@ -17,10 +17,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from trivium.common.files import write_file
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
 from trivium.evaluation.report import Ranking, Report
@@ -59,7 +60,7 @@ def write_runs(report: Report, folder: str | Path) -> None:
         write_run(run_path(folder, row), row, dict(zip(ids, rankings, strict=True)))
     write_qrels(folder / "qrels.txt", report.traced.gold)
     metrics = json.dumps(report.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
-    _write(folder / "metrics.json", [metrics, "\n"])
+    write_file(folder / "metrics.json", f"{metrics}\n")
 
 
 def run_path(folder: Path, row: str) -> Path:
@@ -83,7 +84,7 @@ def write_run(path: str | Path, row: str, rankings: Mapping[str, Ranking]) -> No
                 )
             above = min(float(score), math.nextafter(above, -math.inf))
             lines.append(f"{encode(question)} Q0 {encode(chunk)} {rank} {above!r} {tag}\n")
-    _write(path, lines)
+    write_file(Path(path), "".join(lines))
 
 
 def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
@@ -103,15 +104,13 @@ def read_run(path: str | Path) -> dict[str, list[tuple[str, float]]]:
 
 def write_qrels(path: str | Path, gold: Mapping[str, Gold]) -> None:
     """Write the gold chunks (question id -> gold)."""
-    _write(
-        path,
-        (
-            f"{encode(question)} {number} {encode(chunk)} 1\n"
-            for question, answer in gold.items()
-            for number, group in enumerate(answer.groups)
-            for chunk in group
-        ),
+    lines = (
+        f"{encode(question)} {number} {encode(chunk)} 1\n"
+        for question, answer in gold.items()
+        for number, group in enumerate(answer.groups)
+        for chunk in group
     )
+    write_file(Path(path), "".join(lines))
 
 
 def read_qrels(path: str | Path) -> dict[str, Gold]:
@@ -127,14 +126,6 @@ def read_qrels(path: str | Path) -> dict[str, Gold]:
         if relevant:
             groups.setdefault(decode(question), {}).setdefault(group, []).append(decode(chunk))
     return {question: Gold.of(parts.values()) for question, parts in groups.items()}
-
-
-def _write(path: str | Path, lines: Iterable[str]) -> None:
-    try:
-        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
-    except OSError as error:
-        raise InputError(f"{path}: expected a file that can be written, got {error.strerror}") from error
 
 
 def _read(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from trivium.common.files import write_file
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.suite.results import write_whole
 from trivium.evaluation.trec import write_qrels
 from trivium.graph.schema import unescape
 from trivium.synthetic.records import Decision
@@ -33,7 +33,7 @@ def export(run: Run, file: str | Path) -> Exported:
     if not accepted:
         raise InputError(f"{run.folder}: no question is accepted yet: run  trivium synthesize review")
     file = Path(file)
-    write_whole(file, "".join(_line(one) for one in accepted))
+    write_file(file, "".join(_line(one) for one in accepted))
     qrels = file.with_name(f"{file.name.removesuffix('.jsonl')}.qrels.txt")
     write_qrels(qrels, {one.bridge.id: Gold.of([source.uri] for source in one.sources) for one in accepted})
     return Exported(len(accepted), file, qrels)

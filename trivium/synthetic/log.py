@@ -1,20 +1,16 @@
-"""What a step has done so far: JSON Lines that are only ever appended to.
+"""The log of a step: its settings on the first line, then one record a line.
 
-The first line holds the settings of the step, each further one a record. A record is on disk before the next is begun;
-where a process was killed in the middle of a line, the beginning of that line is dropped when the step goes on."""
+A step that was interrupted goes on with what the log holds, if its settings are the same."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
+from trivium.common.files import JsonLines
 from trivium.errors import InputError
 
 T = TypeVar("T")
@@ -26,30 +22,24 @@ class Log(Generic[T]):
 
     def __init__(self, path: Path, kind: type[T]) -> None:
         self.path = path
-        self._type = TypeAdapter(kind)
+        self._lines: JsonLines[T] = JsonLines(path, kind, header=1)
 
     def settings(self) -> Settings | None:
         """What the step was begun with; None before that. Raises InputError for a file that is no log."""
-        lines = self._lines()
-        if not lines:
+        first = next(self._lines.lines(), None)
+        if first is None:
             return None
         try:
-            settings = json.loads(lines[0])["settings"]
+            settings = json.loads(first)["settings"]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._damaged(1, "the settings of the step") from error
+            raise self._damaged() from error
         if not isinstance(settings, dict):
-            raise self._damaged(1, "the settings of the step")
+            raise self._damaged()
         return settings
 
     def records(self) -> list[T]:
         """The records, in order. Raises InputError, naming the line, for one that cannot be read."""
-        records = []
-        for number, line in enumerate(self._lines()[1:], start=2):
-            try:
-                records.append(self._type.validate_json(line))
-            except ValidationError as error:
-                raise self._damaged(number, "a record of this step") from error
-        return records
+        return list(self._lines.records())
 
     @contextmanager
     def writing(self, settings: Settings) -> Iterator[Callable[[T], None]]:
@@ -57,35 +47,18 @@ class Log(Generic[T]):
 
         Raises InputError where it holds records made with other settings, or another process is writing to it.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            self._hold(file)
-            file.truncate(sum(len(line) + 1 for line in self._lines()))
+        with self._lines.writing():
             begun = self.settings()
-            if begun is not None and len(self._lines()) > 1:
+            if begun is not None and sum(1 for _ in self._lines.lines()) > 1:
                 self._check(begun, settings)
             else:  # nothing was done with what it was begun with
-                file.truncate(0)
-                _put(file, json.dumps({"settings": settings}, ensure_ascii=False).encode())
-
-            def append(record: T) -> None:
-                _put(file, self._type.dump_json(record))
-
-            yield append
-
-    def _lines(self) -> list[bytes]:
-        """The complete lines."""
-        try:
-            *lines, _ = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise InputError(f"{self.path}: expected a readable log, got {error.strerror}") from error
-        return lines
+                self._lines.keep(0)
+                self._lines.append_line(json.dumps({"settings": settings}, ensure_ascii=False).encode())
+            yield self._lines.append
 
     def _check(self, begun: Settings, settings: Settings) -> None:
         changed = [
-            f"{name} was {_said(begun.get(name))} and is now {_said(settings.get(name))}"
+            f"{name} was {_shown(begun.get(name))} and is now {_shown(settings.get(name))}"
             for name in sorted({*begun, *settings})
             if begun.get(name) != settings.get(name)
         ]
@@ -95,25 +68,9 @@ class Log(Generic[T]):
                 " Go on with those it was begun with, or begin in another folder"
             )
 
-    def _hold(self, file: IO[bytes]) -> None:
-        if sys.platform == "win32":
-            return
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(f"{self.path}: another process is writing to it; wait until it ends") from error
-
-    def _damaged(self, number: int, expected: str) -> InputError:
-        return InputError(f"{self.path}, line {number}: expected {expected}, got something else")
+    def _damaged(self) -> InputError:
+        return InputError(f"{self.path}, line 1: expected the settings of the step, got something else")
 
 
-def _put(file: IO[bytes], line: bytes) -> None:
-    file.write(line + b"\n")
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     return "not said" if value is None else json.dumps(value, ensure_ascii=False)

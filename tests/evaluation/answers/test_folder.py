@@ -5,44 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from trivium.errors import InputError
-from trivium.evaluation.answers.folder import SETTINGS, Lines, begin
+from trivium.evaluation.answers.folder import SETTINGS, begin
 
 SETTINGS_NOW = {"reader": {"name": "tiny"}, "k": 6, "rows": {"vector": None, "mine": "abc"}, "judges": {}}
-
-
-class Number(BaseModel):
-    """A line."""
-
-    value: int
-
-
-def test_lines_are_there_after_the_process_is_gone(tmp_path: Path) -> None:
-    """Each as soon as it was added."""
-    path = tmp_path / "lines.jsonl"
-    Lines(path, Number).add(Number(value=1))
-    Lines(path, Number).add(Number(value=2))
-    assert [line.value for line in Lines(path, Number).all] == [1, 2]
-
-
-def test_a_line_that_was_broken_off_is_written_anew(tmp_path: Path) -> None:
-    """A process that was killed in the middle of a line costs that line alone."""
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"value":1}\n{"val')
-    lines = Lines(path, Number)
-    lines.add(Number(value=2))
-    assert path.read_bytes() == b'{"value":1}\n{"value":2}\n'
-
-
-@pytest.mark.parametrize("line", [b"{}", b"no", b"", b'{"value":"x"}', b"\xff"])
-def test_a_line_of_another_kind_is_refused(tmp_path: Path, line: bytes) -> None:
-    """By its number."""
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"value":1}\n' + line + b"\n")
-    with pytest.raises(InputError, match="line 2"):
-        Lines(path, Number)
 
 
 def test_a_run_goes_on_with_the_same_settings_and_takes_in_more_rows_and_judges(tmp_path: Path) -> None:

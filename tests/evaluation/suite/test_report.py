@@ -23,7 +23,6 @@ from trivium.evaluation.suite.results import (
     forget_result,
     load_result,
     save_result,
-    write_whole,
 )
 from trivium.llm.base import Message
 from trivium.llm.counting import CountingChatModel
@@ -135,14 +134,6 @@ def test_a_result_is_found_again_only_for_the_same_inputs(tmp_path: Path) -> Non
     save_result(kept, tmp_path)
     (tmp_path / RESULT).write_text((tmp_path / RESULT).read_text("utf-8")[:-20], "utf-8")
     assert load_result(tmp_path, kept.inputs) is None
-
-
-def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
-    write_whole(tmp_path / "new" / "file", "whole")
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["file"]
-    (tmp_path / "a file").write_text("in the way")
-    with pytest.raises(InputError, match="expected a file that can be written"):
-        write_whole(tmp_path / "a file" / "report.md", "text")
 
 
 def test_the_digest_of_files_sees_names_and_contents(tmp_path: Path) -> None:

@@ -7,58 +7,16 @@ that was begun with other settings is refused.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
+from trivium.common.files import write_file
 from trivium.errors import InputError
-from trivium.evaluation.suite.results import write_whole
 
 SETTINGS = "settings.json"
 _KEYED = ("rows", "judges")
 """Settings that name things: more may join, but what has a name keeps its meaning."""
-
-Line = TypeVar("Line", bound=BaseModel)
-
-
-class Lines(Generic[Line]):
-    """A file of JSON Lines of one kind. What was broken off in the middle of a line is cut away, since it will be
-    written again. Raises InputError for a line that is none of these."""
-
-    def __init__(self, path: Path, kind: type[Line]) -> None:
-        self._path = path
-        try:
-            data = path.read_bytes() if path.exists() else b""
-            whole = data[: data.rfind(b"\n") + 1]
-            if whole != data:
-                os.truncate(path, len(whole))
-        except OSError as error:
-            raise InputError(f"{path}: expected a readable file, got {error.strerror}") from error
-        self.all: list[Line] = []
-        for number, line in enumerate(whole.splitlines(), start=1):
-            try:
-                self.all.append(kind.model_validate_json(line))
-            except ValidationError as error:
-                raise InputError(
-                    f"{path}, line {number}: expected what an earlier run wrote there, got something else:"
-                    " start anew (--fresh), or in another folder"
-                ) from error
-
-    def add(self, line: Line) -> None:
-        """Append a line; it is on disk when this returns. Raises InputError."""
-        try:
-            with self._path.open("ab") as file:
-                file.write(line.model_dump_json().encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise InputError(
-                f"{self._path}: expected a file that can be written, got {error.strerror}"
-            ) from error
-        self.all.append(line)
 
 
 def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh: bool = False) -> None:
@@ -74,7 +32,7 @@ def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh
     if not path.exists():
         if any(found for name in files for found in folder.glob(name)):
             raise InputError(f"{folder}: expected an empty folder, or that of a run; it lacks {SETTINGS}")
-        write_whole(path, json.dumps(wanted, indent=2) + "\n")
+        write_file(path, json.dumps(wanted, indent=2) + "\n")
         return
     known = _read(path)
     changed = [
@@ -92,7 +50,7 @@ def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh
             " or answer everything anew with --fresh"
         )
     if wanted != known:
-        write_whole(path, json.dumps(wanted, indent=2) + "\n")
+        write_file(path, json.dumps(wanted, indent=2) + "\n")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from trivium.answering.answer import Ground, answer
 from trivium.answering.events import Done, Found
 from trivium.answering.passages import passages
 from trivium.answering.prompt import make_prompt
+from trivium.common.files import JsonLines
 from trivium.datasets.gold import Gold, Traced
 from trivium.datasets.questions import read_questions
 from trivium.embedding.base import Embedder
@@ -25,7 +26,7 @@ from trivium.engine import Engine
 from trivium.errors import ChatModelError, InputError
 from trivium.evaluation.answers import judge_prompts
 from trivium.evaluation.answers.bertscore import BertScore
-from trivium.evaluation.answers.folder import Lines, begin
+from trivium.evaluation.answers.folder import begin
 from trivium.evaluation.answers.judge import Judge, Judgement
 from trivium.evaluation.answers.measures import MEASURES, measure
 from trivium.evaluation.answers.records import Answered
@@ -213,18 +214,19 @@ def _answers(
     folder: Path,
     progress: Progress | None,
 ) -> dict[str, list[Answered]]:
-    lines = Lines(folder / ANSWERS, Answered)
-    known = {(one.row, one.question): one for one in lines.all}
+    log = JsonLines(folder / ANSWERS, Answered)
     answers: dict[str, list[Answered]] = {row: [] for row in rows}
-    for row in rows:
-        for done, question in enumerate(asked, start=1):
-            found = known.get((row, question.id))
-            if found is None:
-                found = _kept(folder, partial(asking.answered, row, question))
-                lines.add(found)
-            answers[row].append(found)
-            if progress is not None:
-                progress(f"answers: {row}", done, len(asked))
+    with log.writing():
+        known = {(one.row, one.question): one for one in log.records()}
+        for row in rows:
+            for done, question in enumerate(asked, start=1):
+                found = known.get((row, question.id))
+                if found is None:
+                    found = _kept(folder, partial(asking.answered, row, question))
+                    log.append(found)
+                answers[row].append(found)
+                if progress is not None:
+                    progress(f"answers: {row}", done, len(asked))
     return answers
 
 
@@ -236,19 +238,20 @@ def _judgements(
     folder: Path,
     progress: Progress | None,
 ) -> dict[str, list[Judgement]]:
-    lines = Lines(folder / f"judged-{quote(model.name, safe='')}.jsonl", Judgement)
-    known = {(one.row, one.question): one for one in lines.all}
-    judge = Judge(model, lines.all)
+    log = JsonLines(folder / f"judged-{quote(model.name, safe='')}.jsonl", Judgement)
     judgements: dict[str, list[Judgement]] = {row: [] for row in answers}
-    for row, given in answers.items():
-        for done, (question, one) in enumerate(zip(asked, given, strict=True), start=1):
-            found = known.get((row, question.id))
-            if found is None:
-                found = _kept(folder, partial(_judged, judge, store, question, one))
-                lines.add(found)
-            judgements[row].append(found)
-            if progress is not None:
-                progress(f"judged: {row}", done, len(asked))
+    with log.writing():
+        known = {(one.row, one.question): one for one in log.records()}
+        judge = Judge(model, known.values())
+        for row, given in answers.items():
+            for done, (question, answered) in enumerate(zip(asked, given, strict=True), start=1):
+                found = known.get((row, question.id))
+                if found is None:
+                    found = _kept(folder, partial(_judged, judge, store, question, answered))
+                    log.append(found)
+                judgements[row].append(found)
+                if progress is not None:
+                    progress(f"judged: {row}", done, len(asked))
     return judgements
 
 

@@ -8,11 +8,11 @@ from math import inf
 from pathlib import Path
 from urllib.parse import unquote
 
+from trivium.common.files import write_file
 from trivium.datasets.questions import read_questions
 from trivium.errors import FusionError, InputError, StoreError
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
-from trivium.evaluation.suite.results import write_whole
 from trivium.evaluation.trec import read_qrels, read_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.types import Question
@@ -66,7 +66,7 @@ def write_page(
     """Write the page that compares two sides; returns where."""
     fetch = None if engine is None else lambda chunks: passages(engine, chunks)
     page = comparison_page(first, second, setting, fetch, most)
-    write_whole(Path(target), page)
+    write_file(Path(target), page)
     return Path(target)
 
 
@@ -78,7 +78,7 @@ def label(row: str) -> str:
 def write_texts(path: Path, questions: Sequence[Question]) -> None:
     """Keep ids and texts of questions, as a question file without gold."""
     lines = [json.dumps({"id": q.id, "question": q.text}, ensure_ascii=False) + "\n" for q in questions]
-    write_whole(path, "".join(lines))
+    write_file(path, "".join(lines))
 
 
 def passages(engine: WatchedEngine, chunks: Sequence[str]) -> dict[str, str]:

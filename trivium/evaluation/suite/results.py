@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from trivium.common.files import write_file
 from trivium.errors import InputError
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
@@ -107,7 +108,7 @@ def load_result(folder: Path, inputs: Mapping[str, Any]) -> SetResult | None:
 
 def save_result(result: SetResult, folder: Path) -> None:
     """Mark a folder finished. Raises InputError when it cannot be written."""
-    write_whole(folder / RESULT, result.model_dump_json(indent=2) + "\n")
+    write_file(folder / RESULT, result.model_dump_json(indent=2) + "\n")
 
 
 def forget_result(folder: Path) -> None:
@@ -120,17 +121,6 @@ def forget_result(folder: Path) -> None:
     (folder / RESULT).unlink(missing_ok=True)
     for row in rows:
         run_path(folder, row).unlink(missing_ok=True)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all; its folder is made when missing. Raises InputError."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, "utf-8", newline="\n")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: expected a file that can be written, got {error.strerror}") from error
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:

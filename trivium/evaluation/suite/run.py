@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import trivium
+from trivium.common.files import write_file
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import Setting, Side
@@ -29,7 +30,6 @@ from trivium.evaluation.suite.results import (
     forget_result,
     load_result,
     save_result,
-    write_whole,
 )
 from trivium.evaluation.trec import write_runs
 from trivium.llm.base import ChatModel
@@ -75,8 +75,8 @@ def run_suite(
         results.append(_judge(one, folder, named, model, fresh, progress))
     if progress is not None:
         progress("sets", len(suite.sets), len(suite.sets))
-    write_whole(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
-    write_whole(folder / "report.md", to_markdown(results))
+    write_file(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
+    write_file(folder / "report.md", to_markdown(results))
     return results
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from trivium.common.files import replacing
 from trivium.errors import InputError
 from trivium.parser.sources.files import parse_json, read_document
 
@@ -42,11 +41,8 @@ class AnswerCache:
         written."""
         path = self._path(key)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                json.dump({"key": list(key), "answer": answer}, file)
-            Path(name).replace(path)
+            with replacing(path) as file:
+                file.write(json.dumps({"key": list(key), "answer": answer}).encode("ascii"))
         except OSError as error:
             raise InputError(
                 f"the cache folder {self._folder} cannot be written ({error.strerror}); set XDG_CACHE_HOME to"

@@ -1,0 +1,185 @@
+"""Files that survive a crash: one that is replaced whole or not at all, and a log that loses no finished line."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, BinaryIO, Generic, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from trivium.errors import InputError
+
+Record = TypeVar("Record")
+
+TEMPORARY = ".part"
+"""How the names of temporary files end. One that is left behind was left by a process that was killed."""
+_MAX_NAME = 40
+"""Characters of the file's own name in that of its temporary file: names have a limit."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file, which takes the place of ``path`` when the block ends; when the block raises, nothing has changed.
+
+    Whoever opens ``path`` meanwhile finds the old content or the new one, complete. When the block has ended, the content
+    is on the disk. The folder is made when missing, and a symbolic link stays one: the file it names is replaced. Raises
+    OSError.
+    """
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
+    try:
+        # Not by tempfile: its files cannot be read by others, whatever the umask.
+        with temporary.open("xb") as file:
+            yield file
+            _to_disk(file)
+        temporary.replace(target)
+        _folder_to_disk(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a whole file as :func:`replacing` does, text in UTF-8. Raises InputError where it cannot be written."""
+    try:
+        with replacing(path) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+class JsonLines(Generic[Record]):
+    """A log: records of one kind (a dataclass or a pydantic model), one JSON object a line, which is only appended to.
+
+    A record is on the disk when :meth:`append` returns. A process that is killed while it writes leaves a line without
+    an end: it is never read, and dropped before the next record is appended. One process writes at a time.
+
+    ``header``: how many lines at the beginning are no records.
+    """
+
+    def __init__(self, path: Path, kind: type[Record], header: int = 0) -> None:
+        self.path = path
+        self._type = TypeAdapter(kind)
+        self._header = header
+        self._held: IO[bytes] | None = None
+
+    def lines(self) -> Iterator[bytes]:
+        """The finished lines, header included, without their ends; none where there is no file. Raises InputError."""
+        try:
+            with self.path.open("rb") as file:
+                for line in file:
+                    if line.endswith(b"\n"):
+                        yield line[:-1]
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise InputError(f"{self.path}: expected a readable file, got {error.strerror}") from error
+
+    def records(self) -> Iterator[Record]:
+        """The records, in order. Raises InputError, naming the line, for one that is not of this kind."""
+        for number, line in enumerate(self.lines(), start=1):
+            if number > self._header:
+                try:
+                    yield self._type.validate_json(line)
+                except ValidationError as error:
+                    raise InputError(
+                        f"{self.path}, line {number}: expected a record of an earlier run, got something else;"
+                        " delete the file, or begin in another folder"
+                    ) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other processes from writing until the block ends. Raises InputError where another one writes."""
+        with self._opened() as file:
+            _lock(file, self.path)
+            _drop_torn_line(file)
+            self._held = file
+            try:
+                yield
+            finally:
+                self._held = None
+
+    def append(self, record: Record) -> None:
+        """Add a record; outside of :meth:`writing` the log is locked for this record alone. Raises InputError."""
+        self.append_line(self._type.dump_json(record))
+
+    def append_line(self, line: bytes) -> None:
+        """Add a line of JSON that is no record: a header."""
+        if self._held is None:
+            with self.writing():
+                self.append_line(line)
+            return
+        try:
+            self._held.write(line + b"\n")
+            _to_disk(self._held)
+        except OSError as error:
+            raise _not_writable(self.path, error) from error
+
+    def keep(self, count: int) -> None:
+        """Drop all lines but the first ``count``, header included; only within :meth:`writing`."""
+        if self._held is None:
+            raise RuntimeError("a log is shortened while it is open for writing")
+        self._held.seek(0)
+        self._held.truncate(sum(len(self._held.readline()) for _ in range(count)))
+        _to_disk(self._held)
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = self.path.open("ab+")
+        except OSError as error:
+            raise _not_writable(self.path, error) from error
+        with file:
+            yield file
+
+
+def _drop_torn_line(file: IO[bytes]) -> None:
+    """Cut the end off that has no line end."""
+    end = file.seek(0, os.SEEK_END)
+    keep = end
+    while keep:
+        start = max(0, keep - (1 << 16))
+        file.seek(start)
+        found = file.read(keep - start).rfind(b"\n")
+        if found >= 0:
+            keep = start + found + 1
+            break
+        keep = start
+    if keep < end:
+        file.truncate(keep)
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise InputError(f"{path}: another process is writing to it; wait until it ends") from error
+
+
+def _to_disk(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _folder_to_disk(folder: Path) -> None:
+    """The entry of a renamed file; some file systems, and Windows, cannot, and do it in their own time."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _not_writable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path}: expected a file that can be written, got {error.strerror or error}")
