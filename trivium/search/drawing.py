@@ -6,9 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, section_of, unescape
 from trivium.graph.protocols import GraphReader
 from trivium.graph.records import Adjacency, ChunkRecord
+from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, section_of, unescape
 from trivium.retrievers.base import Query
 from trivium.retrievers.walk import WalkSettings, walk_seeds
 
