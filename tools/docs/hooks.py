@@ -1,0 +1,228 @@
+"""What `mkdocs build` does beyond Markdown: reference pages made from the program, and links to files of the repository.
+
+A page with the line ``<!-- generated: NAME -->`` gets that part of the reference in its place: the commands, the
+settings, the public Python names, the errors or the list of decisions. They are made when the site is built, so they
+cannot go out of date.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+from mkdocs.exceptions import PluginError
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+_PLACEHOLDER = re.compile(r"^<!-- generated: ([a-z]+) -->$", re.MULTILINE)
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+_ELSEWHERE = re.compile(r"[a-z]+:|#")
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """The event of MkDocs: a page's Markdown before it becomes HTML."""
+    del config, files
+    source = Path(page.file.abs_src_path)
+    return _PLACEHOLDER.sub(lambda found: generated(found[1], source), repository_links(markdown, source))
+
+
+def generated(name: str, page: Path) -> str:
+    """The part of the reference of that name. Raises PluginError for a name that is unknown."""
+    makers: dict[str, Callable[[], Iterator[str]]] = {
+        "cli": commands,
+        "settings": settings,
+        "api": public_names,
+        "errors": errors,
+        "decisions": decisions,
+    }
+    if name not in makers:
+        raise PluginError(f"{page}: expected one of {', '.join(makers)} to be generated, got {name!r}")
+    return "\n".join(makers[name]())
+
+
+# -- links ----------------------------------------------------------------------------------------------------------
+
+
+def repository_links(markdown: str, page: Path) -> str:
+    """Links to files outside ``docs`` as their text and path: the site has no such pages, the repository has.
+
+    Raises PluginError for a file that does not exist.
+    """
+
+    def shown(link: re.Match[str]) -> str:
+        text, target = link[1], link[2]
+        if _ELSEWHERE.match(target):
+            return link[0]
+        path = Path(os.path.normpath(page.parent / target.partition("#")[0]))
+        if path.is_relative_to(DOCS):
+            return link[0]
+        if not path.exists():
+            raise PluginError(f"{page}: the link to {target} leads to no file")
+        name = path.relative_to(ROOT).as_posix()
+        return f"`{name}`" if text.strip("`") in (name, path.name) else f"{text} (`{name}`)"
+
+    return _LINK.sub(shown, markdown)
+
+
+# -- the command line -----------------------------------------------------------------------------------------------
+
+
+def commands() -> Iterator[str]:
+    """Every command with its arguments and options, as the program itself knows them."""
+    from trivium.cli.app import app
+
+    root: Any = typer.main.get_command(app)
+    for name, command in root.commands.items():
+        yield from _command(f"trivium {name}", command, 2)
+
+
+def _command(path: str, command: Any, level: int) -> Iterator[str]:
+    yield f"\n{'#' * level} {path}\n"
+    yield _plain(inspect.cleandoc(command.help or ""))
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _command(f"{path} {name}", child, level + 1)
+    rows = [_row(parameter) for parameter in command.params if not getattr(parameter, "hidden", False)]
+    if rows:
+        yield "\n| argument or option | meaning | default |\n|---|---|---|"
+        yield from rows
+
+
+def _row(parameter: Any) -> str:
+    argument = parameter.param_type_name == "argument"
+    if argument:
+        name = f"`{parameter.metavar or parameter.name.upper()}`"
+    else:
+        name = ", ".join(f"`{option}`" for option in [*parameter.opts, *parameter.secondary_opts])
+    if parameter.required:
+        default = "required"
+    elif parameter.default in (None, False, (), []) or not parameter.show_default:
+        default = ""
+    else:
+        default = f"`{parameter.default}`"
+    help_text, _, said = _plain(parameter.help or "").partition("[default: ")
+    if said:
+        default = said.rstrip("]")
+    return f"| {name} | {_cell(help_text)} | {_cell(default)} |"
+
+
+def _plain(text: str) -> str:
+    """Help without the markup of the terminal."""
+    return re.sub(r"\[/?(?:bold|dim|red|green|cyan|italic)[^\]]*\]", "", text).replace("\\[", "[")
+
+
+def _cell(text: str) -> str:
+    # Two spaces set a command off in the terminal; in Markdown it is code.
+    text = re.sub(r"  (trivium [a-z ]+?)(?:  |(?=\.)|$)", r" `\1` ", text)
+    return re.sub(r"\s+", " ", text).replace("` .", "`.").replace("|", "\\|").replace("<", "&lt;").strip()
+
+
+# -- settings -------------------------------------------------------------------------------------------------------
+
+
+def settings() -> Iterator[str]:
+    """Every setting: its key in ``trivium.toml``, its variables, its default and what it means."""
+    from pydantic import AliasChoices, SecretStr
+    from pydantic_core import PydanticUndefined
+
+    from trivium.settings import PREFIX, Settings
+
+    said = _attribute_docs(Path(inspect.getfile(Settings)), Settings.__name__)
+    yield "| key in `trivium.toml` | environment | default | meaning |\n|---|---|---|---|"
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        variables = (
+            [str(choice) for choice in alias.choices]
+            if isinstance(alias, AliasChoices)
+            else [PREFIX + name.upper()]
+        )
+        default = field.default
+        if default is PydanticUndefined or default is None:
+            shown = ""
+        elif isinstance(default, SecretStr):
+            shown = "none"
+        else:
+            shown = f"`{default}`"
+        cells = [f"`{name}`", ", ".join(f"`{variable}`" for variable in variables), shown, said.get(name, "")]
+        yield f"| {' | '.join(_cell(cell.replace('``', '`')) for cell in cells)} |"
+
+
+def _attribute_docs(file: Path, name: str) -> dict[str, str]:
+    """The strings below the attributes of a class, by attribute. One that documents several in a row counts for
+    each."""
+    (body,) = (
+        node.body
+        for node in ast.parse(file.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name == name
+    )
+    found: dict[str, str] = {}
+    waiting: list[str] = []
+    for node in body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            waiting.append(node.target.id)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            text = " ".join(str(node.value.value).split())
+            found |= dict.fromkeys(waiting[-1:], text)
+            waiting = []
+        else:
+            waiting = []
+    return found
+
+
+# -- Python ---------------------------------------------------------------------------------------------------------
+
+PROTOCOLS = (
+    "trivium.retrievers.base.Retriever",
+    "trivium.fusion.base.Fusion",
+    "trivium.embedding.base.Embedder",
+    "trivium.llm.base.ChatModel",
+    "trivium.retrievers.selectors.Selector",
+)
+"""What users may supply themselves."""
+
+
+def public_names() -> Iterator[str]:
+    """A heading for each group of ``trivium.__all__``, and a line for mkdocstrings for each name."""
+    import trivium
+
+    groups: dict[str, list[str]] = {"Engine": [], "Results and values": [], "Protocols": [], "Errors": []}
+    for name in trivium.__all__:
+        value = getattr(trivium, name)
+        if not inspect.isclass(value):
+            continue
+        path = f"{value.__module__}.{value.__qualname__}"
+        if issubclass(value, Exception):
+            groups["Errors"].append(path)
+        elif getattr(value, "_is_protocol", False):
+            groups["Protocols"].append(path)
+        else:
+            groups["Engine" if name == "Engine" else "Results and values"].append(path)
+    groups["Protocols"] += [path for path in PROTOCOLS if path not in groups["Protocols"]]
+    for group, paths in groups.items():
+        yield f"\n## {group}\n"
+        yield from (f"::: {path}\n" for path in paths)
+
+
+def errors() -> Iterator[str]:
+    """The errors as the docstring of their module draws them."""
+    import trivium.errors
+
+    lines = inspect.cleandoc(trivium.errors.__doc__ or "").splitlines()
+    tree = [line for line in lines if line.startswith(("TriviumError", "├", "│", "└"))]
+    yield "```text\n" + "\n".join(tree) + "\n```"
+
+
+# -- decisions ------------------------------------------------------------------------------------------------------
+
+
+def decisions() -> Iterator[str]:
+    """A link to each decision, by its title."""
+    for file in sorted((DOCS / "decisions").glob("0*.md")):
+        title = file.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+        yield f"- [{file.stem[:4]}]({file.name}) {title}"
