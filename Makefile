@@ -38,7 +38,7 @@ test: check $(VENV)/models-tried
 
 # The documentation as a site, in site/. A broken link or a name that is gone ends it.
 docs: install
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
 bench: $(VENV)/models-tried

@@ -55,7 +55,9 @@ def blocks(page: str) -> list[Block]:
             note = comment
             continue
         if token.type == "code_block":
-            raise ValueError(f"{page}:{_line(token.map)}: expected a block with a language, got indented code")
+            raise ValueError(
+                f"{page}:{_line(token.map)}: expected a block with a language, got indented code"
+            )
         if token.type == "fence":
             found.append(_block(page, _line(token.map), token.info.strip(), token.content, note))
         elif note is not None and token.nesting >= 0:

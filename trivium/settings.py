@@ -72,6 +72,7 @@ class Settings(BaseSettings):
     """The folder of the evaluation data."""
 
     mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
+    """The API of the MediaWiki that sources ``wiki:TITLE`` are read from."""
 
     contact: str | None = None
     """How the operator of a MediaWiki can reach you; part of the user agent."""
@@ -80,14 +81,21 @@ class Settings(BaseSettings):
         default="https://api.openai.com/v1",
         validation_alias=_named("openai_base_url", "OPENAI_BASE_URL"),
     )
+    """The OpenAI-compatible endpoint of embedders ``openai:NAME``."""
+
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias=_named("openai_api_key", "OPENAI_API_KEY")
     )
+    """The key of ``openai_base_url``."""
+
     openai_api_version: str | None = None
     """Where ``openai_base_url`` is an Azure OpenAI resource, its API version; models are then named by deployment."""
 
     openai_requests_per_minute: Positive = 500
+    """Requests per minute sent to the endpoint of embedders at most."""
+
     openai_tokens_per_minute: Positive = 1_000_000
+    """Tokens per minute sent to the endpoint of embedders at most."""
 
     chat_model: str | None = None
     """The language model: ``local``, ``local:PATH`` of a GGUF file, or ``openai:NAME``, in short the name its endpoint
@@ -110,13 +118,19 @@ class Settings(BaseSettings):
     the bundled one."""
 
     chat_requests_per_minute: Positive | None = None
+    """Requests per minute sent to the language model at most; None means no limit."""
+
     chat_tokens_per_minute: Positive | None = None
-    """What the endpoint is asked at most; None holds nothing back."""
+    """Tokens per minute sent to the language model at most; None means no limit."""
 
     neo4j_user: str = Field(default="neo4j", validation_alias=_named("neo4j_user", "NEO4J_USER"))
+    """The user of Neo4j databases."""
+
     neo4j_password: SecretStr = Field(
         default=SecretStr(""), validation_alias=_named("neo4j_password", "NEO4J_PASSWORD")
     )
+    """The password of that user."""
+
     neo4j_database: str | None = Field(
         default=None, validation_alias=_named("neo4j_database", "NEO4J_DATABASE")
     )

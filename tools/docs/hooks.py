@@ -12,6 +12,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def commands() -> Iterator[str]:
 
 def _command(path: str, command: Any, level: int) -> Iterator[str]:
     yield f"\n{'#' * level} {path}\n"
-    yield _plain(inspect.cleandoc(command.help or ""))
+    yield from (_prose(line) for line in _plain(inspect.cleandoc(command.help or "")).splitlines())
     for name, child in getattr(command, "commands", {}).items():
         yield from _command(f"{path} {name}", child, level + 1)
     rows = [_row(parameter) for parameter in command.params if not getattr(parameter, "hidden", False)]
@@ -117,10 +118,15 @@ def _plain(text: str) -> str:
     return re.sub(r"\[/?(?:bold|dim|red|green|cyan|italic)[^\]]*\]", "", text).replace("\\[", "[")
 
 
+def _prose(line: str) -> str:
+    """A line of help as Markdown: in the terminal two spaces set a command off, in Markdown it is code."""
+    if line.startswith("    "):
+        return line
+    return re.sub(r"  (\S.*?)(?:  | (?=:)|(?=\.(?:\s|$))|$)", r" `\1` ", line).replace("` .", "`.").rstrip()
+
+
 def _cell(text: str) -> str:
-    # Two spaces set a command off in the terminal; in Markdown it is code.
-    text = re.sub(r"  (trivium [a-z ]+?)(?:  |(?=\.)|$)", r" `\1` ", text)
-    return re.sub(r"\s+", " ", text).replace("` .", "`.").replace("|", "\\|").replace("<", "&lt;").strip()
+    return re.sub(r"\s+", " ", _prose(text)).replace("|", "\\|").replace("<", "&lt;").strip()
 
 
 # -- settings -------------------------------------------------------------------------------------------------------
@@ -143,7 +149,9 @@ def settings() -> Iterator[str]:
             else [PREFIX + name.upper()]
         )
         default = field.default
-        if default is PydanticUndefined or default is None:
+        if default is PydanticUndefined and field.default_factory is not None:
+            shown = f"`{str(field.get_default(call_default_factory=True)).replace(str(Path.home()), '~')}`"
+        elif default is PydanticUndefined or default is None:
             shown = ""
         elif isinstance(default, SecretStr):
             shown = "none"
@@ -154,24 +162,21 @@ def settings() -> Iterator[str]:
 
 
 def _attribute_docs(file: Path, name: str) -> dict[str, str]:
-    """The strings below the attributes of a class, by attribute. One that documents several in a row counts for
-    each."""
+    """The strings below the attributes of a class, by attribute."""
     (body,) = (
         node.body
         for node in ast.parse(file.read_text("utf-8")).body
         if isinstance(node, ast.ClassDef) and node.name == name
     )
     found: dict[str, str] = {}
-    waiting: list[str] = []
-    for node in body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            waiting.append(node.target.id)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            text = " ".join(str(node.value.value).split())
-            found |= dict.fromkeys(waiting[-1:], text)
-            waiting = []
-        else:
-            waiting = []
+    for before, node in pairwise(body):
+        if (
+            isinstance(before, ast.AnnAssign)
+            and isinstance(before.target, ast.Name)
+            and isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+        ):
+            found[before.target.id] = " ".join(str(node.value.value).split())
     return found
 
 
