@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import trivium.index.load as ingest
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.schema import Hop
 from trivium.index.load import load
+from trivium.parser.sources import discover
 from trivium.parser.sources.base import Item, Problem
 
 WritePage = Callable[..., Path]
@@ -214,3 +216,36 @@ def test_stored_records_link_to_pages_that_come_later(
     report = load([str(page("mars.html", "Mars", "The planet."))], store)
     assert (report.added, report.relinked) == (1, 1)
     assert store.cited(["Phobos#chunk-1"]) == {"Phobos#chunk-1": ["Mars"]}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
+    store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    """A file of rows may have many gigabytes: nobody waits until they are counted."""
+    row = {
+        "document_html": "<h1>Mars</h1><p>The planet.</p>",
+        "document_title": "Mars",
+        "document_url": "https://en.wikipedia.org/wiki/Mars",
+        "question_text": "what is mars",
+    }
+    file = tmp_path / "rows.jsonl"
+    content = (json.dumps(row) + "\n").encode() * 200
+    file.write_bytes(gzip.compress(content) if packed else content)
+    happened: list[str] = []
+    lines, parse = discover.read_lines, ingest._load_item
+
+    def read_lines(path: Path) -> Iterator[object]:
+        for line in lines(path):
+            happened.append("read")
+            yield line
+
+    def load_item(item: Item) -> ingest.Loaded:
+        happened.append("parsed")
+        return parse(item)
+
+    monkeypatch.setattr(discover, "read_lines", read_lines)
+    monkeypatch.setattr(ingest, "_load_item", load_item)
+    assert load([str(file)], store, workers=1).added == 1
+    assert happened.count("read") == happened.count("parsed") == 200
+    assert happened.index("parsed") <= ingest._WORTH_A_POOL

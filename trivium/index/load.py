@@ -113,8 +113,8 @@ def _named(found: Iterator[Item | Problem], names: Mapping[str, str]) -> Iterato
 class _Found:
     """The documents among what was found, one by one; records are put aside and problems reported.
 
-    Files are listed at once, so that a progress bar knows how many there are; of items that carry their content
-    (rows of a compressed or remote source) only the first are, the others are taken when it is their turn.
+    Files are listed at once, so that a progress bar knows how many there are. Of the rows of a file or a remote source
+    only the first are: to count them all means to read them all. The others are taken when it is their turn.
     """
 
     def __init__(self, found: Iterator[Item | Problem], report: IngestReport) -> None:
@@ -124,7 +124,7 @@ class _Found:
         self.count = 0
         for item in self._documents:
             self._listed.append(item)
-            if item.content is not None and len(self._listed) >= _WORTH_A_POOL:
+            if _is_row(item) and len(self._listed) >= _WORTH_A_POOL:
                 break
 
     def _sort(self, found: Iterator[Item | Problem], report: IngestReport) -> Iterator[Item]:
@@ -141,6 +141,10 @@ class _Found:
         while self._listed:
             yield self._listed.popleft()
         yield from self._documents
+
+
+def _is_row(item: Item) -> bool:
+    return item.line is not None or item.content is not None
 
 
 class _Merge:
