@@ -136,7 +136,7 @@ def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
     code = (
         "import sys; from tests.common.test_files import *\n"
         "log = notes(Path(sys.argv[1])); print(len(list(log.records())))\n"
-        "try:\n    log.append(Note('theirs')); print('wrote')\n"
+        "try:\n    with log.writing(): log.append(Note('theirs')); print('wrote')\n"
         "except InputError as error: print(error)"
     )
 

@@ -93,10 +93,11 @@ class JsonLines(Generic[Record]):
                     ) from error
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Keep other processes from writing until the block ends. Raises InputError where another one writes."""
+    def writing(self, *, wait: bool = False) -> Iterator[None]:
+        """Keep other processes from writing until the block ends. Where another one writes, InputError is raised, or with
+        ``wait`` its end is waited for."""
         with self._opened() as file:
-            _lock(file, self.path)
+            _lock(file, self.path, wait)
             _drop_torn_line(file)
             self._held = file
             try:
@@ -105,13 +106,14 @@ class JsonLines(Generic[Record]):
                 self._held = None
 
     def append(self, record: Record) -> None:
-        """Add a record; outside of :meth:`writing` the log is locked for this record alone. Raises InputError."""
+        """Add a record. Outside of :meth:`writing` the log is locked for this record alone, when it is free. Raises
+        InputError where it cannot be written."""
         self.append_line(self._type.dump_json(record))
 
     def append_line(self, line: bytes) -> None:
         """Add a line of JSON that is no record: a header."""
         if self._held is None:
-            with self.writing():
+            with self.writing(wait=True):
                 self.append_line(line)
             return
         try:
@@ -155,13 +157,13 @@ def _drop_torn_line(file: IO[bytes]) -> None:
         file.truncate(keep)
 
 
-def _lock(file: IO[bytes], path: Path) -> None:
+def _lock(file: IO[bytes], path: Path, wait: bool) -> None:
     if sys.platform == "win32":
         return
     import fcntl
 
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise InputError(f"{path}: another process is writing to it; wait until it ends") from error
 

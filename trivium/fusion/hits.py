@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.files import replacing
 from trivium.errors import FusionError
 from trivium.fusion.table import Table
 
@@ -87,33 +87,28 @@ def save_hits(path: Path, file: HitFile) -> None:
     def joined(parts: list[Any], width: int, kind: type) -> NDArray[Any]:
         return np.concatenate([np.zeros((0, width), dtype=kind), *parts]).astype(kind)
 
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("wb") as stream:
-            np.savez_compressed(
-                stream,
-                header=np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
-                raw=joined([hit.table.raw for hit in hits], len(columns), np.float64),
-                ranks=joined([hit.table.ranks for hit in hits], len(columns), np.int64),
-                signals=joined(
-                    [
-                        np.stack([hit.table.signals[name] for name in signals], axis=1)
-                        if signals and hit.table.chunks
-                        else np.zeros((len(hit.table.chunks), len(signals)))
-                        for hit in hits
-                    ],
-                    len(signals),
-                    np.float64,
-                ),
-                numbers=np.array(
-                    [[hit.table.question.get(name, 0.0) for name in numbers] for hit in hits],
-                    dtype=np.float64,
-                ).reshape(len(hits), len(numbers)),
-                gold=np.concatenate([np.zeros(0, dtype=np.int64), *(hit.gold for hit in hits)]).reshape(n),
-            )
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(path) as stream:
+        np.savez_compressed(
+            stream,
+            header=np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
+            raw=joined([hit.table.raw for hit in hits], len(columns), np.float64),
+            ranks=joined([hit.table.ranks for hit in hits], len(columns), np.int64),
+            signals=joined(
+                [
+                    np.stack([hit.table.signals[name] for name in signals], axis=1)
+                    if signals and hit.table.chunks
+                    else np.zeros((len(hit.table.chunks), len(signals)))
+                    for hit in hits
+                ],
+                len(signals),
+                np.float64,
+            ),
+            numbers=np.array(
+                [[hit.table.question.get(name, 0.0) for name in numbers] for hit in hits],
+                dtype=np.float64,
+            ).reshape(len(hits), len(numbers)),
+            gold=np.concatenate([np.zeros(0, dtype=np.int64), *(hit.gold for hit in hits)]).reshape(n),
+        )
 
 
 def load_hits(path: Path) -> HitFile:

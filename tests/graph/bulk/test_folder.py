@@ -174,6 +174,7 @@ def test_what_a_killed_process_leaves_is_cleared_away(store: MemoryStore, tmp_pa
     (tmp_path / "hurt" / "pages-00001").rename(tmp_path / "hurt" / "pages-00001.unfinished")
     (tmp_path / "hurt" / "pages-00009.unfinished").mkdir()
     (tmp_path / "hurt" / "export.json.unfinished").write_text("{")
+    (tmp_path / "hurt" / ".export.json.0123abcd.part").write_text("{")
     chunks = tmp_path / "hurt" / "pages-00002" / "chunks.csv"
     chunks.write_bytes(chunks.read_bytes()[:-9])
     report = export(store, tmp_path / "hurt")

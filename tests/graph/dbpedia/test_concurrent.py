@@ -32,7 +32,7 @@ def test_chunks_of_a_page_that_came_between_entities_and_chunks_are_left_out() -
         entities=["Ada", "London"],
         indptr=np.array([0, 2, 3, 4, 6]),
         indices=np.array([2, 3, 3, 0, 0, 1], dtype=np.int32),
-        homes=np.array([[0, 0], [0, 0], [0, 1], [0, 0]]),
+        own_chunks=np.array([[0, 0], [0, 0], [0, 1], [0, 0]]),
         chunk_rows={"Ada#chunk-1": 0, "Newcomer#chunk-1": 1},
         entity_rows={"Ada": 0, "London": 1},
     )

@@ -18,6 +18,7 @@ from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
+from trivium.common.files import TEMPORARY, replacing
 from trivium.errors import StoreError
 
 IMPORT = "import.json"
@@ -90,7 +91,7 @@ class Folder:
     def begin(self) -> None:
         """From here on the folder is not to be imported."""
         (self.path / IMPORT).unlink(missing_ok=True)
-        for left in self.path.glob(f"*{UNFINISHED}"):
+        for left in (*self.path.glob(f"*{UNFINISHED}"), *self.path.glob(f".*{TEMPORARY}")):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         self._save()
 
@@ -148,7 +149,7 @@ def open_folder(path: Path) -> Folder:
     path.mkdir(parents=True, exist_ok=True)
     manifest = path / MANIFEST
     if not manifest.is_file():
-        if any(entry.name != f"{MANIFEST}{UNFINISHED}" for entry in path.iterdir()):
+        if any(not entry.name.startswith(f".{MANIFEST}.") for entry in path.iterdir()):
             raise StoreError(
                 f"expected a new or empty folder for the bulk files, got {path} with other files in it"
             )
@@ -182,10 +183,5 @@ def _finished(part: Mapping[str, Any]) -> Finished:
 
 def _replace(path: Path, content: object) -> None:
     """Write a JSON file that is whole or as it was."""
-    scratch = path.with_name(f"{path.name}{UNFINISHED}")
-    with scratch.open("w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
+    with replacing(path) as file:
+        file.write(f"{json.dumps(content, indent=1)}\n".encode())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from trivium.common.files import JsonLines
+from trivium.errors import InputError
 from trivium.graph.dbpedia.source import Statement
 
 _DAY = 86_400
@@ -36,65 +37,47 @@ class _Entry(BaseModel):
     rows: list[Statement]
 
 
-Model = TypeVar("Model", bound=BaseModel)
-
-
 class AnswerFile:
     """JSON Lines: first what the answers belong to, then one line for each answered query: its ``stage``, the keys
     ``asked`` and the ``rows``.
 
     A file about something else, or one begun more than ``days`` ago, is begun anew. A line that was being written
-    when the process died is cut off, with whatever follows it.
+    when the process died is dropped, and so is a damaged line with whatever follows it.
     """
 
     def __init__(self, path: Path, about: About, days: int, now: float | None = None) -> None:
         now = time.time() if now is None else now
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        head = self._head()
-        if head is not None and head.about == about and head.begun >= now - days * _DAY:
-            self._cut()
-        else:
-            self._write(_Head(about=about, begun=int(now)), "wb")
+        self._log = JsonLines(path, _Entry, header=1)
+        with self._log.writing(wait=True):
+            head = self._head()
+            if head is not None and head.about == about and head.begun >= now - days * _DAY:
+                self._log.keep(1 + self._undamaged())
+            else:
+                self._log.keep(0)
+                self._log.append_line(_Head(about=about, begun=int(now)).model_dump_json().encode())
 
     def answers(self, stage: str) -> Iterator[tuple[list[str], list[Statement]]]:
         """(keys asked, statements) of every answer of a stage, in the order given."""
-        with self.path.open("rb") as file:
-            next(file)
-            for line in file:
-                entry = _Entry.model_validate_json(line)
-                if entry.stage == stage:
-                    yield entry.asked, entry.rows
+        for entry in self._log.records():
+            if entry.stage == stage:
+                yield entry.asked, entry.rows
 
     def add(self, stage: str, asked: Sequence[str], rows: Sequence[Statement]) -> None:
         """Keep an answer. It is on the disk when this returns."""
-        self._write(_Entry(stage=stage, asked=list(asked), rows=list(rows)), "ab")
+        self._log.append(_Entry(stage=stage, asked=list(asked), rows=list(rows)))
 
     def _head(self) -> _Head | None:
-        if not self.path.exists():
+        first = next(self._log.lines(), None)
+        try:
+            return None if first is None else _Head.model_validate_json(first)
+        except ValidationError:
             return None
-        with self.path.open("rb") as file:
-            return _valid(_Head, file.readline())
 
-    def _cut(self) -> None:
-        """Keep the whole lines before the first that is not."""
-        with self.path.open("rb+") as file:
-            good = len(file.readline())
-            for line in file:
-                if not line.endswith(b"\n") or _valid(_Entry, line) is None:
-                    break
-                good += len(line)
-            file.truncate(good)
-
-    def _write(self, entry: BaseModel, mode: str) -> None:
-        with self.path.open(mode) as file:
-            file.write(entry.model_dump_json().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def _valid(model: type[Model], line: bytes) -> Model | None:
-    try:
-        return model.model_validate_json(line)
-    except ValidationError:
-        return None
+    def _undamaged(self) -> int:
+        """How many answers there are before the first that cannot be read."""
+        count = 0
+        with suppress(InputError):
+            for _ in self._log.records():
+                count += 1
+        return count

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 import uuid
 import zipfile
 from itertools import pairwise
@@ -15,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.common.files import replacing
 from trivium.common.ragged import own_chunk_ranges
-from trivium.graph.arrays import Arrays, load_arrays, save_arrays
+from trivium.graph.arrays import Arrays, load_arrays
 from trivium.graph.neo4j.memory import Standing
 from trivium.graph.schema import page_of
 from trivium.graph.store import Adjacency
@@ -58,10 +58,9 @@ def save(standing: Standing, adjacency: Adjacency) -> None:
         "indices": adjacency.indices,
     }
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            save_arrays(Path(folder), path.stem, arrays)
-            (Path(folder) / path.name).replace(path)
+        with replacing(path) as file:
+            # numpy's stub takes the arrays for its own flag
+            np.savez(file, **arrays)  # type: ignore[arg-type]
         by_use = sorted(path.parent.glob("*.npz"), key=lambda file: file.stat().st_mtime, reverse=True)
         for old in by_use[KEPT:]:
             old.unlink(missing_ok=True)
