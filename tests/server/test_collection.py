@@ -146,7 +146,9 @@ def test_a_change_that_cannot_be_shown_is_logged_and_tried_again_less_often(
         "0.08 s: StoreError: half written",
         "0.16 s: ZeroDivisionError: a bug",
     ]
-    assert [bool(record.exc_info) for record in told] == [True, False, True], "a traceback of what is unexpected"
+    assert [bool(record.exc_info) for record in told] == [True, False, True], (
+        "a traceback of what is unexpected"
+    )
 
 
 def test_searches_go_on_without_an_error_while_documents_come_and_go(

@@ -5,14 +5,22 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 from starlette.testclient import TestClient
 
 from tests.server.world import HTML, QUESTION, build_store, finished, until
+from trivium.errors import StoreError
+from trivium.server import processes
 from trivium.server.app import create_app
+from trivium.server.errors import ApiError
+from trivium.server.schemas import SearchRequest
+from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
 
 SEARCHES = (
@@ -76,9 +84,81 @@ def test_one_that_ends_over_a_question_is_replaced(client: TestClient) -> None:
     """Who asked is told to try again; the next answers come as before."""
     victim = multiprocessing.active_children()[0].pid
     assert victim is not None
-    os.kill(victim, signal.SIGKILL)
-    statuses = [client.post("/search", json={"question": QUESTION}) for _ in range(4)]
-    assert sorted(answer.status_code for answer in statuses) == [200, 200, 200, 503]
-    (refused,) = (answer for answer in statuses if answer.status_code == 503)
+    for process in multiprocessing.active_children():
+        os.kill(process.pid or 0, signal.SIGSTOP)  # so that the question is under way when the process ends
+    with ThreadPoolExecutor() as threads:
+        asked = [threads.submit(client.post, "/search", json={"question": QUESTION}) for _ in range(2)]
+        until(lambda: service(client).searching.taken == 2)
+        time.sleep(0.2)  # both have been sent
+        os.kill(victim, signal.SIGKILL)
+        for process in multiprocessing.active_children():
+            os.kill(process.pid or 0, signal.SIGCONT)
+        answers = [one.result() for one in asked]
+    assert sorted(answer.status_code for answer in answers) == [200, 503]
+    (refused,) = (answer for answer in answers if answer.status_code == 503)
     assert refused.headers["Retry-After"] == "1"
+    assert all(client.post("/search", json={"question": QUESTION}).status_code == 200 for _ in range(4))
     assert len(multiprocessing.active_children()) == 2
+
+
+def test_one_that_ends_while_nobody_asks_is_replaced_and_none_left_is_not_ready(client: TestClient) -> None:
+    before = {process.pid for process in multiprocessing.active_children()}
+    for pid in before:
+        os.kill(pid or 0, signal.SIGKILL)
+    until(lambda: client.get("/ready").status_code == 503)
+    assert client.get("/ready").json()["ready"] is False
+    until(lambda: client.get("/ready").status_code == 200)
+    after = {process.pid for process in multiprocessing.active_children()}
+    assert len(after) == 2 and not before & after
+    assert client.post("/search", json={"question": QUESTION}).status_code == 200
+
+
+def test_one_that_is_stuck_is_killed_and_replaced_and_gives_its_thread_back(store: Path) -> None:
+    others = multiprocessing.active_children()
+    app = create_app(store, ServerSettings(processes=1, timeout=1.5))
+    with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        (stuck,) = set(multiprocessing.active_children()) - set(others)
+        os.kill(stuck.pid or 0, signal.SIGSTOP)
+        refused = client.post("/search", json={"question": QUESTION})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "timeout")
+        until(lambda: service(client).searching.taken == 0)
+        until(lambda: client.get("/ready").status_code == 200)
+        (other,) = set(multiprocessing.active_children()) - set(others)
+        assert other.pid != stuck.pid
+        assert client.post("/search", json={"question": QUESTION}).status_code == 200
+
+
+def test_a_server_with_a_stuck_process_can_be_stopped(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_END_SECONDS", 1.0)
+    others = multiprocessing.active_children()
+    app = create_app(store, ServerSettings(processes=1))
+    with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        (stuck,) = set(multiprocessing.active_children()) - set(others)
+        os.kill(stuck.pid or 0, signal.SIGSTOP)
+        started = time.monotonic()
+    assert time.monotonic() - started < 20 and not stuck.is_alive()
+
+
+def test_processes_that_never_open_the_store_are_started_less_and_less_often(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """There is no store: every process ends at once. Two starts follow each other, the third has to wait."""
+    (tmp_path / "store").mkdir()
+    started = processes.Processes(tmp_path / "store", 1, lambda _, __: None)
+    started.start()
+    assert not started.ready
+    given = SearchRequest(question=QUESTION, k=3, explain=False)
+    for _ in range(2):
+        with pytest.raises((StoreError, ApiError)):
+            started.ask("search", given, None, time.monotonic() + 60)
+    time.sleep(1)
+    started.close()
+    ended = [record for record in caplog.records if "has ended" in record.getMessage()]
+    assert 1 <= len(ended) <= 2 and not started.ready
+
+
+def service(client: TestClient) -> Service:
+    """The parts of its server."""
+    return cast(Service, client.app.state.service)  # type: ignore[attr-defined]

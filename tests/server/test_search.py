@@ -113,7 +113,9 @@ def test_an_explanation_adds_up_to_the_score_of_the_search(client: TestClient) -
         assert (why["rank"], why["score"]) == (hit["rank"], hit["score"])
         assert why["candidate"] is True and why["candidates"] == 4
         assert why["contributions"] == pytest.approx(hit["contributions"])
-        assert sum(why["contributions"].values()) == pytest.approx(why["score"], rel=1e-4)
+        assert why["baseline"] == hit["baseline"] != 0
+        total = why["baseline"] + sum(why["contributions"].values())
+        assert total == pytest.approx(why["score"], rel=1e-4)
         assert {
             name: view["source_node"]
             for name, view in why["views"].items()

@@ -132,10 +132,10 @@ def _open(service: Service) -> None:
 
 
 def _close(service: Service, opening: threading.Thread) -> None:
+    if service.processes is not None:
+        service.processes.close()  # first: the other threads wait for them
     opening.join()
     service.jobs.stop()
     service.searching.close()
     service.answering.close()
-    if service.processes is not None:
-        service.processes.close()
     service.collection.close()

@@ -10,12 +10,15 @@ import json
 import logging
 import multiprocessing
 import signal
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, Queue
 from typing import Any
 
 from pydantic import BaseModel
@@ -24,51 +27,68 @@ from threadpoolctl import threadpool_limits
 from trivium.errors import StoreError
 from trivium.server.collection import Collection
 from trivium.server.engine import ServingEngine
-from trivium.server.errors import ApiError, as_api_error
+from trivium.server.errors import ApiError, as_api_error, busy
 from trivium.server.logs import log_as_json, request_id
 from trivium.server.questions import KINDS, Reply
 
 Observe = Callable[[str, float], None]
 
 _END_SECONDS = 10.0
+"""How long processes that are told to end may take; then they are killed."""
+_OPEN_SECONDS = 300.0
+"""How long a process may take to open the store; then it is killed and replaced."""
+_CHECK_SECONDS = 0.25
+"""How soon a process that ended or is stuck is noticed."""
+_MAX_PAUSE_SECONDS = 60.0
+"""The longest pause before the next start where processes end again and again before the store is open."""
+
 _log = logging.getLogger(__name__)
 
 
 class Processes:
-    """``count`` processes on one store. Thread-safe; each answers one question at a time."""
+    """``count`` processes on one store. Thread-safe; each answers one question at a time. A process that ends is
+    replaced, and so is one that takes too long over a question."""
 
     def __init__(self, store: str | Path, count: int, observe: Observe) -> None:
         """``observe`` is told how long the stages of a search took. Call :meth:`start` before anything else."""
-        self._store = str(store)
-        self._count = count
         self._observe = observe
-        self._idle: SimpleQueue[_Process] = SimpleQueue()
-        self.ready = False
-        """Whether all have opened the store."""
+        self._workers = [_Worker(str(store)) for _ in range(count)]
+        self._idle: Queue[_Worker] = Queue()
+        self._closing = threading.Event()
+        self._checking = threading.Thread(target=self._check, name="processes", daemon=True)
 
     def start(self) -> None:
-        """Start them and wait until the store is open, whose indexes must be up to date; who asks meanwhile waits too."""
-        started = [_Process(self._store) for _ in range(self._count)]
-        for process in started:
-            with suppress(EOFError, OSError):  # whoever asks it will see
-                process.wait()
-            self._idle.put(process)
-        self.ready = True
+        """Start them and wait until each has opened the store, whose indexes must be up to date, or has failed to; who
+        asks meanwhile waits too."""
+        for worker in self._workers:
+            worker.start()
+        for worker in self._workers:
+            with suppress(EOFError, OSError):  # a TimeoutError is one too; whoever asks it will see
+                worker.wait_open(time.monotonic() + _OPEN_SECONDS)
+            self._idle.put(worker)
+        self._checking.start()
 
-    def ask(self, kind: str, given: BaseModel, state: str | None) -> Reply:
+    @property
+    def ready(self) -> bool:
+        """Whether one of them, at least, is running and has opened the store."""
+        return any(worker.ready for worker in self._workers)
+
+    def ask(self, kind: str, given: BaseModel, state: str | None, deadline: float) -> Reply:
         """The answer of whichever is idle, from a state of the store that is at least ``state``; waits for one.
 
-        Raises ApiError where the question cannot be answered, StoreError where a process ended over it."""
+        A process that has not answered by the ``deadline`` (of :func:`time.monotonic`) is killed and replaced. Raises
+        ApiError where the question cannot be answered or takes too long, StoreError where a process ended over it."""
         asked = {"kind": kind, "given": given.model_dump(), "state": state, "request": request_id.get()}
-        process = self._idle.get()
         try:
-            head, body = process.ask(json.dumps(asked).encode())
+            worker = self._idle.get(timeout=max(0.0, deadline - time.monotonic()))
+            try:
+                head, body = worker.ask(json.dumps(asked).encode(), deadline)
+            finally:
+                self._idle.put(worker)
+        except (Empty, TimeoutError):
+            raise busy("no process answered in time", "timeout") from None
         except (EOFError, OSError) as error:
-            _log.error("a process that answers questions has ended (exit code %s)", process.end())
-            process = _Process(self._store)
             raise StoreError("the process that was asked has ended") from error
-        finally:
-            self._idle.put(process)
         for stage, seconds in head["stages"]:
             self._observe(stage, seconds)
         if "error" in head:
@@ -76,42 +96,162 @@ class Processes:
         return Reply(body, head["headers"])
 
     def close(self) -> None:
-        """End them all. Nobody may ask any more."""
-        while not self._idle.empty():
-            self._idle.get().end()
+        """End them all. Questions under way are given up: their askers get a StoreError."""
+        self._closing.set()
+        if self._checking.is_alive():
+            self._checking.join()
+        deadline = time.monotonic() + _END_SECONDS
+        for worker in self._workers:
+            worker.hang_up()
+        for worker in self._workers:
+            worker.end(deadline)
+
+    def _check(self) -> None:
+        """Kill what is stuck, and replace what ended, also where nobody asks."""
+        while not self._closing.wait(_CHECK_SECONDS):
+            for worker in self._workers:
+                worker.kill_if_overdue()
+            for _ in self._workers:
+                try:
+                    worker = self._idle.get_nowait()
+                except Empty:
+                    break
+                try:
+                    worker.check()
+                finally:
+                    self._idle.put(worker)
 
 
-class _Process:
-    """One of them, from outside."""
+class _Worker:
+    """A process, and after its end the one in its place. One thread at a time may use it; any may look whether it is
+    :attr:`ready`, end it, or kill it when it is overdue."""
 
     def __init__(self, store: str) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_answer_all, args=(theirs, store), daemon=True)
-        self._process.start()
-        theirs.close()  # or its end would not be noticed
-        self._open = False
+        self._store = store
+        self._lock = threading.Lock()  # of the process: who kills one must not hit the next one
+        self._process: BaseProcess | None = None
+        self._pipe: Connection | None = None
+        self._opened = False
+        self._started = 0.0
+        self._failures = 0  # processes in a row that ended before the store was open
+        self._deadline: float | None = None
+        self._closed = False
 
-    def wait(self) -> None:
-        """Until it has opened the store. Raises EOFError or OSError where it ends instead."""
-        if not self._open:
-            self._pipe.recv_bytes()
-            self._open = True
+    @property
+    def ready(self) -> bool:
+        """Whether the process is running and has opened the store. Never waits."""
+        process = self._process
+        return self._opened and process is not None and process.is_alive()
 
-    def ask(self, question: bytes) -> tuple[dict[str, Any], bytes]:
-        """Head and body of the answer. Raises EOFError or OSError where the process ends."""
-        self.wait()
-        self._pipe.send_bytes(question)
-        return json.loads(self._pipe.recv_bytes()), self._pipe.recv_bytes()
+    def start(self) -> None:
+        """Start a process, unless the server is being closed."""
+        with self._lock:
+            if self._closed:
+                return
+            context = multiprocessing.get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            self._opened, self._deadline, self._started = False, None, time.monotonic()
+            self._process = context.Process(target=_answer_all, args=(theirs, self._store), daemon=True)
+            self._process.start()
+            theirs.close()  # or its end would not be noticed
 
-    def end(self) -> int | None:
-        """Wait for its end, not for ever; the exit code."""
-        self._pipe.close()
-        self._process.join(_END_SECONDS)
+    def wait_open(self, deadline: float) -> None:
+        """Until it has opened the store. Raises TimeoutError, EOFError or OSError where it ends instead."""
+        if self._opened:
+            return
+        pipe = self._connection()
+        if not pipe.poll(max(0.0, deadline - time.monotonic())):
+            raise TimeoutError
+        pipe.recv_bytes()
+        self._opened, self._failures = True, 0
+
+    def ask(self, question: bytes, deadline: float) -> tuple[dict[str, Any], bytes]:
+        """Head and body of the answer. Raises TimeoutError where it is not there in time, EOFError or OSError where the
+        process ends; it is replaced then."""
+        self.check()
+        self.wait_open(deadline)
+        pipe = self._connection()
+        with self._lock:
+            self._deadline = deadline
+        try:
+            pipe.send_bytes(question)
+            return json.loads(pipe.recv_bytes()), pipe.recv_bytes()
+        except (EOFError, OSError):
+            self._replace()
+            if time.monotonic() >= deadline:
+                raise TimeoutError from None
+            raise
+        finally:
+            with self._lock:
+                self._deadline = None
+
+    def check(self) -> None:
+        """Look whether it has opened the store; replace it where it has ended or takes too long for that."""
+        with suppress(EOFError, OSError):
+            self.wait_open(time.monotonic())
+        with self._lock:
+            process = self._process
+            if process is None:
+                return
+            if not self._opened and time.monotonic() - self._started > _OPEN_SECONDS:
+                process.kill()
+                process.join()
+            ended = not process.is_alive()
+        if ended:
+            self._replace()
+
+    def kill_if_overdue(self) -> None:
+        """End a process that is not done with its question by the deadline: whoever waits for its answer is told."""
+        with self._lock:
+            if self._deadline is None or time.monotonic() < self._deadline or self._process is None:
+                return
+            self._process.kill()
+
+    def hang_up(self) -> None:
+        """Tell the process to end: by the end of its pipe, or where it is at work, at once. None takes its place."""
+        with self._lock:
+            self._closed = True
+            if self._process is None:
+                return
+            if self._deadline is not None or not self._opened:
+                self._process.kill()
+            elif self._pipe is not None:
+                self._pipe.close()
+
+    def end(self, deadline: float) -> None:
+        """Wait until the process has ended; it is killed at the ``deadline``."""
+        if self._process is None:
+            return
+        self._process.join(max(0.0, deadline - time.monotonic()))
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
-        return self._process.exitcode
+
+    def _replace(self) -> None:
+        """Start another process in the place of one that has ended, or has closed its pipe; not at once where one after
+        the other ended before the store was open."""
+        with self._lock:
+            process = self._process
+            if self._closed or process is None:
+                return
+            process.kill()
+            process.join()
+            pause = min(2.0**self._failures, _MAX_PAUSE_SECONDS) if self._failures else 0.0
+            if not self._opened and time.monotonic() < self._started + pause:
+                return
+            if not self._opened:
+                self._failures += 1
+            _log.error(
+                "a process that answers questions has ended (exit code %s): it is replaced", process.exitcode
+            )
+            if self._pipe is not None:
+                self._pipe.close()
+        self.start()
+
+    def _connection(self) -> Connection:
+        if self._pipe is None:
+            raise EOFError
+        return self._pipe
 
 
 # -- inside a process -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, cast
@@ -73,12 +74,14 @@ class Service:
         self.check_ready()
         collection, processes, work = self.collection, self.processes, KINDS[kind].work
 
+        patience = self.settings.timeout if seconds is None else seconds
+        deadline = time.monotonic() + patience
+
         def reply() -> Reply:
             if processes is None:
                 return collection.read(lambda engine: work(engine, given))
-            return processes.ask(kind, given, collection.state)
+            return processes.ask(kind, given, collection.state, deadline)
 
-        patience = self.settings.timeout if seconds is None else seconds
         found = await unless_gone(request, self.searching.run(reply), patience)
         return Response(found.body, headers=dict(found.headers), media_type="application/json")
 
