@@ -15,7 +15,7 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
-from trivium.graph.embedded import EmbeddedStore, near, search
+from trivium.graph.embedded import EmbeddedStore, ann_index, search
 
 PAGES = [
     graph(
@@ -28,7 +28,7 @@ PAGES = [
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store whose labels all have an approximate index."""
-    for module in (near, search):
+    for module in (ann_index, search):
         monkeypatch.setattr(module, "EXACT_BELOW", 2)
     with EmbeddedStore.create(tmp_path / "s") as store:
         store.write(PAGES)
@@ -89,7 +89,7 @@ def test_an_intact_index_is_not_built_again(folder: Path) -> None:
     assert [path.stat().st_ino for path in _files(folder)] == inodes
 
 
-def test_a_half_built_generation_is_not_believed(folder: Path) -> None:
+def test_a_half_built_snapshot_is_not_used(folder: Path) -> None:
     """A folder that was not renamed, and one without its list of files."""
     before = _state(folder)
     index = folder / "index"
@@ -162,7 +162,7 @@ def test_a_writer_that_is_killed_leaves_the_last_committed_pages(tmp_path: Path)
             print("reached", flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 
-        writer.advance = die
+        writer.begin_state = die
         store = EmbeddedStore.open(sys.argv[1])
         store.write([graph("Page 0", [("changed", ["New"])])] + [graph(f"More {n}") for n in range(2000)])
         """
@@ -182,8 +182,8 @@ def test_a_builder_that_is_killed_leaves_nothing_that_is_believed(folder: Path) 
     script = textwrap.dedent(
         """
         import os, signal, sys
-        from trivium.graph.embedded import EmbeddedStore, generation
-        generation.write_manifest = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        from trivium.graph.embedded import EmbeddedStore, snapshot
+        snapshot.write_manifest = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         EmbeddedStore.open(sys.argv[1]).refresh()
         """
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import graph
-from trivium.graph.embedded import EmbeddedStore, near, search
+from trivium.graph.embedded import EmbeddedStore, ann_index, search
 from trivium.graph.model import PageGraph
 from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label
@@ -44,7 +44,7 @@ def _page(number: int) -> PageGraph:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EmbeddedStore:
     """1,000 chunks on 50 pages, all labels indexed."""
-    for module in (near, search):
+    for module in (ann_index, search):
         monkeypatch.setattr(module, "EXACT_BELOW", 20)
     store = EmbeddedStore.create(tmp_path / "s")
     store.set_embedder(IDENTITY)
@@ -64,7 +64,7 @@ def _recall(store: EmbeddedStore, label: Label, k: int) -> float:
 
 def test_approximate_search_finds_what_exact_search_finds(store: EmbeddedStore) -> None:
     """At least 99 % of the ten nearest, with the same scores in the same order."""
-    assert set(store._current().near) == {Label.CHUNK, Label.PAGE, Label.ENTITY}
+    assert set(store._current().ann) == {Label.CHUNK, Label.PAGE, Label.ENTITY}
     for label in (Label.CHUNK, Label.PAGE, Label.ENTITY):
         assert _recall(store, label, 10) >= 0.99
     question = _vectors(1, 7)[0]

@@ -12,7 +12,7 @@ import pytest
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError
-from trivium.graph.embedded import EmbeddedStore, connection, upgrade
+from trivium.graph.embedded import EmbeddedStore, connection
 from trivium.graph.schema import SCHEMA_VERSION
 
 PAGE = graph(
@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 def _version(folder: Path) -> int:
     database = _open(folder)
     try:
-        return upgrade.schema_version(database)
+        return connection.schema_version(database)
     finally:
         database.close()
 
@@ -140,11 +140,11 @@ def test_an_upgrade_waits_for_its_turn_or_changes_nothing(
 
 def test_an_upgrade_that_fails_halfway_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its first steps are undone with it."""
-    monkeypatch.setattr(upgrade, "_ADDED", (*upgrade._ADDED, (2, "page (there is one)")))
+    monkeypatch.setattr(connection, "_ADDED", (*connection._ADDED, (2, "page (there is one)")))
     with pytest.raises(StoreError, match="already exists"):
         EmbeddedStore.open(folder)
     database = _open(folder)
-    assert upgrade.schema_version(database) == 1
+    assert connection.schema_version(database) == 1
     assert "entity_type" not in dict(_schema(database))
     database.close()
 
@@ -153,10 +153,10 @@ def test_an_upgrade_another_process_made_first_is_left_alone(folder: Path) -> No
     """Also one to a version this program does not know."""
     EmbeddedStore.open(folder).close()
     database = _open(folder)
-    upgrade.upgrade(database)
+    connection.upgrade(database)
     database.execute("PRAGMA user_version = 99")
-    upgrade.upgrade(database)
-    assert upgrade.schema_version(database) == 99
+    connection.upgrade(database)
+    assert connection.schema_version(database) == 99
     database.close()
 
 

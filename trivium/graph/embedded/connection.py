@@ -1,4 +1,4 @@
-"""Connections to the database of a store, and what SQLite's errors mean to its user."""
+"""Connections to the database of a store: opened, pooled, upgraded, with errors that say what to do."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.embedded.upgrade import schema_version, stand_in, upgrade
+from trivium.graph.arrays import Rows
 from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
@@ -20,8 +23,10 @@ APPLICATION_ID = 0x54524956
 """Marks an SQLite file as Trivium's ("TRIV")."""
 BUSY_SECONDS = 5.0
 """How long a write waits for another process to finish its transaction."""
+READ_CACHE_KIB = 65_536
+"""Page cache of a connection that reads."""
 WRITE_CACHE_KIB = 262_144
-"""Page cache of a connection that writes: the indexes of a large load fit in it. Readers have a quarter."""
+"""Page cache of the connection that writes: the indexes of a large load fit in it."""
 OLDEST_SQLITE = (3, 37, 0)
 """STRICT tables came with this version."""
 
@@ -29,13 +34,13 @@ Connection = sqlite3.Connection
 
 
 def as_json(values: Iterable[int | str]) -> str:
-    """Values as one parameter of ``json_each(?)``: any number of them, one prepared statement."""
+    """Values as one parameter of ``json_each(?)``: one prepared statement for any number of them."""
     return json.dumps(list(values))
 
 
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
-    """Turn what SQLite raises into errors of this package."""
+    """Turn the errors of SQLite into those of this package."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -68,7 +73,7 @@ def translated(folder: Path) -> Iterator[None]:
 
 class Database:
     """The SQLite file of a store. Reads borrow a connection from a pool, so that any number of threads may
-    read at once; one connection writes at a time."""
+    read at once. One more connection, with a larger cache, is for writing; one thread writes at a time."""
 
     fixed: ClassVar[bool] = False
     """Whether all its reads see one state."""
@@ -77,6 +82,7 @@ class Database:
         self.folder = folder
         self.read_only = read_only
         self._idle: list[Connection] = []
+        self._writer: Connection | None = None
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._closed = False
@@ -92,7 +98,7 @@ class Database:
                 self.take_back(connection)
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
+    def reading_one_state(self) -> Iterator[Connection]:
         """A connection whose statements all see one committed state."""
         with self.reading() as connection:
             connection.execute("BEGIN")
@@ -108,8 +114,7 @@ class Database:
             raise StoreError(
                 f"the store at {self.folder} was opened for reading only; open it without read_only"
             )
-        with self._writing, self.reading() as connection:
-            connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KIB}")
+        with self._writing, translated(self.folder), self._write_connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -118,6 +123,31 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
+    @contextmanager
+    def _write_connection(self) -> Iterator[Connection]:
+        """The connection for writing: kept from one write to the next with its large cache, and never lent to readers."""
+        with self._lock:
+            self._check_open()
+            connection, self._writer = self._writer, None
+        if connection is None:
+            connection = self._connect()
+            connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KIB}")
+        try:
+            yield connection
+        finally:
+            with self._lock:
+                if self._closed:
+                    connection.close()
+                else:
+                    self._writer = connection
+
+    def release_write_cache(self) -> None:
+        """Let go of the memory that writing takes, until the next write."""
+        with self._lock:
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+
     def close(self) -> None:
         """Close every idle connection; borrowed ones close when they come back."""
         with self._lock:
@@ -125,12 +155,12 @@ class Database:
             for connection in self._idle:
                 connection.close()
             self._idle.clear()
+        self.release_write_cache()
 
     def borrow(self) -> Connection:
         """A connection out of the pool, or a new one; for :meth:`take_back`."""
         with self._lock:
-            if self._closed:
-                raise StoreError(f"the store at {self.folder} is closed")
+            self._check_open()
             if self._idle:
                 return self._idle.pop()
         return self._connect()
@@ -143,6 +173,10 @@ class Database:
             else:
                 self._idle.append(connection)
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"the store at {self.folder} is closed")
+
     def _connect(self) -> Connection:
         mode = "ro" if self.read_only else "rw"
         connection = sqlite3.connect(
@@ -153,12 +187,34 @@ class Database:
             check_same_thread=False,
         )
         connection.executescript(
-            "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;"
+            f"PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -{READ_CACHE_KIB};"
             "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8000;"
         )
         if self.read_only:
-            stand_in(connection)
+            add_missing_tables(connection)
         return connection
+
+
+def read_integers(connection: Connection, query: str, columns: int) -> Rows:
+    """A query's rows as an array (n x columns), fetched in blocks so that few Python numbers live at once."""
+    cursor = connection.execute(query)
+    blocks: list[NDArray[Any]] = [np.empty((0, columns), dtype=np.int64)]
+    while rows := cursor.fetchmany(50_000):
+        blocks.append(np.array(rows, dtype=np.int64))
+    return np.concatenate(blocks)
+
+
+def current_state(connection: Connection) -> str:
+    """What names the committed state: a count of writing transactions, and a random token."""
+    number, token = connection.execute(
+        "SELECT number, token FROM generation ORDER BY number DESC LIMIT 1"
+    ).fetchone()
+    return f"{number}-{token}"
+
+
+def begin_state(connection: Connection) -> None:
+    """Give the state that this transaction makes a new name: every index made from an earlier one is stale."""
+    connection.execute("INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))))")
 
 
 def create_database(folder: Path) -> Database:
@@ -229,3 +285,42 @@ def _check_sqlite() -> None:
         raise StoreError(
             f"the embedded store needs SQLite {wanted}, this Python has {sqlite3.sqlite_version}"
         )
+
+
+_ENTITY_TYPE = """entity_type (
+    name_id INTEGER PRIMARY KEY REFERENCES name (id) ON DELETE CASCADE,
+    type    TEXT NOT NULL
+) STRICT"""
+
+_SENTENCES = """sentences (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    data    BLOB NOT NULL
+) STRICT"""
+
+_ADDED = ((2, _ENTITY_TYPE), (3, _SENTENCES))
+"""Schema versions and the table that each brought, as in schema.sql. A store that is upgraded has them empty."""
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """The version of the schema a database was made by or upgraded to."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the schema up to date inside the transaction of the caller. Another process may have done it since
+    the version was read; no index becomes stale."""
+    version = schema_version(connection)
+    if version < SCHEMA_VERSION:
+        for since, table in _ADDED:
+            if version < since:
+                connection.execute(f"CREATE TABLE {table}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def add_missing_tables(connection: sqlite3.Connection) -> None:
+    """Give a connection that cannot write the tables that a store of an earlier version lacks, empty. They stay empty for
+    this connection even if another process upgrades the store."""
+    version = schema_version(connection)
+    for since, table in _ADDED:
+        if version < since:
+            connection.execute(f"CREATE TEMP TABLE {table}")

@@ -1,8 +1,7 @@
-"""A store held at one committed state: for as long as somebody likes, or for the length of a question.
+"""A store held at one committed state: until it is closed, or for the length of a question.
 
-An SQLite transaction that reads goes on seeing what was committed when it began. So a set of connections, each in such a
-transaction, and the derived files of the same state make a store that never changes, however long somebody reads in it
-and whatever is written meanwhile.
+A reading transaction of SQLite sees what was committed when it began, whatever is written meanwhile. So connections in
+such transactions, together with the indexes of the same state, make a store that never changes.
 """
 
 from __future__ import annotations
@@ -13,15 +12,16 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 
 from trivium.errors import StoreBusyError, StoreError
-from trivium.graph.embedded.connection import Connection, Database, translated
-from trivium.graph.embedded.generation import Generation, current_key
+from trivium.graph.embedded.connection import Connection, Database, current_state, translated
+from trivium.graph.embedded.snapshot import IndexSnapshot
 
 _ATTEMPTS = 20
-"""How often the indexes may turn out to be older than the connections, because somebody writes without a pause."""
+"""How often to try again when the indexes turn out to be older than the connections, because of a write between the
+two."""
 
 
 class FrozenDatabase(Database):
-    """The SQLite file of a store, as it was committed at one moment."""
+    """The SQLite file of a store as it was committed at one moment, read by connections of its own."""
 
     fixed = True
 
@@ -37,7 +37,7 @@ class FrozenDatabase(Database):
                     self._all.append(connection)
                     connection.execute("BEGIN")
                     # The first read of a transaction is what it begins with.
-                    if current_key(connection) != key:
+                    if current_state(connection) != key:
                         raise LookupError(key)
                     self._free.put(connection)
         except BaseException:
@@ -57,7 +57,7 @@ class FrozenDatabase(Database):
                 self._free.put(connection)
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
+    def reading_one_state(self) -> Iterator[Connection]:
         """The same: every statement sees one state anyway."""
         with self.reading() as connection:
             yield connection
@@ -83,7 +83,7 @@ class PinnedDatabase(Database):
         with translated(self.folder):
             self._connection = source.borrow()
             self._connection.execute("BEGIN")
-            self.key = current_key(self._connection)
+            self.key = current_state(self._connection)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -94,7 +94,7 @@ class PinnedDatabase(Database):
             yield self._connection
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
+    def reading_one_state(self) -> Iterator[Connection]:
         """The same: every statement sees one state anyway."""
         with self.reading() as connection:
             yield connection
@@ -109,15 +109,17 @@ class PinnedDatabase(Database):
 
 
 @contextmanager
-def pin(current: Callable[[], Generation], database: Database) -> Iterator[tuple[Generation, PinnedDatabase]]:
-    """Derived files and a connection of the state committed now. Takes microseconds where the files are up to date.
+def pin(
+    current: Callable[[], IndexSnapshot], database: Database
+) -> Iterator[tuple[IndexSnapshot, PinnedDatabase]]:
+    """Indexes and a connection of the state committed now. Takes microseconds where the indexes are up to date.
     Raises StoreBusyError as :func:`freeze` does."""
     for _ in range(_ATTEMPTS):
-        generation = current()
+        indexes = current()
         pinned = PinnedDatabase(database)
         try:
-            if pinned.key == generation.key:
-                yield generation, pinned
+            if pinned.key == indexes.key:
+                yield indexes, pinned
                 return
         finally:
             pinned.close()
@@ -125,14 +127,14 @@ def pin(current: Callable[[], Generation], database: Database) -> Iterator[tuple
 
 
 def freeze(
-    current: Callable[[], Generation], database: Database, readers: int
-) -> tuple[Generation, FrozenDatabase]:
-    """Derived files and connections of one state, the one committed now. Raises StoreBusyError where it changes faster
-    than its indexes can be made."""
+    current: Callable[[], IndexSnapshot], database: Database, readers: int
+) -> tuple[IndexSnapshot, FrozenDatabase]:
+    """Indexes and connections of the state committed now. Raises StoreBusyError where the state changes faster than its
+    indexes can be built."""
     for _ in range(_ATTEMPTS):
-        generation = current()
+        indexes = current()
         try:
-            return generation, FrozenDatabase(database, readers, generation.key)
+            return indexes, FrozenDatabase(database, readers, indexes.key)
         except LookupError:
             continue
     raise _busy(database)

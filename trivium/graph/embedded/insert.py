@@ -1,26 +1,26 @@
-"""Putting pages in. Row numbers are given out here, so that one prepared statement fills each table."""
+"""Inserting pages and relations. Row numbers are assigned here, so that one prepared statement fills each table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from trivium.errors import StoreError
 from trivium.graph.embedded.connection import Connection
-from trivium.graph.embedded.keys import name_ids, next_id, text_ids
-from trivium.graph.embedded.relations import insert_relations
-from trivium.graph.embedded.settle import Touched
-from trivium.graph.embedded.terms import TermChanges
-from trivium.graph.model import ChunkNode, PageGraph, SectionNode
+from trivium.graph.embedded.ids import name_ids, next_id, text_ids
+from trivium.graph.embedded.reconcile import TermChanges, Touched
+from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import embedding_text, headings_of
 
 Node = TypeVar("Node", SectionNode, ChunkNode)
+Stated = Sequence[tuple[int, RelationEdge]]
+"""Relations, each with the number of the page that states it."""
 
 
 def insert_pages(
     connection: Connection, pages: Sequence[PageGraph], touched: Touched, terms: TermChanges
 ) -> None:
-    """Insert pages that are new or emptied (not their aliases); note whose standing that may change."""
+    """Insert pages that are new or emptied (not their aliases); note which titles that may change."""
     titles = dict.fromkeys(uri for page in pages for uri in _titles(page))
     names = name_ids(connection, list(titles), entities=True)
     touched.claimed.update(names[page.uri] for page in pages)
@@ -37,8 +37,27 @@ def insert_pages(
     )
 
 
+def insert_relations(connection: Connection, stated: Stated, names: Mapping[str, int]) -> int:
+    """Insert relations that are not there yet, given the numbers of their titles; returns how many."""
+    types = _type_ids(connection, list(dict.fromkeys(edge.type for _, edge in stated)))
+    inserted = connection.executemany(
+        "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)",
+        ((page, names[edge.source], types[edge.type], names[edge.target]) for page, edge in stated),
+    )
+    return inserted.rowcount
+
+
+def _type_ids(connection: Connection, types: Sequence[str]) -> dict[str, int]:
+    texts = text_ids(connection, types)
+    connection.executemany(
+        "INSERT INTO relation_type (type, text_id) VALUES (?, ?) ON CONFLICT (type) DO NOTHING",
+        ((kind, texts[kind]) for kind in types),
+    )
+    return dict(connection.execute("SELECT type, id FROM relation_type"))
+
+
 def _titles(page: PageGraph) -> Iterator[str]:
-    """The titles a page brings into play, but its aliases."""
+    """The titles that a page mentions, but its aliases."""
     yield page.uri
     for chunk in page.chunks:
         yield from chunk.cites

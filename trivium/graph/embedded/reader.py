@@ -1,12 +1,12 @@
-"""Reads answered by the database alone: texts, names, relations, counts."""
+"""Reads answered by the database alone: texts, names, relations, types, counts, whole pages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.model import RelationEdge
+from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Label, RelationshipType, unescape
 
@@ -22,7 +22,7 @@ _RELATIONSHIP_COUNTS = {
     RelationshipType.HAS_CHUNK: "SELECT count(*) FROM has_chunk",
     RelationshipType.IS_CHUNK_OF: "SELECT count(*) FROM is_chunk_of",
     RelationshipType.NEXT: "SELECT count(*) FROM next",
-    # the view cites counted without sorting it: citations that stand for themselves, plus those by redirect
+    # the view cites counted without sorting it: citations by title, plus those by redirect
     # to a page the chunk does not also cite by its title
     RelationshipType.CITES: """
         WITH redirected AS MATERIALIZED (
@@ -42,7 +42,7 @@ _MIRRORED = {
     RelationshipType.PREVIOUS: RelationshipType.NEXT,
     RelationshipType.CITED_IN: RelationshipType.CITES,
 }
-"""Relationship types that are others turned round: counted once."""
+"""Relationship types that mirror another: counted once."""
 
 
 def pages(connection: Connection) -> list[tuple[str, str, int | None, str]]:
@@ -199,3 +199,89 @@ def chunk_uris(connection: Connection) -> list[str]:
 
 def _number(connection: Connection, query: str, *parameters: int) -> int:
     return int(connection.execute(query, parameters).fetchone()[0])
+
+
+_PAGE = "SELECT p.id, n.uri, p.text, p.source, p.revision, p.content_hash FROM page AS p"
+_SECTIONS = """
+    SELECT s.uri, coalesce(a.uri, ?2), s.level, s.position
+    FROM section AS s LEFT JOIN section AS a ON a.id = s.parent_id WHERE s.page_id = ?1 ORDER BY s.position
+    """
+_CHUNKS = """
+    SELECT c.id, c.uri, coalesce(s.uri, ?2), c.text, c.kind, c.position, c.start_char, c.end_char, c.token_count,
+        c.terms, c.heading_terms
+    FROM chunk AS c LEFT JOIN section AS s ON s.id = c.section_id WHERE c.page_id = ?1 ORDER BY c.position
+    """
+_CITATIONS = """
+    SELECT t.chunk_id, n.uri FROM chunk AS c JOIN citation AS t ON t.chunk_id = c.id
+    JOIN name AS n ON n.id = t.name_id WHERE c.page_id = ? ORDER BY t.chunk_id, t.ordinal
+    """
+_ALIASES = """
+    SELECT n.uri FROM alias AS a JOIN name AS n ON n.id = a.name_id WHERE a.page_id = ? ORDER BY n.uri
+    """
+_RELATIONS = """
+    SELECT s.uri, k.type, t.uri FROM relation AS r JOIN name AS s ON s.id = r.source_id
+    JOIN relation_type AS k ON k.id = r.type_id JOIN name AS t ON t.id = r.target_id
+    WHERE r.page_id = ? ORDER BY s.uri, k.type, t.uri
+    """
+
+
+def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[PageGraph]:
+    """Pages by uri, or the named ones in the order asked. Titles are as they were written, unresolved; aliases
+    are those claimed, sorted; relations are by source, type and target."""
+    if uris is None:
+        pages = connection.execute(f"{_PAGE} JOIN name AS n ON n.id = p.id ORDER BY n.uri")
+    else:
+        pages = connection.execute(
+            f"{_PAGE} JOIN name AS n ON n.id = p.id JOIN json_each(?) AS j ON j.value = n.uri ORDER BY j.key",
+            [as_json(uris)],
+        )
+    for number, uri, text, source, revision, content_hash in pages:
+        yield PageGraph(
+            uri=uri,
+            text=text,
+            source=source,
+            revision=revision,
+            content_hash=content_hash,
+            aliases=tuple(alias for (alias,) in connection.execute(_ALIASES, [number])),
+            sections=tuple(SectionNode(*row) for row in connection.execute(_SECTIONS, [number, uri])),
+            chunks=_chunks(connection, number, uri),
+            relations=tuple(RelationEdge(*row) for row in connection.execute(_RELATIONS, [number])),
+        )
+
+
+def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...]:
+    cites: dict[int, list[str]] = {}
+    for number, title in connection.execute(_CITATIONS, [page]):
+        cites.setdefault(number, []).append(title)
+    rows = connection.execute(_CHUNKS, [page, uri])
+    return tuple(
+        ChunkNode(
+            uri=chunk,
+            parent=parent,
+            text=text,
+            kind=kind,
+            position=position,
+            start=start,
+            end=end,
+            token_count=token_count,
+            cites=tuple(cites.get(number, ())),
+            terms=of_text,
+            heading_terms=of_headings,
+        )
+        for number, chunk, parent, text, kind, position, start, end, token_count, of_text, of_headings in rows
+    )
+
+
+def read_types(connection: Connection) -> dict[str, str]:
+    """entity uri -> type, by uri."""
+    return dict(
+        connection.execute(
+            "SELECT n.uri, t.type FROM entity_type AS t JOIN name AS n ON n.id = t.name_id ORDER BY n.uri"
+        )
+    )
+
+
+def fusion_decision(connection: Connection) -> str | None:
+    """Which fusion was decided on for the store, as it was written."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'fusion'").fetchone()
+    return None if row is None else str(row[0])

@@ -1,4 +1,4 @@
-"""Vector reads on one generation: nearest nodes, chunks reached from them, similarities."""
+"""Vector reads on one index snapshot: nearest nodes, chunks reached from them, similarities."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from itertools import groupby
 import numpy as np
 
 from trivium.graph.arrays import Rows
-from trivium.graph.embedded.generation import Generation
-from trivium.graph.embedded.matrix import promising
-from trivium.graph.embedded.near import EXACT_BELOW
-from trivium.graph.embedded.topology import Nodes
+from trivium.graph.embedded.ann_index import EXACT_BELOW
+from trivium.graph.embedded.snapshot import IndexSnapshot
+from trivium.graph.embedded.topology import Nodes, chunks_along
+from trivium.graph.embedded.vectors import nearest_rows
 from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key, round_score
 from trivium.graph.schema import Hop, Label
 
@@ -34,7 +34,7 @@ class Found:
 
 
 def nearest(
-    generation: Generation, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool
+    indexes: IndexSnapshot, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool
 ) -> list[Found]:
     """The k nearest nodes of any of the labels, in the order of :func:`rank_key`."""
     wanted = dict.fromkeys(labels)
@@ -42,9 +42,9 @@ def nearest(
         wanted.pop(Label.PAGE, None)  # pages are entities: each node once
     found: list[Found] = []
     for label in wanted:
-        nodes = generation.topology.nodes[label]
-        rows = _candidates(generation, label, nodes, vector, k, exact=exact)
-        scores = generation.matrix.cosines(nodes.vector[rows], vector)
+        nodes = indexes.topology.nodes[label]
+        rows = _candidates(indexes, label, nodes, vector, k, exact=exact)
+        scores = indexes.matrix.cosines(nodes.vector[rows], vector)
         rows, scores = _leading(rows, scores, k)
         found.extend(
             Found(label, row, nodes.uris[row], score)
@@ -55,33 +55,32 @@ def nearest(
 
 
 def _candidates(
-    generation: Generation, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
+    indexes: IndexSnapshot, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
 ) -> Rows:
-    """Rows of nodes among which the k nearest are. Several views of one question ask for them, so the last few
-    answers are kept."""
+    """Rows of nodes that the k nearest are among. Several retrievers ask for them, so the last few answers are kept."""
     if k <= 0:
         return np.empty(0, dtype=np.int64)
     asked = max(k, INDEX_NEIGHBOURS)
     # The count is part of the key: a wider search finds other neighbours, and an answer may not depend on what
     # was asked before.
     key = (label, exact, asked, vector.tobytes())
-    rows = generation.recent.get(key)
+    rows = indexes.searches.find(None, [key]).get(key)
     if rows is None:
-        rows = _find_candidates(generation, label, nodes, vector, asked, exact=exact)
-        generation.keep(key, rows)
+        rows = _find_candidates(indexes, label, nodes, vector, asked, exact=exact)
+        indexes.searches.put(None, {key: rows})
     return rows
 
 
 def _find_candidates(
-    generation: Generation, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
+    indexes: IndexSnapshot, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
 ) -> Rows:
-    index = generation.near.get(label)
+    index = indexes.ann.get(label)
     if index is not None and not exact:
         return index.search(nodes, vector, k)
-    rows = generation.embedded_rows(label)
+    rows = indexes.embedded_rows(label)
     if len(rows) < EXACT_BELOW:
-        return rows[promising(generation.small_matrix(label), None, vector, k)]
-    return rows[promising(generation.matrix.values, nodes.vector[rows], vector, k)]
+        return rows[nearest_rows(indexes.small_matrix(label), None, vector, k)]
+    return rows[nearest_rows(indexes.matrix.values, nodes.vector[rows], vector, k)]
 
 
 def _leading(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
@@ -93,31 +92,8 @@ def _leading(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
     return rows[kept], scores[kept]
 
 
-def chunks_along(generation: Generation, label: Label, row: int, hop: Hop) -> Rows:
-    """Rows of the chunks along a hop from a node, by page and position."""
-    topology = generation.topology
-    if hop is Hop.CITED_IN:
-        if label is Label.PAGE:
-            label, row = Label.ENTITY, int(topology.page_entity[row])
-        if label is Label.ENTITY:
-            citing: Rows = topology.cited_in.row(row).astype(np.int64)
-            return citing
-    elif label is Label.SUBCHAPTER:
-        if hop is Hop.CHILD:
-            chunks: Rows = topology.page_chunks.row(int(topology.section_page[row])).astype(np.int64)
-            children: Rows = chunks[topology.section[chunks] == row]
-            return children
-    elif label in (Label.PAGE, Label.ENTITY):
-        if label is Label.ENTITY:
-            row = generation.page_of_entity(row)
-        if row >= 0:
-            chunks = topology.page_chunks.row(row).astype(np.int64)
-            return chunks[topology.section[chunks] < 0] if hop is Hop.CHILD else chunks
-    return np.empty(0, dtype=np.int64)
-
-
 def expand_nearest(
-    generation: Generation,
+    indexes: IndexSnapshot,
     labels: Sequence[Label],
     vector: Vectors,
     count: int,
@@ -131,8 +107,8 @@ def expand_nearest(
     Nodes are taken best first. Once better nodes have filled the list the chunks of worse ones are not looked
     at, and of a popular entity only the chunks that can make the cut are put in order one by one.
     """
-    nodes = nearest(generation, labels, vector, count, exact=exact)
-    chunks = generation.topology.nodes[Label.CHUNK]
+    nodes = nearest(indexes, labels, vector, count, exact=exact)
+    chunks = indexes.topology.nodes[Label.CHUNK]
     seen = np.zeros(len(chunks.ids), dtype=bool)
     result: list[Reached] = []
     for _, tied in groupby(nodes, key=lambda node: round_score(node.score)):
@@ -142,26 +118,26 @@ def expand_nearest(
         rows, sources = [], []
         group = list(tied)
         for number, node in enumerate(group):
-            some = chunks_along(generation, node.label, node.row, hop)
+            some = chunks_along(indexes.topology, node.label, node.row, hop)
             some = some[~seen[some]]
             seen[some] = True
             rows.append(some)
             sources.append(np.full(len(some), number))
         row, source = np.concatenate(rows), np.concatenate(sources)
-        cosine = generation.matrix.cosines(chunks.vector[row], vector)
+        cosine = indexes.matrix.cosines(chunks.vector[row], vector)
         kept = _leading(
             np.arange(len(row)), np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row)))
         )[0]
-        result.extend(_ordered(generation, group, row[kept], source[kept], cosine[kept]))
+        result.extend(_ordered(indexes, group, row[kept], source[kept], cosine[kept]))
     return result if limit is None else result[: max(limit, 0)]
 
 
 def _ordered(
-    generation: Generation, nodes: Sequence[Found], row: Rows, source: Rows, cosine: Floats
+    indexes: IndexSnapshot, nodes: Sequence[Found], row: Rows, source: Rows, cosine: Floats
 ) -> list[Reached]:
     """Chunks by own cosine (those without a vector last), position, uri."""
-    uris = generation.topology.nodes[Label.CHUNK].uris
-    positions = generation.topology.position[row].tolist()
+    uris = indexes.topology.nodes[Label.CHUNK].uris
+    positions = indexes.topology.position[row].tolist()
     reached = [
         Reached(uris[r], nodes[v].uri, nodes[v].score, c, p)
         for r, v, c, p in zip(row.tolist(), source.tolist(), cosine.tolist(), positions, strict=True)
@@ -172,9 +148,9 @@ def _ordered(
     return reached
 
 
-def similarities(generation: Generation, vector: Vectors, uris: Sequence[str]) -> Similarities:
+def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
     """Cosines of chunks in every view, NaN where there is none."""
-    topology, matrix = generation.topology, generation.matrix
+    topology, matrix = indexes.topology, indexes.matrix
     nodes = topology.nodes
     rows = nodes[Label.CHUNK].uris.find_all(uris)
     known = np.flatnonzero(rows >= 0)
@@ -183,20 +159,20 @@ def similarities(generation: Generation, vector: Vectors, uris: Sequence[str]) -
     if len(row):
         page, section = topology.page[row], topology.section[row]
         views[0, known] = matrix.cosines(nodes[Label.CHUNK].vector[row], vector)
-        views[2, known] = of_page = _shared(generation, nodes[Label.PAGE].vector[page], vector)
+        views[2, known] = of_page = _shared(indexes, nodes[Label.PAGE].vector[page], vector)
         of_section = np.where(section < 0, -1, section)
         sections = nodes[Label.SUBCHAPTER].vector
         vectors = sections[of_section] if len(sections) else np.full(len(row), -1, dtype=np.int64)
         vectors = np.where(section < 0, -1, vectors)
-        views[1, known] = np.where(section < 0, of_page, _shared(generation, vectors, vector))
-        views[3, known] = _best_cited(generation, row, vector)
+        views[1, known] = np.where(section < 0, of_page, _shared(indexes, vectors, vector))
+        views[3, known] = _best_cited(indexes, row, vector)
     return Similarities(*views)
 
 
-def _best_cited(generation: Generation, chunks: Rows, vector: Vectors) -> Floats:
+def _best_cited(indexes: IndexSnapshot, chunks: Rows, vector: Vectors) -> Floats:
     """The highest cosine among the entities each chunk cites."""
-    entities, counts = generation.topology.cites.rows(chunks)
-    scores = _shared(generation, generation.topology.nodes[Label.ENTITY].vector[entities], vector)
+    entities, counts = indexes.topology.cites.rows(chunks)
+    scores = _shared(indexes, indexes.topology.nodes[Label.ENTITY].vector[entities], vector)
     best = np.full(len(chunks), np.nan)
     citing = np.flatnonzero(counts)
     if len(citing):
@@ -205,7 +181,7 @@ def _best_cited(generation: Generation, chunks: Rows, vector: Vectors) -> Floats
     return best
 
 
-def _shared(generation: Generation, vectors: Rows, vector: Vectors) -> Floats:
+def _shared(indexes: IndexSnapshot, vectors: Rows, vector: Vectors) -> Floats:
     """Cosines of matrix rows, each distinct row gathered once."""
     distinct, back = np.unique(vectors, return_inverse=True)
-    return generation.matrix.cosines(distinct, vector)[back]
+    return indexes.matrix.cosines(distinct, vector)[back]

@@ -12,15 +12,28 @@ from typing import Self
 
 import numpy as np
 
-from trivium.graph.embedded import embeddings, expand, reader, search, sentences, writer
-from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
-from trivium.graph.embedded.decision import read_decision, write_decision
+from trivium.graph.embedded import reader, search, topology, writer
+from trivium.graph.embedded.connection import (
+    DATABASE,
+    Database,
+    create_database,
+    current_state,
+    open_database,
+    schema_version,
+)
 from trivium.graph.embedded.frozen import freeze, pin
-from trivium.graph.embedded.generation import Generation, current_key, load_generation
-from trivium.graph.embedded.page_graphs import page_graphs
-from trivium.graph.embedded.terms import document_frequency
-from trivium.graph.embedded.types import read_types
-from trivium.graph.embedded.upgrade import schema_version
+from trivium.graph.embedded.keyword_index import document_frequency
+from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
+from trivium.graph.embedded.vectors import (
+    claim,
+    pending_sentences,
+    pending_texts,
+    put_sentences,
+    put_vectors,
+    read_embedder,
+    relation_vectors,
+    sentence_vectors,
+)
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import (
     Adjacency,
@@ -60,7 +73,7 @@ class EmbeddedStore:
     def __init__(self, database: Database) -> None:
         """Use :meth:`create` or :meth:`open`."""
         self._database = database
-        self._generation: Generation | None = None
+        self._indexes: IndexSnapshot | None = None
         self._loading = threading.Lock()
 
     remote = False
@@ -87,7 +100,7 @@ class EmbeddedStore:
 
     def close(self) -> None:
         """Let go of connections and maps. What the store handed out stays valid."""
-        self._generation = None
+        self._indexes = None
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -128,48 +141,48 @@ class EmbeddedStore:
         """See the protocol. Named pages come in the order asked. Aliases are sorted, claimed ones that another
         page holds included; relations are by source, type and target, titles as they were written. All come
         from the state committed when the first is asked for; one at a time is in memory."""
-        with self._database.snapshot() as connection:
-            yield from page_graphs(connection, uris)
+        with self._database.reading_one_state() as connection:
+            yield from reader.page_graphs(connection, uris)
 
     def types(self) -> dict[str, str]:
         with self._database.reading() as connection:
-            return read_types(connection)
+            return reader.read_types(connection)
 
     # -- embeddings ------------------------------------------------------------------------------------------
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
         with self._database.reading() as connection:
-            return embeddings.read_embedder(connection)
+            return read_embedder(connection)
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._database.writing() as connection:
-            embeddings.claim(connection, identity)
+            claim(connection, identity)
 
     @property
     def fusion_decision(self) -> str | None:
         with self._database.reading() as connection:
-            return read_decision(connection)
+            return reader.fusion_decision(connection)
 
     def set_fusion_decision(self, decision: str | None) -> None:
         with self._database.writing() as connection:
-            write_decision(connection, decision)
+            writer.set_fusion_decision(connection, decision)
 
     def pending_texts(self) -> list[str]:
-        with self._database.snapshot() as connection:
-            return embeddings.pending_texts(connection)
+        with self._database.reading_one_state() as connection:
+            return pending_texts(connection)
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         with self._database.writing() as connection:
-            embeddings.put_vectors(connection, texts, vectors)
+            put_vectors(connection, texts, vectors)
 
     def pending_sentences(self) -> list[Passage]:
-        with self._database.snapshot() as connection:
-            return sentences.pending_sentences(connection)
+        with self._database.reading_one_state() as connection:
+            return pending_sentences(connection)
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._database.writing() as connection:
-            sentences.put_sentences(connection, passages, codes)
+            put_sentences(connection, passages, codes)
 
     def refresh(self, progress: Progress | None = None) -> None:
         self._current(progress)
@@ -180,15 +193,15 @@ class EmbeddedStore:
     def state(self) -> str:
         """What names the committed state: it is another after every change."""
         with self._database.reading() as connection:
-            return current_key(connection)
+            return current_state(connection)
 
     def frozen(self, readers: int) -> Self:
         """This store as it is now, for reading only, with its indexes brought up to date: what is committed later, here
         or by another process, it does not see. ``readers`` threads can read from it at once, further ones wait. Close it
         when it is done with: until then the database keeps what it would otherwise have tidied away."""
-        generation, database = freeze(self._current, self._database, readers)
+        indexes, database = freeze(self._current, self._database, readers)
         store = type(self)(database)
-        store._generation = generation
+        store._indexes = indexes
         return store
 
     @contextmanager
@@ -197,20 +210,20 @@ class EmbeddedStore:
         if self._database.fixed:
             yield self
             return
-        with pin(self._current, self._database) as (generation, database):
+        with pin(self._current, self._database) as (indexes, database):
             store = type(self)(database)
-            store._generation = generation
+            store._indexes = indexes
             yield store
 
     # -- reading ---------------------------------------------------------------------------------------------
 
     def info(self) -> StoreInfo:
-        with self._database.snapshot() as connection:
+        with self._database.reading_one_state() as connection:
             embedded, to_embed = reader.count_embedded(connection)
             return StoreInfo(
                 location=str(self._database.folder),
                 schema_version=schema_version(connection),
-                embedder=embeddings.read_embedder(connection),
+                embedder=read_embedder(connection),
                 nodes=reader.count_nodes(connection),
                 relationships=reader.count_relationships(connection),
                 aliases=reader.count_aliases(connection),
@@ -221,10 +234,10 @@ class EmbeddedStore:
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
     ) -> list[Neighbour]:
-        generation = self._asked(vector)
-        if generation is None:
+        indexes = self._asked(vector)
+        if indexes is None:
             return []
-        found = search.nearest(generation, labels, vector, k, exact=exact)
+        found = search.nearest(indexes, labels, vector, k, exact=exact)
         return [Neighbour(node.uri, node.score) for node in found]
 
     def expand_nearest(
@@ -237,24 +250,24 @@ class EmbeddedStore:
         *,
         exact: bool = False,
     ) -> list[Reached]:
-        generation = self._asked(vector)
-        if generation is None:
+        indexes = self._asked(vector)
+        if indexes is None:
             return []
-        return search.expand_nearest(generation, labels, vector, nodes, hop, limit, exact=exact)
+        return search.expand_nearest(indexes, labels, vector, nodes, hop, limit, exact=exact)
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
-        generation = self._current()
-        scores, numbers = generation.words.search(terms, k)
-        nodes = generation.topology.nodes[Label.CHUNK]
+        indexes = self._current()
+        scores, numbers = indexes.keywords.search(terms, k)
+        nodes = indexes.topology.nodes[Label.CHUNK]
         rows = nodes.rows_of(numbers).tolist()
         found = [(score, nodes.uris[row]) for score, row in zip(scores, rows, strict=True) if row >= 0]
         ranked = sorted(found, key=lambda pair: rank_key(*pair))
         return [uri for _, uri in ranked]
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        generation = self._current()
-        rows = generation.topology.nodes[Label.CHUNK].uris.find_all(chunks)
-        return generation.tokens.count(rows, terms)
+        indexes = self._current()
+        rows = indexes.topology.nodes[Label.CHUNK].uris.find_all(chunks)
+        return indexes.terms.count(rows, terms)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
         lengths = self._current().topology.terms
@@ -264,44 +277,44 @@ class EmbeddedStore:
         return TermStatistics(len(lengths), mean, frequency)
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
-        generation = self._asked(vector)
-        if generation is None:
+        indexes = self._asked(vector)
+        if indexes is None:
             return Similarities(*np.full((4, len(chunks)), np.nan))
-        return search.similarities(generation, vector, chunks)
+        return search.similarities(indexes, vector, chunks)
 
     def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
-        generation = self._current()
-        nodes = generation.topology.nodes[label]
+        indexes = self._current()
+        nodes = indexes.topology.nodes[label]
         rows = nodes.uris.find_all(uris)
         known = rows >= 0
         rows[known] = nodes.vector[rows[known]]
-        return generation.matrix.gather(rows)
+        return indexes.matrix.gather(rows)
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
-        generation = self._current()
-        nodes = generation.topology.nodes[Label.CHUNK]
+        indexes = self._current()
+        nodes = indexes.topology.nodes[Label.CHUNK]
         rows = nodes.uris.find_all(chunks)
         known = rows >= 0
         rows[known] = nodes.ids[rows[known]]
         with self._database.reading() as connection:
-            return sentences.sentence_vectors(connection, generation.dimension, rows)
+            return sentence_vectors(connection, indexes.dimension, rows)
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         with self._database.reading() as connection:
-            return embeddings.relation_vectors(connection, types)
+            return relation_vectors(connection, types)
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
         with self._database.reading() as connection:
             return reader.relations(connection, entities)
 
     def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
-        return expand.outline(self._current(), pages)
+        return topology.outline(self._current().topology, pages)
 
     def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-        return expand.expand(self._current(), uris, hop)
+        return topology.expand(self._current().topology, uris, hop)
 
     def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        return expand.cited(self._current(), chunks)
+        return topology.cited(self._current().topology, chunks)
 
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         with self._database.reading() as connection:
@@ -324,7 +337,7 @@ class EmbeddedStore:
             return iter(reader.names(connection))
 
     def adjacency(self) -> Adjacency:
-        return expand.adjacency(self._current())
+        return topology.adjacency(self._current().topology)
 
     def chunk_uris(self) -> list[str]:
         with self._database.reading() as connection:
@@ -332,22 +345,22 @@ class EmbeddedStore:
 
     # -- the derived data ------------------------------------------------------------------------------------
 
-    def _current(self, progress: Progress | None = None) -> Generation:
+    def _current(self, progress: Progress | None = None) -> IndexSnapshot:
         """The derived data of the state now committed, by whichever process."""
         with self._database.reading() as connection:
-            key = current_key(connection)
-        generation = self._generation
-        if generation is None or generation.key != key:
+            key = current_state(connection)
+        indexes = self._indexes
+        if indexes is None or indexes.key != key:
             with self._loading:
-                generation = self._generation
-                if generation is None or generation.key != key:
-                    generation = self._generation = load_generation(self._database, progress)
-        return generation
+                indexes = self._indexes
+                if indexes is None or indexes.key != key:
+                    indexes = self._indexes = load_snapshot(self._database, progress)
+        return indexes
 
-    def _asked(self, vector: Vectors) -> Generation | None:
-        """The generation to ask with a vector; None in a store no embedder has claimed."""
-        generation = self._current()
-        if generation.dimension == 0:
+    def _asked(self, vector: Vectors) -> IndexSnapshot | None:
+        """The indexes to ask with a vector; None in a store no embedder has claimed."""
+        indexes = self._current()
+        if indexes.dimension == 0:
             return None
-        check_query(vector, generation.dimension)
-        return generation
+        check_query(vector, indexes.dimension)
+        return indexes

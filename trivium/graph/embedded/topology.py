@@ -1,19 +1,20 @@
-"""The graph as arrays: which chunk stands where and cites what. Rows are places in uri order."""
+"""The graph as arrays: which chunk is where and cites what, and the hops along them. Rows are places in uri order."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import own_chunk_ranges
 from trivium.graph.arrays import Arrays, Csr, Rows, group, load_arrays, pack_csr, save_arrays, unpack_csr
-from trivium.graph.embedded.connection import Connection
-from trivium.graph.schema import Label
-from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
+from trivium.graph.embedded.connection import Connection, read_integers
+from trivium.graph.records import Adjacency
+from trivium.graph.schema import Hop, Label
+from trivium.graph.string_table import StringRows, StringTable, pack_strings, unpack_strings
 
 _FILE = "topology"
 
@@ -92,7 +93,7 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
     chunks, sections, pages = nodes[Label.CHUNK], nodes[Label.SUBCHAPTER], nodes[Label.PAGE]
     entities = nodes[Label.ENTITY]
 
-    facts = _integers(
+    facts = read_integers(
         connection,
         "SELECT id, page_id, coalesce(section_id, -1), position, term_count, heading_count FROM chunk",
         6,
@@ -101,7 +102,7 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
     page, section, position = pages.rows_of(facts[:, 1]), sections.rows_of(facts[:, 2]), facts[:, 3]
     reading_order = np.lexsort((np.arange(len(page)), position, page))
 
-    of_section = _integers(connection, "SELECT id, page_id, position FROM section", 3)
+    of_section = read_integers(connection, "SELECT id, page_id, position FROM section", 3)
     of_section = of_section[np.argsort(sections.rows_of(of_section[:, 0]))]
     section_page = pages.rows_of(of_section[:, 1])
     outline_order = np.lexsort((np.arange(len(section_page)), of_section[:, 2], section_page))
@@ -159,7 +160,7 @@ def load_topology(folder: Path) -> Topology:
 
 
 def load_ids(folder: Path, label: Label) -> Rows:
-    """Only the numbers of a label's nodes, of a generation that need not be loaded whole."""
+    """Only the numbers of a label's nodes, of a snapshot that need not be loaded whole."""
     with np.load(folder / f"{_FILE}.npz", allow_pickle=False) as archive:
         ids: Rows = archive[f"{label}.ids"]
     return ids
@@ -192,9 +193,9 @@ def _unpack_nodes(label: Label, arrays: Arrays) -> Nodes:
 
 def _citations(connection: Connection, chunks: Nodes, entities: Nodes) -> tuple[Rows, Rows]:
     """Distinct (chunk row, entity row) with redirects resolved, by chunk and first appearance."""
-    names = _integers(connection, "SELECT id, coalesce(leads_to, id) FROM name ORDER BY id", 2)
+    names = read_integers(connection, "SELECT id, coalesce(leads_to, id) FROM name ORDER BY id", 2)
     stands_for = entities.rows_of(names[:, 1])
-    cited = _integers(connection, "SELECT chunk_id, name_id FROM citation ORDER BY chunk_id, ordinal", 2)
+    cited = read_integers(connection, "SELECT chunk_id, name_id FROM citation ORDER BY chunk_id, ordinal", 2)
     chunk = chunks.rows_of(cited[:, 0])
     entity = stands_for[np.searchsorted(names[:, 0], cited[:, 1])]
     _, first = np.unique(chunk * np.int64(len(entities.ids)) + entity, return_index=True)
@@ -213,10 +214,94 @@ def _links(chunk: Rows, entity: Rows, own_page: Rows, chunks: int, entities: int
     return group(np.concatenate([left, right]), np.concatenate([right, left]), chunks + entities)
 
 
-def _integers(connection: Connection, query: str, columns: int) -> Rows:
-    """A query's rows as an array (n x columns), fetched in blocks so that few Python numbers live at once."""
-    cursor = connection.execute(query)
-    blocks: list[NDArray[Any]] = [np.empty((0, columns), dtype=np.int64)]
-    while rows := cursor.fetchmany(50_000):
-        blocks.append(np.array(rows, dtype=np.int64))
-    return np.concatenate(blocks)
+_STARTS = {
+    Hop.BELOW: (Label.PAGE,),
+    Hop.CHILD: (Label.PAGE, Label.SUBCHAPTER),
+    Hop.CITED_IN: (Label.ENTITY,),
+}
+"""Labels that a hop begins at."""
+
+
+def chunks_along(topology: Topology, label: Label, row: int, hop: Hop) -> Rows:
+    """Rows of the chunks along a hop from a node, by page and position."""
+    if hop is Hop.CITED_IN:
+        if label is Label.PAGE:
+            label, row = Label.ENTITY, int(topology.page_entity[row])
+        if label is Label.ENTITY:
+            citing: Rows = topology.cited_in.row(row).astype(np.int64)
+            return citing
+    elif label is Label.SUBCHAPTER:
+        if hop is Hop.CHILD:
+            chunks: Rows = topology.page_chunks.row(int(topology.section_page[row])).astype(np.int64)
+            children: Rows = chunks[topology.section[chunks] == row]
+            return children
+    elif label in (Label.PAGE, Label.ENTITY):
+        if label is Label.ENTITY:
+            row = _page_of_entity(topology, row)
+        if row >= 0:
+            chunks = topology.page_chunks.row(row).astype(np.int64)
+            return chunks[topology.section[chunks] < 0] if hop is Hop.CHILD else chunks
+    return np.empty(0, dtype=np.int64)
+
+
+def _page_of_entity(topology: Topology, entity: int) -> int:
+    """The page row of an entity row, -1 where it has no page. Both are in uri order."""
+    entities = topology.page_entity
+    row = int(np.searchsorted(entities, entity))
+    return row if row < len(entities) and entities[row] == entity else -1
+
+
+def expand(topology: Topology, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
+    """For each node the chunks along a hop, by page and position; none for an unknown node."""
+    nodes = topology.nodes
+    found: dict[str, list[str]] = {}
+    for uri in uris:
+        chunks: Rows = np.empty(0, dtype=np.int64)
+        for label in _STARTS[hop]:
+            row = nodes[label].uris.find(uri)
+            if row >= 0:
+                chunks = chunks_along(topology, label, row, hop)
+        found[uri] = _uris(topology, Label.CHUNK, chunks)
+    return found
+
+
+def outline(topology: Topology, pages: Sequence[str]) -> dict[str, list[str]]:
+    """For each page its sections in document order; none for an unknown page."""
+    return _along(topology, Label.PAGE, pages, topology.page_sections, Label.SUBCHAPTER)
+
+
+def cited(topology: Topology, chunks: Sequence[str]) -> dict[str, list[str]]:
+    """For each chunk the entities it cites, in order of appearance; none for an unknown chunk."""
+    return _along(topology, Label.CHUNK, chunks, topology.cites, Label.ENTITY)
+
+
+def _along(
+    topology: Topology, label: Label, uris: Sequence[str], lists: Csr, target: Label
+) -> dict[str, list[str]]:
+    """For each node of a label the nodes its row lists, in that order; none for an unknown node."""
+    rows = topology.nodes[label].uris.find_all(uris).tolist()
+    return {
+        uri: [] if row < 0 else _uris(topology, target, lists.row(row))
+        for uri, row in zip(uris, rows, strict=True)
+    }
+
+
+def adjacency(topology: Topology) -> Adjacency:
+    """The graph the walk runs on; its arrays are the topology's own."""
+    chunks, entities = topology.nodes[Label.CHUNK].uris, topology.nodes[Label.ENTITY].uris
+    return Adjacency(
+        chunks=chunks,
+        entities=entities,
+        indptr=topology.links.indptr,
+        indices=topology.links.indices,
+        own_chunks=topology.own_chunks,
+        chunk_rows=StringRows(chunks),
+        entity_rows=StringRows(entities),
+    )
+
+
+def _uris(
+    topology: Topology, label: Label, rows: Rows | np.ndarray[tuple[int], np.dtype[np.int32]]
+) -> list[str]:
+    table = topology.nodes[label].uris
+    return [table[row] for row in rows.tolist()]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from trivium.graph.embedded.aliases import claim_aliases
-from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.embedded.insert import insert_pages
-from trivium.graph.embedded.relations import witness
-from trivium.graph.embedded.remove import empty_pages, remove_pages
-from trivium.graph.embedded.settle import Touched, settle
-from trivium.graph.embedded.terms import TermChanges
-from trivium.graph.embedded.types import give_types
+from trivium.graph.embedded.connection import Connection, as_json, begin_state
+from trivium.graph.embedded.ids import name_ids, text_ids
+from trivium.graph.embedded.insert import insert_pages, insert_relations
+from trivium.graph.embedded.reconcile import TermChanges, Touched, reconcile
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import WriteReport
+from trivium.graph.schema import entity_text
 from trivium.graph.versions import choose, latest
 
 
@@ -24,34 +21,43 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
     known = {uri: (content_hash, revision) for uri, (_, content_hash, revision) in stored.items()}
     loaded, replaced, report = choose(chosen, known)
     touched, terms = Touched(), TermChanges()
-    empty_pages(connection, [stored[uri][0] for uri in replaced], touched, terms)
+    _empty_pages(connection, [stored[uri][0] for uri in replaced], touched, terms)
     insert_pages(connection, list(loaded.values()), touched, terms)
-    claimed = claim_aliases(connection, ((page.uri, page.aliases) for page in pages), touched)
+    claimed = _claim_aliases(connection, ((page.uri, page.aliases) for page in pages), touched)
     if loaded or claimed:
         _finish(connection, touched, terms)
     return report
 
 
 def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
-    """More aliases of stored pages; those of pages that are not there are passed over."""
+    """More aliases of stored pages; those of pages that are not there are left out."""
     touched = Touched()
-    if claim_aliases(connection, aliases.items(), touched):
+    if _claim_aliases(connection, aliases.items(), touched):
         _finish(connection, touched, TermChanges())
 
 
 def add_relations(connection: Connection, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
-    """More relations of stored pages; returns how many were new. Titles they bring into play are entities from
-    the start: one that is an alias is known already."""
-    added = witness(connection, relations)
+    """More relations of stored pages; returns how many rows that made. Titles that are new become entities: one that is
+    an alias is known already."""
+    pages: dict[str, int] = dict(
+        connection.execute(
+            "SELECT n.uri, p.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value"
+            " JOIN page AS p ON p.id = n.id",
+            [as_json(relations)],
+        )
+    )
+    stated = [(pages[uri], edge) for uri, edges in relations.items() if uri in pages for edge in edges]
+    titles = dict.fromkeys(title for _, edge in stated for title in (edge.source, edge.target))
+    added = insert_relations(connection, stated, name_ids(connection, list(titles), entities=True))
     if added:
-        advance(connection)
+        begin_state(connection)
     return added
 
 
 def set_types(connection: Connection, types: Mapping[str, str]) -> int:
     """Give entities their types; returns how many changed."""
     touched = Touched()
-    changed = give_types(connection, types, touched)
+    changed = _give_types(connection, types, touched)
     if changed:
         _finish(connection, touched, TermChanges())
     return changed
@@ -72,20 +78,22 @@ def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
     found: dict[int, str] = dict(rows)
     if found:
         touched, terms = Touched(), TermChanges()
-        remove_pages(connection, list(found), touched, terms)
+        _remove_pages(connection, list(found), touched, terms)
         _finish(connection, touched, terms)
     return list(found.values())
 
 
-def advance(connection: Connection) -> None:
-    """Begin a new generation: every index made from an earlier one is stale."""
-    connection.execute("INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))))")
+def set_fusion_decision(connection: Connection, decision: str | None) -> None:
+    """Store a decision in place of an earlier one, or none. No index depends on it."""
+    connection.execute("DELETE FROM meta WHERE key = 'fusion'")
+    if decision is not None:
+        connection.execute("INSERT INTO meta (key, value) VALUES ('fusion', ?)", [decision])
 
 
 def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> None:
     terms.apply(connection)
-    settle(connection, touched)
-    advance(connection)
+    reconcile(connection, touched)
+    begin_state(connection)
 
 
 def _stored(connection: Connection, uris: Collection[str]) -> dict[str, tuple[int, str, int | None]]:
@@ -96,3 +104,108 @@ def _stored(connection: Connection, uris: Collection[str]) -> dict[str, tuple[in
         [as_json(uris)],
     )
     return {uri: (number, content_hash, revision) for uri, number, content_hash, revision in rows}
+
+
+def _claim_aliases(
+    connection: Connection, claims: Iterable[tuple[str, Sequence[str]]], touched: Touched
+) -> bool:
+    """Note that pages claim aliases; those of unknown pages are left out. Whether any was new.
+
+    Which page an alias then stands for is decided when all pages of the transaction are in.
+    """
+    wanted = dict.fromkeys((page, alias) for page, aliases in claims for alias in aliases)
+    asked = as_json(dict.fromkeys(page for page, _ in wanted))
+    pages: dict[str, int] = dict(
+        connection.execute(
+            "SELECT n.uri, p.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value"
+            " JOIN page AS p ON p.id = n.id",
+            [asked],
+        )
+    )
+    known = set(
+        connection.execute(
+            "SELECT p.uri, n.uri FROM json_each(?) AS j JOIN name AS p ON p.uri = j.value"
+            " JOIN alias AS a ON a.page_id = p.id JOIN name AS n ON n.id = a.name_id",
+            [asked],
+        )
+    )
+    fresh = [(page, alias) for page, alias in wanted if page in pages and (page, alias) not in known]
+    names = name_ids(connection, list(dict.fromkeys(alias for _, alias in fresh)), entities=False)
+    connection.executemany(
+        "INSERT INTO alias (name_id, page_id) VALUES (?, ?)",
+        ((names[alias], pages[page]) for page, alias in fresh),
+    )
+    touched.claimed.update(names.values())
+    return bool(fresh)
+
+
+def _give_types(connection: Connection, types: Mapping[str, str], touched: Touched) -> int:
+    """Give entities (by uri or alias) their types and the texts that follow; note the texts they had. Returns
+    how many types changed. Of several uris of one entity the last holds."""
+    rows = connection.execute(
+        """
+        SELECT e.id, e.uri, e.text_id, coalesce(t.type, ''), j.key FROM json_each(?) AS j
+        JOIN name AS n ON n.uri = j.value JOIN name AS e ON e.id = coalesce(n.leads_to, n.id)
+        LEFT JOIN entity_type AS t ON t.name_id = e.id ORDER BY j.key
+        """,
+        [as_json(types)],
+    )
+    kinds = list(types.values())
+    wanted = {number: (uri, text, old, kinds[place]) for number, uri, text, old, place in rows}
+    changed = {number: (uri, text, new) for number, (uri, text, old, new) in wanted.items() if new != old}
+    connection.executemany("DELETE FROM entity_type WHERE name_id = ?", ((number,) for number in changed))
+    connection.executemany(
+        "INSERT INTO entity_type (name_id, type) VALUES (?, ?)",
+        ((number, kind) for number, (_, _, kind) in changed.items() if kind),
+    )
+    texts = text_ids(connection, (entity_text(uri, kind) for uri, _, kind in changed.values()))
+    connection.executemany(
+        "UPDATE name SET text_id = ? WHERE id = ?",
+        ((texts[entity_text(uri, kind)], number) for number, (uri, _, kind) in changed.items()),
+    )
+    touched.texts.update(text for _, text, _ in changed.values())
+    return len(changed)
+
+
+def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched, terms: TermChanges) -> None:
+    """Remove what pages hold, by number, and note what that leaves behind. Pages and aliases stay."""
+    if not pages:
+        return
+    these = [as_json(pages)]
+
+    def numbers(query: str) -> set[int]:
+        return {row[0] for row in connection.execute(query, these)}
+
+    touched.mentioned |= numbers(
+        "SELECT DISTINCT t.name_id FROM json_each(?) AS j JOIN chunk AS c ON c.page_id = j.value"
+        " JOIN citation AS t ON t.chunk_id = c.id"
+    )
+    for source, kind, target in connection.execute(
+        "SELECT source_id, type_id, target_id FROM json_each(?) AS j JOIN relation ON page_id = j.value",
+        these,
+    ):
+        touched.mentioned.update((source, target))
+        touched.types.add(kind)
+    touched.texts |= numbers("SELECT text_id FROM json_each(?) AS j JOIN chunk ON page_id = j.value")
+    touched.texts |= numbers("SELECT text_id FROM json_each(?) AS j JOIN section ON page_id = j.value")
+    for of_headings, of_text in connection.execute(
+        "SELECT heading_terms, terms FROM json_each(?) AS j JOIN chunk ON page_id = j.value", these
+    ):
+        terms.remove([*of_headings.split(), *of_text.split()])
+    connection.execute("DELETE FROM chunk WHERE page_id IN (SELECT value FROM json_each(?))", these)
+    connection.execute("DELETE FROM section WHERE page_id IN (SELECT value FROM json_each(?))", these)
+    connection.execute("DELETE FROM relation WHERE page_id IN (SELECT value FROM json_each(?))", these)
+
+
+def _remove_pages(connection: Connection, pages: Sequence[int], touched: Touched, terms: TermChanges) -> None:
+    """Remove pages by number with all they hold and claim; their names are left to :func:`reconcile`."""
+    _empty_pages(connection, pages, touched, terms)
+    these = [as_json(pages)]
+    touched.claimed.update(pages)
+    touched.claimed.update(
+        name
+        for (name,) in connection.execute(
+            "SELECT name_id FROM json_each(?) AS j JOIN alias ON page_id = j.value", these
+        )
+    )
+    connection.execute("DELETE FROM page WHERE id IN (SELECT value FROM json_each(?))", these)

@@ -1,18 +1,20 @@
-"""After pages came or went: which title leads where, and what nothing mentions any more."""
+"""After pages came or went: which titles are aliases, what nothing mentions any more, in how many chunks each term is."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.embedded.keys import text_ids
+from trivium.graph.embedded.ids import text_ids
 from trivium.graph.schema import entity_text
 
 
 @dataclass
 class Touched:
-    """Rows a transaction may have changed the standing of. ``claimed`` are numbers of names that are, were or
-    become pages or aliases; ``mentioned`` those of all other names that lost a mention."""
+    """Rows that a transaction may leave out of date. ``claimed`` are numbers of names that are, were or become pages or
+    aliases; ``mentioned`` those of all other names that lost a mention."""
 
     claimed: set[int] = field(default_factory=set)
     mentioned: set[int] = field(default_factory=set)
@@ -20,7 +22,7 @@ class Touched:
     types: set[int] = field(default_factory=set)
 
 
-def settle(connection: Connection, touched: Touched) -> None:
+def reconcile(connection: Connection, touched: Touched) -> None:
     """Bring names, texts, vectors and relation types in line with the pages now there."""
     names = as_json(sorted(touched.claimed | touched.mentioned))
     _redirect(connection, as_json(sorted(touched.claimed)))
@@ -61,7 +63,7 @@ def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
 
 
 def _give_texts(connection: Connection, names: str, touched: Touched) -> None:
-    """Entities have a text to embed, titles that lead elsewhere have none, nor a type to get back later."""
+    """Entities have a text to embed, titles that are aliases have none, nor a type to get back later."""
     lost = connection.execute(
         "SELECT id, text_id FROM name WHERE id IN (SELECT value FROM json_each(?))"
         " AND leads_to IS NOT NULL AND text_id IS NOT NULL",
@@ -102,3 +104,30 @@ def _drop_texts(connection: Connection, touched: Touched) -> None:
         """,
         [as_json(sorted(touched.texts))],
     )
+
+
+class TermChanges:
+    """Changes of document frequencies within one transaction. Adding them up keeps the frequencies exact."""
+
+    def __init__(self) -> None:
+        self._changes: Counter[str] = Counter()
+
+    def add(self, terms: Iterable[str]) -> None:
+        """A chunk with these terms came."""
+        self._changes.update(set(terms))
+
+    def remove(self, terms: Iterable[str]) -> None:
+        """A chunk with these terms went."""
+        self._changes.subtract(set(terms))
+
+    def apply(self, connection: Connection) -> None:
+        """Write them down, in a fixed order."""
+        changes = [(term, change) for term, change in sorted(self._changes.items()) if change != 0]
+        connection.executemany(
+            "INSERT INTO term (term, df) VALUES (?, ?)"
+            " ON CONFLICT (term) DO UPDATE SET df = df + excluded.df",
+            changes,
+        )
+        connection.executemany(
+            "DELETE FROM term WHERE term = ? AND df <= 0", ((term,) for term, change in changes if change < 0)
+        )

@@ -44,8 +44,8 @@ def known_names(connection: Connection, uris: Iterable[str]) -> dict[str, int]:
 def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> dict[str, int]:
     """uri -> its number, for distinct titles; new ones get a row and the forms they are looked up by.
 
-    With ``entities`` new ones also get a text; a type they get later. That some of them lead elsewhere is settled
-    later too.
+    With ``entities`` new ones also get a text. Their types, and which of them are aliases, are set later: see
+    :mod:`trivium.graph.embedded.reconcile`.
     """
     known = known_names(connection, uris)
     rows = list(enumerate((uri for uri in uris if uri not in known), next_id(connection, "name")))

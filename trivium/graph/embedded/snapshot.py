@@ -1,8 +1,7 @@
-"""Everything derived from one committed state, in one folder that is either whole or not there.
+"""The indexes of one committed state, in one folder that is either whole or not there.
 
-A generation is built under a temporary name and renamed when all of it is on disk, so that what a crash
-leaves is never believed. It takes over from the one before what still holds, by links: files never change.
-"""
+A snapshot is built under a temporary name and renamed when all of it is on disk, so that what a crash leaves is never
+used. It takes over from the one before what still holds, by links: files never change."""
 
 from __future__ import annotations
 
@@ -16,55 +15,53 @@ from typing import Any
 
 import numpy as np
 
+from trivium.common.cache import LruCache
 from trivium.errors import StoreError
 from trivium.graph.arrays import Rows
-from trivium.graph.embedded.connection import Connection, Database
-from trivium.graph.embedded.embeddings import read_embedder
+from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
+from trivium.graph.embedded.connection import Connection, Database, current_state
 from trivium.graph.embedded.files import read_manifest, write_manifest
-from trivium.graph.embedded.matrix import Matrix, build_matrix, load_matrix
-from trivium.graph.embedded.near import NearIndex, open_near, plan_near
-from trivium.graph.embedded.tokens import Tokens, build_tokens, load_tokens
+from trivium.graph.embedded.keyword_index import (
+    ForwardIndex,
+    KeywordIndex,
+    build_forward_index,
+    build_keyword_index,
+    load_forward_index,
+)
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
-from trivium.graph.embedded.words import WordIndex, build_words
+from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, read_embedder
 from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import Label
 
 INDEX = "index"
 FORMAT = 3
-"""Raised whenever a derived file changes its meaning: files of another format are built anew."""
+"""Raise it whenever a file of the index changes its meaning: files of another format are built anew."""
 LOCK_SECONDS = 3600.0
-"""How long to wait for another process that builds the same generation."""
+"""How long to wait for another process that builds the indexes."""
 _LOCK = "lock.db"
-_RECENT = 32
+_SEARCHES = 32
 _PREFIX = "generation-"
 
-
-Search = tuple[Label, bool, int, bytes]
-"""A vector search: label, exact, how many neighbours, the vector's bytes."""
+VectorSearch = tuple[Label, bool, int, bytes]
+"""Label, whether exact, how many neighbours, the vector's bytes."""
 
 
 @dataclass(frozen=True)
-class Generation:
-    """The opened derived data of the committed state ``key``. Vectors are mapped, not read. Any number of
-    threads may use it."""
+class IndexSnapshot:
+    """The opened indexes of the committed state ``key``. Vectors are mapped into memory, not read. Any number of threads
+    may use it."""
 
     key: str
     dimension: int
     topology: Topology
     matrix: Matrix
-    near: dict[Label, NearIndex]
-    words: WordIndex
-    tokens: Tokens
+    ann: dict[Label, AnnIndex]
+    keywords: KeywordIndex
+    terms: ForwardIndex
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _small: dict[Label, Vectors] = field(default_factory=dict, repr=False)
-    recent: dict[Search, Rows] = field(default_factory=dict, repr=False)
-    """The last vector searches: rows among which the neighbours are."""
-
-    def keep(self, key: Search, found: Rows) -> None:
-        """Remember a vector search, and forget the older ones."""
-        if len(self.recent) >= _RECENT:
-            self.recent.clear()
-        self.recent[key] = found
+    searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
+    """The last vector searches: rows among which the neighbours are. Several retrievers ask the same."""
 
     def embedded_rows(self, label: Label) -> Rows:
         """Rows of the nodes of a label that have a vector, in the order their vectors lie in the matrix."""
@@ -81,33 +78,19 @@ class Generation:
             self._small[label] = self.matrix.values[rows]
         return self._small[label]
 
-    def page_of_entity(self, entity: int) -> int:
-        """The page row of an entity row, -1 where it has no page. Both are in uri order."""
-        entities = self.topology.page_entity
-        row = int(np.searchsorted(entities, entity))
-        return row if row < len(entities) and entities[row] == entity else -1
 
-
-def current_key(connection: Connection) -> str:
-    """What names the committed state: a count of writing transactions, and a random token."""
-    number, token = connection.execute(
-        "SELECT number, token FROM generation ORDER BY number DESC LIMIT 1"
-    ).fetchone()
-    return f"{number}-{token}"
-
-
-def load_generation(database: Database, progress: Progress | None = None) -> Generation:
-    """The derived data of the state now committed; what is missing, stale or damaged is built first."""
+def load_snapshot(database: Database, progress: Progress | None = None) -> IndexSnapshot:
+    """The indexes of the state now committed; what is missing, stale or damaged is built first."""
     index = database.folder / INDEX
     with database.reading() as connection:
-        key = current_key(connection)
+        key = current_state(connection)
     found = _open(index / f"{_PREFIX}{key}", key)
     if found is not None:
         return found
     try:
         index.mkdir(exist_ok=True)
-        with _lock(index), database.snapshot() as connection:
-            key = current_key(connection)
+        with _lock(index), database.reading_one_state() as connection:
+            key = current_state(connection)
             folder = index / f"{_PREFIX}{key}"
             found = _open(folder, key)
             if found is None:
@@ -134,7 +117,7 @@ def _build(connection: Connection, index: Path, key: str, progress: Progress | N
     build_topology(connection, folder, matrix_ids)
     topology, matrix = load_topology(folder), load_matrix(folder)
     plans = [
-        (nodes, plan_near(label, nodes, matrix_ids, previous)) for label, nodes in topology.nodes.items()
+        (nodes, plan_index(label, nodes, matrix_ids, previous)) for label, nodes in topology.nodes.items()
     ]
     chunk_ids = topology.nodes[Label.CHUNK].ids
     old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)
@@ -143,11 +126,11 @@ def _build(connection: Connection, index: Path, key: str, progress: Progress | N
         int(np.count_nonzero(chunk_ids > old_ids.max(initial=0)))
         + sum(len(plan.add) for _, plan in plans if plan is not None),
     )
-    build_words(connection, folder, previous, chunk_ids, old_ids, counter.step)
-    build_tokens(connection, folder, previous, topology.nodes[Label.CHUNK], topology.terms, old_ids)
+    build_keyword_index(connection, folder, previous, chunk_ids, old_ids, counter.step)
+    build_forward_index(connection, folder, previous, topology.nodes[Label.CHUNK], topology.terms, old_ids)
     for nodes, plan in plans:
         if plan is not None:
-            plan.carry_out(folder, nodes, matrix, counter.step)
+            plan.apply(folder, nodes, matrix, counter.step)
     write_manifest(folder, {"format": FORMAT, "dimension": dimension})
     folder.rename(index / f"{_PREFIX}{key}")
     for path in index.iterdir():
@@ -156,7 +139,7 @@ def _build(connection: Connection, index: Path, key: str, progress: Progress | N
 
 
 class _Counter:
-    """Adds up steps and tells them."""
+    """Adds up steps and reports them."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._done, self._total = progress, 0, total
@@ -167,25 +150,25 @@ class _Counter:
             self._progress(self._done, self._total)
 
 
-def _open(folder: Path, key: str) -> Generation | None:
-    """The generation in a folder, None unless it is whole."""
+def _open(folder: Path, key: str) -> IndexSnapshot | None:
+    """The snapshot in a folder, None unless it is whole."""
     facts = _facts(folder)
     if facts is None:
         return None
     try:
-        near = {label: open_near(folder, label, facts["dimension"]) for label in Label}
+        ann = {label: open_index(folder, label, facts["dimension"]) for label in Label}
         topology = load_topology(folder)
-        return Generation(
+        return IndexSnapshot(
             key=key,
             dimension=facts["dimension"],
             topology=topology,
             matrix=load_matrix(folder),
-            near={label: index for label, index in near.items() if index is not None},
-            words=WordIndex(folder),
-            tokens=load_tokens(folder, topology.terms),
+            ann={label: index for label, index in ann.items() if index is not None},
+            keywords=KeywordIndex(folder),
+            terms=load_forward_index(folder, topology.terms),
         )
     except (OSError, ValueError, RuntimeError):
-        return None  # it went while it was opened, or a library refuses its file: it is built anew
+        return None  # it was removed while it was opened, or a library refuses its file: it is built anew
 
 
 def _facts(folder: Path) -> dict[str, Any] | None:
@@ -194,7 +177,7 @@ def _facts(folder: Path) -> dict[str, Any] | None:
 
 
 def _previous(connection: Connection, index: Path) -> Path | None:
-    """The latest whole generation of this store's own history."""
+    """The latest whole snapshot of this store's own history."""
     mine = dict(connection.execute("SELECT token, number FROM generation"))
     there = [path for path in index.glob(f"{_PREFIX}*-*") if path.name.rpartition("-")[2] in mine]
     there.sort(key=lambda path: mine[path.name.rpartition("-")[2]], reverse=True)
@@ -203,7 +186,7 @@ def _previous(connection: Connection, index: Path) -> Path | None:
 
 @contextmanager
 def _lock(index: Path) -> Iterator[None]:
-    """One builder at a time, over processes: an SQLite transaction ends with its process, come what may."""
+    """One builder at a time, over all processes: an SQLite transaction ends with its process, however that ends."""
     path = index / _LOCK
     connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
     try:

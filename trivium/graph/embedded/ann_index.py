@@ -1,7 +1,7 @@
 """Approximate nearest neighbours of one label: a USearch index over node numbers.
 
 An index is only made for labels of at least :data:`EXACT_BELOW` embedded nodes: below that the exact scan is
-faster than the graph. Nodes that went stay in the index and are passed over when found; it is built anew when
+faster than the index. Nodes that were removed stay in the index and are skipped when found; it is built anew when
 they are too many. Building is single-threaded, so the same vectors give the same index.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 
 from trivium.graph.arrays import Rows, load_array, save_array
 from trivium.graph.embedded.files import link_or_copy
-from trivium.graph.embedded.matrix import Matrix
 from trivium.graph.embedded.topology import Nodes
+from trivium.graph.embedded.vectors import Matrix
 from trivium.graph.records import Vectors
 
 if sys.platform == "linux":
@@ -33,7 +33,7 @@ EXACT_BELOW = 32_768
 """Labels with fewer embedded nodes are always searched exactly: 25,700 chunks take 1.7 ms, and finding 99 of
 their 100 nearest by an index 1.4 ms."""
 MOST_STALE = 0.1
-"""The share of nodes that went at which an index is built anew."""
+"""The share of removed nodes above which an index is built anew."""
 EXPANSION_ADD = 128
 EXPANSION_SEARCH = 256
 """Nodes USearch keeps in sight while it searches. On 45,000 entities 128 finds .92 of the 100 nearest, 256
@@ -44,8 +44,8 @@ Step = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class NearIndex:
-    """An index that was opened; ``size`` counts stale entries too."""
+class AnnIndex:
+    """An opened index; ``size`` counts removed nodes too."""
 
     index: Index
     size: int
@@ -58,7 +58,7 @@ class NearIndex:
             found = self.index.search(vector, min(count, self.size), threads=1).keys.astype(np.int64)
             rows = nodes.rows_of(found)
             rows = rows[rows >= 0]
-            # A node may be back without a vector while the index still knows its old one.
+            # A node may have come back without a vector while the index still has its old one.
             rows = rows[nodes.vector[rows] >= 0]
             if len(rows) >= wanted or count >= self.size:
                 return rows
@@ -66,15 +66,16 @@ class NearIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class NearPlan:
-    """What has to be done for one label: ``add`` are rows of nodes, onto ``base`` or onto nothing."""
+class IndexPlan:
+    """How the index of one label is made: rows ``add`` of its nodes are added to the index in the folder ``base``, or to
+    an empty one."""
 
     name: str
     add: Rows
     base: Path | None
     entries: Rows
 
-    def carry_out(self, folder: Path, nodes: Nodes, matrix: Matrix, step: Step) -> None:
+    def apply(self, folder: Path, nodes: Nodes, matrix: Matrix, step: Step) -> None:
         """Write the index and the list of its entries (number, vector row's number)."""
         file = f"{self.name}.usearch"
         if self.base is not None and len(self.add) == 0:
@@ -92,8 +93,8 @@ class NearPlan:
         save_array(folder, f"{self.name}.entries", self.entries)
 
 
-def plan_near(name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None) -> NearPlan | None:
-    """What the index of a label needs, None where the label does without."""
+def plan_index(name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None) -> IndexPlan | None:
+    """How to make the index of a label; None where the label needs none."""
     rows = nodes.by_id[nodes.vector[nodes.by_id] >= 0]
     if len(rows) < EXACT_BELOW:
         return None
@@ -105,18 +106,18 @@ def plan_near(name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None) 
         same_vectors = np.array_equal(before[kept], now[~fresh])
         if same_vectors and np.count_nonzero(~kept) <= MOST_STALE * len(rows):
             entries = np.concatenate([before, now[fresh]])
-            return NearPlan(name, rows[fresh], previous, entries[np.argsort(entries[:, 0])])
-    return NearPlan(name, rows, None, now)
+            return IndexPlan(name, rows[fresh], previous, entries[np.argsort(entries[:, 0])])
+    return IndexPlan(name, rows, None, now)
 
 
-def open_near(folder: Path, name: str, dimension: int) -> NearIndex | None:
-    """Map the index of a label, None where it does without."""
+def open_index(folder: Path, name: str, dimension: int) -> AnnIndex | None:
+    """Map the index of a label into memory; None where there is none."""
     file = folder / f"{name}.usearch"
     if not file.exists():
         return None
     index = _new_index(dimension)
     index.view(str(file))
-    return NearIndex(index, len(index))
+    return AnnIndex(index, len(index))
 
 
 def _new_index(dimension: int) -> Index:

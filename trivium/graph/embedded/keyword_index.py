@@ -1,0 +1,232 @@
+"""Search by words. The inverted index (tantivy, headings and text of a chunk as one field) proposes chunks; the forward
+index says which terms a chunk has, so that counting the terms of a question reads no text.
+
+Terms come normalised and stemmed, so that tantivy only splits at spaces. In the forward index terms are numbers. A term
+keeps its number from snapshot to snapshot, and new ones get the next, so that what is stored of a chunk stays right.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
+from trivium.common.ragged import expand_ranges
+from trivium.graph.arrays import Rows, load_array, load_arrays, save_array, save_arrays
+from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.files import link_or_copy
+from trivium.graph.embedded.topology import Nodes
+from trivium.graph.occurrences import count_numbers
+from trivium.graph.records import Floats, TermCounts
+from trivium.graph.string_table import StringTable, pack_strings, unpack_strings
+
+FOLDER = "words"
+_FORWARD = "tokens"
+_VOCABULARY = "vocabulary"
+_HEAP = 64_000_000
+_BATCH = 5000
+_REPLACED_WHOLE = ("meta.json", ".managed.json")
+"""What tantivy rewrites; its other files are written once."""
+
+
+class KeywordIndex:
+    """An opened inverted index."""
+
+    def __init__(self, folder: Path) -> None:
+        self._schema = _schema()
+        index = _open(folder / FOLDER)
+        index.config_reader(reload_policy="manual")
+        self._searcher = index.searcher()
+
+    def search(self, terms: Sequence[str], k: int) -> tuple[list[float], Rows]:
+        """BM25 scores and numbers of about the k best chunks that contain some of the terms, best first."""
+        queries = [
+            (
+                tantivy.Occur.Should,
+                tantivy.Query.term_query(self._schema, "terms", term, index_option="freq"),
+            )
+            for term in dict.fromkeys(terms)
+        ]
+        if not queries or k <= 0:
+            return [], np.empty(0, dtype=np.int64)
+        found = self._searcher.search(tantivy.Query.boolean_query(queries), k, count=False).hits
+        numbers = self._searcher.fast_field_values("chunk", [address for _, address in found])
+        return [score for score, _ in found], np.array(numbers, dtype=np.int64)
+
+
+def build_keyword_index(
+    connection: Connection,
+    folder: Path,
+    previous: Path | None,
+    ids: Rows,
+    old_ids: Rows,
+    step: Callable[[int], None],
+) -> None:
+    """Write the index of the chunks ``ids``, from that of ``old_ids`` where there is a previous one.
+
+    Chunks never change under their number and numbers only grow: new ones are those above the highest old.
+    """
+    target = folder / FOLDER
+    target.mkdir()
+    after = 0
+    if previous is None:
+        index = tantivy.Index(_schema(), str(target))
+        gone = np.empty(0, dtype=np.int64)
+    else:
+        _clone(previous / FOLDER, target)
+        index = _open(target)
+        gone = np.setdiff1d(old_ids, ids, assume_unique=True)
+        after = int(old_ids.max(initial=0))
+    _register(index)
+    writer = index.writer(heap_size=_HEAP, num_threads=1)
+    for number in gone.tolist():
+        writer.delete_documents_by_term("chunk", number)
+    cursor = connection.execute(
+        "SELECT id, heading_terms, terms FROM chunk WHERE id > ? ORDER BY id", [after]
+    )
+    while rows := cursor.fetchmany(_BATCH):
+        for number, of_headings, of_text in rows:
+            document = tantivy.Document()
+            document.add_integer("chunk", number)
+            document.add_text("terms", f"{of_headings} {of_text}")
+            writer.add_document(document)
+        step(len(rows))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    # signed: tantivy reads the number of a deletion as signed, and finds no unsigned one
+    builder.add_integer_field("chunk", stored=False, indexed=True, fast=True)
+    builder.add_text_field("terms", stored=False, tokenizer_name="terms", index_option="freq")
+    return builder.build()
+
+
+def _open(folder: Path) -> tantivy.Index:
+    index = tantivy.Index.open(str(folder))
+    _register(index)
+    return index
+
+
+def _register(index: tantivy.Index) -> None:
+    analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+    index.register_tokenizer("terms", analyzer)
+
+
+def _clone(source: Path, target: Path) -> None:
+    for path in sorted(source.iterdir()):
+        if path.name in _REPLACED_WHOLE:
+            (target / path.name).write_bytes(path.read_bytes())
+        elif not path.name.endswith(".lock"):
+            link_or_copy(path, target / path.name)
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardIndex:
+    """``values`` (i32) are the numbers of the terms of each chunk's headings, then of its text, in the order of the
+    chunks' numbers in the database; those of row i begin at ``starts[i]``. ``lengths`` (n x 2) are how many text and
+    headings have. ``table`` holds the known terms, ``numbers`` the number of each."""
+
+    values: NDArray[np.int32]
+    starts: Rows
+    lengths: Rows
+    table: StringTable
+    numbers: NDArray[np.int32]
+
+    def count(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
+        """How often and where terms occur in chunks by their rows; nowhere in row -1."""
+        known = rows >= 0
+        lengths = np.zeros((len(rows), 2), dtype=np.int64)
+        starts = np.zeros(len(rows), dtype=np.int64)
+        lengths[known], starts[known] = self.lengths[rows[known]], self.starts[rows[known]]
+        chunk, places = expand_ranges(starts, lengths.sum(axis=1))
+        return count_numbers(self.values[places], chunk, lengths, self._asked(terms), len(self.numbers))
+
+    def _asked(self, terms: Sequence[str]) -> Rows:
+        found = self.table.find_all(terms)
+        return np.where(found >= 0, self.numbers[found], -1) if len(self.numbers) else found
+
+
+def build_forward_index(
+    connection: Connection, folder: Path, previous: Path | None, nodes: Nodes, lengths: Rows, old_ids: Rows
+) -> None:
+    """Write the terms of the chunks ``nodes``, whose texts and headings have ``lengths`` (n x 2) terms, from those of the
+    chunks ``old_ids`` of a previous snapshot as far as they are still there."""
+    sizes = lengths.sum(axis=1)[nodes.by_id]
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    blocks = _new(connection, int(old_ids.max(initial=0)), numbers)
+    if previous is not None:
+        numbers.update(_known(previous))
+        still = np.isin(np.sort(old_ids), nodes.ids, assume_unique=True)
+        blocks = chain([_kept(previous, still)], blocks)
+    size = int(sizes.sum())
+    if size:
+        values = np.lib.format.open_memmap(
+            folder / f"{_FORWARD}.npy", mode="w+", dtype=np.int32, shape=(size,)
+        )
+        filled = 0
+        for block in blocks:
+            values[filled : filled + len(block)] = block
+            filled += len(block)
+        values.flush()
+    else:
+        save_array(folder, _FORWARD, np.empty(0, dtype=np.int32))
+    known = sorted(numbers)
+    starts = np.zeros(len(sizes), dtype=np.int64)
+    starts[nodes.by_id] = np.cumsum(sizes) - sizes
+    by_number = np.fromiter((numbers[term] for term in known), dtype=np.int32, count=len(known))
+    save_arrays(
+        folder,
+        _VOCABULARY,
+        {**pack_strings("terms", known), "numbers": by_number, "starts": starts, "sizes": sizes},
+    )
+
+
+def load_forward_index(folder: Path, lengths: Rows) -> ForwardIndex:
+    """Map what :func:`build_forward_index` wrote."""
+    arrays = load_arrays(folder, _VOCABULARY)
+    return ForwardIndex(
+        load_array(folder, _FORWARD),
+        arrays["starts"],
+        lengths,
+        unpack_strings("terms", arrays),
+        arrays["numbers"],
+    )
+
+
+def _known(folder: Path) -> Iterator[tuple[str, int]]:
+    arrays = load_arrays(folder, _VOCABULARY)
+    return zip(unpack_strings("terms", arrays), arrays["numbers"].tolist(), strict=True)
+
+
+def _kept(folder: Path, still: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """What the chunks that are ``still`` there have, of all in the order of their numbers."""
+    sizes = load_arrays(folder, _VOCABULARY)["sizes"]
+    kept: NDArray[np.int32] = load_array(folder, _FORWARD)[np.repeat(still, sizes)]
+    return kept
+
+
+def _new(connection: Connection, after: int, numbers: defaultdict[str, int]) -> Iterator[NDArray[np.int32]]:
+    """The numbers of the terms of the chunks above ``after``, in blocks."""
+    cursor = connection.execute("SELECT heading_terms, terms FROM chunk WHERE id > ? ORDER BY id", [after])
+    while rows := cursor.fetchmany(_BATCH):
+        words = " ".join(chain.from_iterable(rows)).split()
+        yield np.fromiter(map(numbers.__getitem__, words), dtype=np.int32, count=len(words))
+
+
+def document_frequency(connection: Connection, terms: Sequence[str]) -> Floats:
+    """Number of chunks that contain each term (len(terms),)."""
+    known = dict(
+        connection.execute(
+            "SELECT t.term, t.df FROM json_each(?) AS j JOIN term AS t ON t.term = j.value", [as_json(terms)]
+        )
+    )
+    return np.array([known.get(term, 0) for term in terms], dtype=np.float64)

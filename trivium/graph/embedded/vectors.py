@@ -1,0 +1,269 @@
+"""Vectors: in the database, and as one matrix in a file for exact search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.dots import dots
+from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.graph.arrays import Rows, load_array, save_array
+from trivium.graph.embedded.connection import Connection, as_json, begin_state
+from trivium.graph.embedded.files import link_or_copy
+from trivium.graph.records import Codes, Floats, Passage, SentenceVectors, Vectors
+from trivium.graph.schema import embedding_text, entity_text, headings_of
+from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
+from trivium.types import EmbedderIdentity
+
+_BLOCK = 8192
+_SLACK = 1e-5
+"""More than single precision can be off in the cosine of two unit vectors."""
+
+
+def read_embedder(connection: Connection) -> EmbedderIdentity | None:
+    """Who filled the store."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'embedder'").fetchone()
+    return None if row is None else EmbedderIdentity(**json.loads(row[0]))
+
+
+def claim(connection: Connection, identity: EmbedderIdentity) -> None:
+    """Make the store an embedder's, unless another one filled it."""
+    known = read_embedder(connection)
+    if known == identity:
+        return
+    filled = "SELECT 1 FROM vector UNION ALL SELECT 1 FROM sentences LIMIT 1"
+    if known is not None and connection.execute(filled).fetchone() is not None:
+        raise EmbedderMismatchError(
+            f"the store was filled by embedder {known.name!r} (version {known.version}, {known.dimension} "
+            f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
+            f"{identity.dimension} dimensions); use {known.name!r}, or build another store"
+        )
+    connection.execute(
+        "INSERT OR REPLACE INTO meta (key, value) VALUES ('embedder', ?)", [json.dumps(asdict(identity))]
+    )
+    begin_state(connection)
+
+
+def pending_texts(connection: Connection) -> list[str]:
+    """Distinct texts without a vector, in a fixed order: chunks by page and position, pages by uri, sections
+    by page and position, entities by uri, relation types."""
+    return list(dict.fromkeys(_pending(connection)))
+
+
+def _pending(connection: Connection) -> Iterator[str]:
+    for section, text in connection.execute(
+        """
+        SELECT coalesce(s.uri, n.uri), c.text FROM chunk AS c JOIN name AS n ON n.id = c.page_id
+        LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN vector AS v ON v.text_id = c.text_id
+        WHERE v.id IS NULL ORDER BY n.uri, c.position
+        """
+    ):
+        yield embedding_text(headings_of(section), text)
+    for uri, kind in connection.execute(
+        """
+        SELECT n.uri, coalesce(t.type, '') FROM page AS p JOIN name AS n ON n.id = p.id
+        LEFT JOIN entity_type AS t ON t.name_id = n.id
+        LEFT JOIN vector AS v ON v.text_id = n.text_id WHERE v.id IS NULL ORDER BY n.uri
+        """
+    ):
+        yield entity_text(uri, kind)
+    for (uri,) in connection.execute(
+        """
+        SELECT s.uri FROM section AS s JOIN name AS n ON n.id = s.page_id
+        LEFT JOIN vector AS v ON v.text_id = s.text_id WHERE v.id IS NULL ORDER BY n.uri, s.position
+        """
+    ):
+        yield uri
+    for uri, kind in connection.execute(
+        """
+        SELECT n.uri, coalesce(t.type, '') FROM name AS n LEFT JOIN entity_type AS t ON t.name_id = n.id
+        LEFT JOIN vector AS v ON v.text_id = n.text_id
+        WHERE n.leads_to IS NULL AND v.id IS NULL ORDER BY n.uri
+        """
+    ):
+        yield entity_text(uri, kind)
+    for (kind,) in connection.execute(
+        """
+        SELECT r.type FROM relation_type AS r LEFT JOIN vector AS v ON v.text_id = r.text_id
+        WHERE v.id IS NULL ORDER BY r.type
+        """
+    ):
+        yield str(kind)
+
+
+def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
+    """Store vectors of texts that some node has; others are left out."""
+    identity = read_embedder(connection)
+    if identity is None:
+        raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
+    check_vectors(vectors, len(texts), identity.dimension)
+    data = np.ascontiguousarray(vectors, dtype="<f4")
+    connection.executemany(
+        """
+        INSERT OR REPLACE INTO vector (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1
+        AND NOT EXISTS (SELECT 1 FROM vector WHERE text_id = text.id AND data = ?2)
+        """,
+        ((text_hash(text), data[row].tobytes()) for row, text in enumerate(texts)),
+    )
+    begin_state(connection)
+
+
+def relation_vectors(connection: Connection, types: Sequence[str]) -> Vectors:
+    """Embeddings of relation types, one row a type; NaN where the graph has no such type, or no vector."""
+    identity = read_embedder(connection)
+    rows = np.full((len(types), 0 if identity is None else identity.dimension), np.nan, dtype=np.float32)
+    found = connection.execute(
+        "SELECT j.key, v.data FROM json_each(?) AS j JOIN relation_type AS r ON r.type = j.value"
+        " JOIN vector AS v ON v.text_id = r.text_id",
+        [as_json(types)],
+    )
+    for row, data in found:
+        rows[row] = np.frombuffer(data, dtype="<f4")
+    return rows
+
+
+def pending_sentences(connection: Connection) -> list[Passage]:
+    """Distinct passages without a row of their own, by page and position."""
+    found = connection.execute(
+        """
+        SELECT coalesce(s.uri, n.uri), c.text FROM chunk AS c JOIN name AS n ON n.id = c.page_id
+        LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN sentences AS v ON v.text_id = c.text_id
+        WHERE v.text_id IS NULL ORDER BY n.uri, c.position
+        """
+    )
+    return list(dict.fromkeys(Passage(tuple(headings_of(section)), text) for section, text in found))
+
+
+def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+    """Store the vectors of passages that some chunk has; others are left out."""
+    identity = read_embedder(connection)
+    if identity is None:
+        raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
+    check_codes(codes, len(passages), identity.dimension)
+    connection.executemany(
+        "INSERT OR REPLACE INTO sentences (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1"
+        " AND EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)",
+        (
+            (text_hash(embedding_text(passage.headings, passage.text)), one.tobytes())
+            for passage, one in zip(passages, codes, strict=True)
+        ),
+    )
+    begin_state(connection)
+
+
+def sentence_vectors(connection: Connection, dimension: int, chunks: Rows) -> SentenceVectors:
+    """Those of chunks by their numbers (n,), in the order asked; none for -1."""
+    asked = chunks.tolist()
+    found = dict(
+        connection.execute(
+            "SELECT c.id, v.data FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value"
+            " JOIN sentences AS v ON v.text_id = c.text_id",
+            [as_json(asked)],
+        )
+    )
+    return join_codes([found.get(number, b"") for number in asked], dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """``values`` (n x d, f32) are the vectors, ``ids`` (n,) their ascending numbers in the database."""
+
+    values: Vectors
+    ids: Rows
+
+    def cosines(self, rows: Rows, vector: Vectors) -> Floats:
+        """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
+        cosine does not depend on what else is asked for."""
+        scores = np.full(len(rows), np.nan)
+        known = np.flatnonzero(rows >= 0)
+        for begin in range(0, len(known), _BLOCK):
+            some = known[begin : begin + _BLOCK]
+            scores[some] = dots(self.values[rows[some]], vector)
+        return np.clip(scores, -1.0, 1.0, out=scores)
+
+    def gather(self, rows: Rows) -> Vectors:
+        """Vectors (n x d), NaN for row -1."""
+        gathered = np.full((len(rows), self.values.shape[1]), np.nan, dtype=np.float32)
+        known = rows >= 0
+        gathered[known] = self.values[rows[known]]
+        return gathered
+
+
+def nearest_rows(values: Vectors, rows: Rows | None, vector: Vectors, k: int) -> Rows:
+    """Places of the rows that may be among the k of highest cosine, and a few more.
+
+    ``rows`` selects rows of ``values`` (all when None), fastest in ascending order; the answer is places in that
+    selection. Single precision decides which rows are far off; the caller orders the others in double precision.
+    """
+    count = len(values) if rows is None else len(rows)
+    scores = np.empty(count, dtype=np.float32)
+    for begin in range(0, count, _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        scores[some] = _products(values[some] if rows is None else _pick(values, rows[some]), vector)
+    if k >= count:
+        return np.arange(count)
+    least = np.partition(scores, count - k)[count - k]
+    return np.flatnonzero(scores >= least - _SLACK)
+
+
+def _products(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
+    """Matrix times vector, fast and roughly: see :func:`trivium.common.dots.dots` for the exact one. Not by ``@``: the
+    threads of a BLAS wait for each other, for 10 ms and more on a busy machine, to save a fraction of one."""
+    products: NDArray[Any] = np.vecdot(matrix, vector)
+    return products
+
+
+def _pick(values: Vectors, rows: Rows) -> Vectors:
+    """Rows of a matrix; without a copy where they follow one another."""
+    first, last = int(rows[0]), int(rows[-1])
+    if last - first + 1 == len(rows) and np.all(np.diff(rows) == 1):
+        return values[first : last + 1]
+    return values[rows]
+
+
+def build_matrix(connection: Connection, folder: Path, previous: Path | None, dimension: int) -> Rows:
+    """Write the matrix of the committed vectors and return their numbers by row.
+
+    A vector never changes under its number and numbers only grow, so those of the previous snapshot are copied and
+    only new ones are read from the database.
+    """
+    ids = np.fromiter((row[0] for row in connection.execute("SELECT id FROM vector")), dtype=np.int64)
+    ids.sort()
+    save_array(folder, "matrix.ids", ids)
+    old = None if previous is None else load_matrix(previous)
+    if old is not None and old.values.shape[1] != dimension:
+        old = None  # of an embedder that left before it filled anything
+    if old is not None and previous is not None and np.array_equal(old.ids, ids):
+        link_or_copy(previous / "matrix.npy", folder / "matrix.npy")
+        return ids
+    shape = (len(ids), dimension)
+    if len(ids) == 0:
+        save_array(folder, "matrix", np.empty(shape, dtype=np.float32))
+        return ids
+    values = np.lib.format.open_memmap(folder / "matrix.npy", mode="w+", dtype=np.float32, shape=shape)
+    filled = 0
+    if old is not None:
+        kept = np.flatnonzero(np.isin(old.ids, ids, assume_unique=True))
+        for begin in range(0, len(kept), _BLOCK):
+            some = kept[begin : begin + _BLOCK]
+            values[begin : begin + len(some)] = old.values[some]
+        filled = len(kept)
+    after = int(ids[filled - 1]) if filled else 0
+    cursor = connection.execute("SELECT data FROM vector WHERE id > ? ORDER BY id", [after])
+    while rows := cursor.fetchmany(_BLOCK):
+        block = np.frombuffer(b"".join(row[0] for row in rows), dtype="<f4").reshape(len(rows), dimension)
+        values[filled : filled + len(rows)] = block
+        filled += len(rows)
+    values.flush()
+    return ids
+
+
+def load_matrix(folder: Path) -> Matrix:
+    """Map what :func:`build_matrix` wrote."""
+    return Matrix(load_array(folder, "matrix"), load_array(folder, "matrix.ids"))
