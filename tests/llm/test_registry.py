@@ -8,6 +8,7 @@ import pytest
 
 from tests.fakes.openai_server import OpenAIServer
 from tests.fakes.packages import install_package
+from trivium.embedding.registry import open_embedder
 from trivium.errors import ConfigurationError
 from trivium.llm.base import Message
 from trivium.llm.registry import GROUP, open_chat_model
@@ -50,3 +51,13 @@ def test_no_name_is_an_error(name: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(ConfigurationError, match="expected openai:NAME"):
         open_chat_model(name, Settings())
+
+
+def test_openai_without_a_key_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a request, and with the settings that help; another endpoint may do without."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match=r"set OPENAI_API_KEY, or .*TRIVIUM_CHAT_BASE_URL"):
+        open_chat_model("gpt", Settings())
+    with pytest.raises(ConfigurationError, match="set OPENAI_API_KEY"):
+        open_embedder("openai:ada", Settings())
+    assert open_chat_model("gpt", Settings(chat_base_url="http://localhost:11434/v1")).name == "gpt"

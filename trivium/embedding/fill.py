@@ -51,8 +51,8 @@ def fill_parts(
     slice_size: int = 32,
 ) -> int:
     """Embed the parts of each whole in order, and hand each slice of wholes with the quantised vectors of their parts
-    (m x d, m may be 0) to ``put``. As safe to interrupt as :func:`fill`. ``progress`` is called with (wholes done, wholes in all).
-    Returns the number of parts embedded. Raises EmbeddingError."""
+    (m x d, m may be 0) to ``put``. As safe to interrupt as :func:`fill`. ``progress`` is called with (wholes done,
+    wholes in all). Returns the number of parts embedded. Raises EmbeddingError."""
     if slice_size < 1:
         raise InputError(f"slice_size must be at least 1, got {slice_size}")
     embedded = 0

@@ -70,10 +70,11 @@ def _openai(model: str, settings: Settings) -> Embedder:
     from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.endpoints.tokens import token_counter
 
+    counter = token_counter(model)  # first, since it may name a missing extra
     return OpenAIEmbedder(
         model,
         openai_endpoint(settings),
-        token_counter(model),
+        counter,
         MinuteLimit(settings.openai_requests_per_minute),
         MinuteLimit(settings.openai_tokens_per_minute),
         batch_tokens=min(250_000, settings.openai_tokens_per_minute),

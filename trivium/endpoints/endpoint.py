@@ -37,6 +37,7 @@ LONGEST_WAIT = 60.0
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _MESSAGE_CHARACTERS = 300
+_OPENAI_HOST = "api.openai.com"
 
 _log = logging.getLogger(__name__)
 
@@ -283,21 +284,33 @@ class Endpoint:
 
 
 def openai_endpoint(settings: Settings) -> Endpoint:
-    """The endpoint of ``openai_base_url``."""
-    return Endpoint(
+    """The endpoint of ``openai_base_url``. Raises ConfigurationError where that is OpenAI's own and there is no key."""
+    endpoint = Endpoint(
         settings.openai_base_url, settings.openai_api_key, api_version=settings.openai_api_version
     )
+    return _with_key(endpoint)
 
 
 def chat_endpoint(settings: Settings) -> Endpoint:
-    """The endpoint of ``chat_base_url`` with its own key, else that of ``openai_base_url``."""
+    """The endpoint of ``chat_base_url`` with its own key, else that of ``openai_base_url``. Raises ConfigurationError
+    where that is OpenAI's own and there is no key."""
     own = settings.chat_base_url is not None
-    return Endpoint(
+    endpoint = Endpoint(
         settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url,
         settings.chat_api_key if own else settings.openai_api_key,
         timeout=settings.chat_timeout,
         api_version=settings.chat_api_version if own else settings.openai_api_version,
     )
+    return _with_key(endpoint)
+
+
+def _with_key(endpoint: Endpoint) -> Endpoint:
+    if endpoint.host == _OPENAI_HOST and endpoint.api_key is None:
+        raise ConfigurationError(
+            f"{_OPENAI_HOST} wants an API key: set OPENAI_API_KEY, or the base url of another endpoint"
+            " (TRIVIUM_CHAT_BASE_URL for a language model, TRIVIUM_OPENAI_BASE_URL)"
+        )
+    return endpoint
 
 
 def _hint(status: int, code: object) -> str:
