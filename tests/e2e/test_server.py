@@ -85,6 +85,23 @@ def test_it_answers_as_the_command_line_does_and_ends_cleanly(
     assert answer.json()["hits"] == expected["hits"]
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_second_signal_does_not_wait_for_requests(sample_store: Path, how: signal.Signals) -> None:
+    """The first one waits for a request whose body has not arrived."""
+    with serve(sample_store) as (running, address):
+        ready(address)
+        host, port = address.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as client:
+            client.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+            time.sleep(0.3)
+            running.send_signal(how)
+            with pytest.raises(subprocess.TimeoutExpired):
+                running.wait(1.5)
+            running.send_signal(how)
+            running.wait(10)
+    assert running.returncode == 0
+
+
 def test_listening_for_everybody_without_a_key_is_warned_of(sample_store: Path, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("a-key-of-some-length\n")

@@ -1,4 +1,4 @@
-"""Clients that dawdle, send rubbish or go away do the server no harm and are told as far as they listen."""
+"""Clients that are slow, send something else than HTTP or go away do no harm and are told why if they listen."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
     store = build_store(tmp_path_factory.mktemp("served"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "HEAD_SECONDS", 0.4)
+        patch.setattr(connection, "KEEP_ALIVE_SECONDS", 0.6)
         with listening(store, ServerSettings(timeout=0.6, request_bytes=2000)) as url:
             host, _, port = url.removeprefix("http://").partition(":")
             yield host, int(port)
@@ -63,6 +64,16 @@ def test_who_does_not_finish_a_request_is_hung_up_on(address: tuple[str, int], h
 
 def test_who_sends_the_body_too_slowly_is_told(address: tuple[str, int]) -> None:
     assert error(said(address, HEAD + b"Content-Length: 100\r\n\r\n", BODY[:5])) == (408, "too_slow")
+
+
+@pytest.mark.parametrize("head", [b"", b"G", b"GET / HTTP/1.1\r\nHost: loc"])
+def test_the_next_request_of_a_connection_has_to_come_in_time_too(
+    address: tuple[str, int], head: bytes
+) -> None:
+    """The first is answered; the connection is closed while the second is waited for."""
+    first = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = said(address, first, first + head)
+    assert answer.count(b"HTTP/1.1 200") == 2 and answer.endswith(b'{"status":"ok"}')
 
 
 @pytest.mark.parametrize("rubbish", [b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"no http at all\r\n\r\n"])

@@ -17,6 +17,7 @@ import trivium
 from trivium.errors import TriviumError
 from trivium.llm.base import ChatModel
 from trivium.server import errors
+from trivium.server.access_log import AccessLog
 from trivium.server.asker import Asker, itself
 from trivium.server.collection import Collection
 from trivium.server.engine import ServingEngine
@@ -29,7 +30,6 @@ from trivium.server.questions import SCORES
 from trivium.server.routes import asking, documents, entities, page, searching, state
 from trivium.server.service import Service
 from trivium.server.settings import ServerSettings
-from trivium.server.watch import Watch
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
             expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES],
         )
-    app.add_middleware(Watch, metrics=metrics)
+    app.add_middleware(AccessLog, metrics=metrics)
     return app
 
 

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 from threadpoolctl import threadpool_limits
 
 from trivium.errors import ConfigurationError
-from trivium.server.connection import PatientProtocol
+from trivium.server.connection import KEEP_ALIVE_SECONDS, TimedConnection
 from trivium.server.settings import ServerSettings
-
-KEEP_ALIVE_SECONDS = 20
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn's, which would raise the signal that stopped it once more when all is done, and says that it has
-    started."""
-
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._say_started = started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._say_started()
+    """Uvicorn's, for which :func:`run` handles the signals: uvicorn would raise the one that stopped it once more at the
+    end, and answer a second SIGTERM by waiting as before."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        with super().capture_signals():
-            try:
-                yield
-            finally:
-                self._captured_signals.clear()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        # The second signal, of either kind, does not wait any longer.
-        self.force_exit = self.should_exit
-        super().handle_exit(sig, frame)
+        yield
 
 
 def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
@@ -54,7 +34,7 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
     """
     config = uvicorn.Config(
         app,
-        http=PatientProtocol,
+        http=TimedConnection,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -63,8 +43,28 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=max(1, round(settings.shutdown_timeout)),
     )
-    with _bound(settings) as listener, threadpool_limits(limits=1):
-        _Server(config, lambda: listening(_address(listener))).run(sockets=[listener])
+    server = _Server(config)
+    with _bound(settings) as listener, _stopped_by_signals(server), threadpool_limits(limits=1):
+        listening(
+            _address(listener)
+        )  # who connects from now on is answered as soon as the server has started
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Have SIGINT and SIGTERM stop the server; the second signal, of either kind, does not wait for requests."""
+
+    def stop(*_: object) -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

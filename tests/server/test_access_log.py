@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from tests.server.world import QUESTION, Script, build_store, serving
 from trivium.server.logs import JsonFormatter
 
-SECRET = "a question that is nobody's business"
+SECRET = "a question that must not be logged"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def parsed(lines: io.StringIO) -> list[dict[str, Any]]:
     ("given", "kept"),
     [("abc-123.X:y_z", True), ("x" * 65, False), ("a b", False), ("a\u00e9", False), ("", False)],
 )
-def test_a_sane_id_is_kept_and_any_other_replaced(client: TestClient, given: str, kept: bool) -> None:
+def test_a_valid_id_is_kept_and_any_other_replaced(client: TestClient, given: str, kept: bool) -> None:
     identifier = client.get("/health", headers={"x-request-id": given.encode()}).headers["x-request-id"]  # type: ignore[dict-item]
     assert (identifier == given) is kept and identifier
 

@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the log, its measures, and the headers that browsers heed."""
+"""Around every request: its id, its line in the access log, its measures, and the headers that browsers heed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import uuid
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trivium.server.connection import connection_of
 from trivium.server.errors import CLIENT_GONE, ApiError
 from trivium.server.logs import FIELDS, request_id
 from trivium.server.metrics import Metrics
 
-_SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 _log = logging.getLogger(__name__)
@@ -30,8 +31,9 @@ HEADERS = {
 }
 
 
-class Watch:
-    """The outermost middleware: what fails inside is answered, logged and counted here."""
+class AccessLog:
+    """The outermost middleware: what fails inside is answered, logged and counted here. It tells the connection when a
+    request begins and ends."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -43,6 +45,9 @@ class Watch:
             return
         identifier = _identifier(Headers(scope=scope).get("x-request-id"))
         request_id.set(identifier)
+        connection = connection_of(scope)
+        if connection is not None:
+            connection.request_began()
         status = 0
         sent = 0
         started = time.perf_counter()
@@ -70,6 +75,8 @@ class Watch:
                     )
                     await mistake.response()(scope, receive, send_on)
             finally:
+                if connection is not None:
+                    connection.request_ended()
                 self._note(scope, status or CLIENT_GONE, time.perf_counter() - started, sent)
 
     def _note(self, scope: Scope, status: int, seconds: float, sent: int) -> None:
@@ -91,4 +98,4 @@ class Watch:
 
 
 def _identifier(given: str | None) -> str:
-    return given if given is not None and _SANE_ID.fullmatch(given) else uuid.uuid4().hex
+    return given if given is not None and _VALID_ID.fullmatch(given) else uuid.uuid4().hex
