@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -45,7 +47,8 @@ from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.selectors import Selector
 from trivium.search.candidates import DEPTH, gather
-from trivium.search.ranking import Ranking, fused_ranking, order, own_ranking
+from trivium.search.fused import fuse_candidates
+from trivium.search.ranking import Ranking, fused_ranking, order, own_ranking, probability
 from trivium.text import normalise_title
 from trivium.training.gate import decide, verdict
 from trivium.types import Answer, Hit, Question, Turn
@@ -269,9 +272,9 @@ class Engine:
         asked = self._named(retrievers)
         if len(asked) == 1 and fusion is None:
             (only,) = asked.values()
-            return [self._search_one(self._query(text, exact), k, only, explain) for text in questions]
+            return [self._search_one(text, exact, k, only, explain) for text in questions]
         fuse = self._fusion(self._suitable("default" if fusion is None else fusion, asked))
-        return [self._search_fused(self._query(text, exact), k, asked, fuse, explain) for text in questions]
+        return [self._search_fused(text, exact, k, asked, fuse, explain) for text in questions]
 
     def gives_log_odds(self, retrievers: Sequence[str] | None = None, fusion: str | None = None) -> bool:
         """Whether the scores of :meth:`search` with these arguments are log-odds, 0 where a hit is as likely right as
@@ -281,35 +284,55 @@ class Engine:
             return False
         return self._made(self._suitable("default" if fusion is None else fusion, asked)).log_odds
 
-    def _search_one(self, query: Query, k: int, retriever: Retriever, explain: bool) -> list[Hit]:
-        found = retriever.retrieve(query, k)[:k]
-        scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
-        provenance = {candidate.uri: {retriever.name: candidate.source_node} for candidate in found}
-        contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
-        return self._hits(scores, contributions, provenance)
+    def _search_one(self, text: str, exact: bool, k: int, retriever: Retriever, explain: bool) -> list[Hit]:
+        with self._asked(text, exact) as query:
+            found = retriever.retrieve(query, k)[:k]
+            scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
+            provenance = {candidate.uri: {retriever.name: candidate.source_node} for candidate in found}
+            contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
+            return self._hits(query.store, scores, contributions, provenance)
 
     def _search_fused(
-        self, query: Query, k: int, retrievers: Mapping[str, Retriever], fusion: Fusion, explain: bool
+        self,
+        text: str,
+        exact: bool,
+        k: int,
+        retrievers: Mapping[str, Retriever],
+        fusion: Fusion,
+        explain: bool,
     ) -> list[Hit]:
-        table = gather(query, retrievers, max(DEPTH, k), signals=fusion.needs_signals)
-        fused = fusion.fuse(table)
-        best = order(table.chunks, fused.scores)[:k]
-        scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]
-        contributions = {}
-        if explain:
-            for row, values in zip(best, fused.explain(best).tolist(), strict=True):
-                contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
-        provenance = {table.chunks[row]: dict(table.source_nodes[row]) for row in best}
-        return self._hits(scores, contributions, provenance, fused.baseline if explain else 0.0)
+        with self._asked(text, exact) as query:
+            table, fused = fuse_candidates(query, retrievers, fusion, k)
+            best = order(table.chunks, fused.scores)[:k]
+            scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]
+            contributions = {}
+            if explain:
+                for row, values in zip(best, fused.explain(best).tolist(), strict=True):
+                    contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
+            provenance = {table.chunks[row]: dict(table.source_nodes[row]) for row in best}
+            baseline = fused.baseline if explain else 0.0
+            return self._hits(
+                query.store, scores, contributions, provenance, baseline, log_odds=fusion.log_odds
+            )
+
+    @contextmanager
+    def _asked(self, text: str, exact: bool) -> Iterator[Query]:
+        """A question of the store as it is now, whatever is written meanwhile."""
+        query = self._query(text, exact)
+        with self.store.pinned() as store:
+            yield replace(query, store=store)
 
     def _hits(
         self,
+        store: GraphStore,
         scores: Ranking,
         contributions: dict[str, dict[str, float]],
         provenance: dict[str, dict[str, str]],
         baseline: float = 0.0,
+        *,
+        log_odds: bool = False,
     ) -> list[Hit]:
-        records = self.store.fetch([uri for uri, _ in scores])
+        records = store.fetch([uri for uri, _ in scores])
         return [
             Hit(
                 uri=uri,
@@ -324,6 +347,7 @@ class Engine:
                 contributions=contributions.get(uri, {}),
                 provenance=provenance.get(uri, {}),
                 baseline=baseline,
+                probability=probability(score) if log_odds else None,
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]

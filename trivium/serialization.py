@@ -22,6 +22,7 @@ class HitFields(TypedDict):
     contributions: dict[str, float]
     provenance: dict[str, str]
     baseline: float
+    probability: float | None
 
 
 def hit_json(hit: Hit) -> HitFields:
@@ -39,4 +40,5 @@ def hit_json(hit: Hit) -> HitFields:
         "contributions": dict(hit.contributions),
         "provenance": dict(hit.provenance),
         "baseline": hit.baseline,
+        "probability": hit.probability,
     }

@@ -138,6 +138,9 @@ class Hit:
     characters into the page's plain text. ``contributions`` says how much each retriever added to ``baseline``, the
     score of an average candidate of the question (filled when an explanation was asked for: ``baseline`` and the
     contributions add up to ``score``), and ``provenance`` which node, by retriever, made it a candidate.
+    ``probability`` in [0, 1] is how likely the chunk is to answer the question: the sigmoid of the score of a trained
+    fusion, None with any other, whose scores are not calibrated. Score and probability of a hit do not depend on how
+    many hits were asked for.
     """
 
     uri: str
@@ -152,6 +155,7 @@ class Hit:
     contributions: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
     baseline: float = 0.0
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,12 +127,15 @@ class WatchedEngine(Engine):
 
     def _hits(
         self,
+        store: GraphStore,
         scores: Ranking,
         contributions: dict[str, dict[str, float]],
         provenance: dict[str, dict[str, str]],
         baseline: float = 0.0,
+        *,
+        log_odds: bool = False,
     ) -> list[Hit]:
         self._watch.lap()  # putting in order belongs to what came before
-        hits = super()._hits(scores, contributions, provenance, baseline)
+        hits = super()._hits(store, scores, contributions, provenance, baseline, log_odds=log_odds)
         self._watch.lap("fetch")
         return hits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import shutil
 import subprocess
 import sys
@@ -92,8 +93,47 @@ def test_search_many_and_asearch_agree_with_search(engine: trivium.Engine) -> No
 
 
 def test_a_longer_list_begins_with_the_shorter_one(engine: trivium.Engine) -> None:
+    """With the same scores, probabilities and explanations, however many hits are asked for."""
     for question in QUESTIONS:
-        assert engine.search(question, k=12)[:3] == engine.search(question, k=3)
+        longest = engine.search(question, k=1000, explain=True)
+        for k in (3, 12, 30, 60, 250):
+            assert engine.search(question, k=k, explain=True) == longest[:k]
+        assert len(longest) == engine.info().nodes["Chunk"]
+        falling = [hit.score for hit in longest]
+        assert falling == sorted(falling, reverse=True)
+
+
+def test_a_hit_has_a_probability_where_scores_are_calibrated(engine: trivium.Engine) -> None:
+    """The sigmoid of the trained network's score; no other fusion and no single retriever promises one."""
+    assert engine.gives_log_odds()
+    for hit in engine.search(QUESTIONS[0], k=50):
+        assert hit.probability == pytest.approx(1 / (1 + math.exp(-hit.score)), rel=1e-5)
+        assert 0 <= hit.probability <= 1
+    for others in ({"fusion": "convex"}, {"fusion": "rrf"}, {"retrievers": ["vector"]}):
+        assert {hit.probability for hit in engine.search(QUESTIONS[0], **others)} == {None}
+
+
+def test_a_write_while_a_question_is_answered_is_not_seen(
+    sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that a retriever found are removed before the next one is asked: the hits are those of the state before."""
+    folder = tmp_path / "store"
+    shutil.copytree(sample_store, folder)
+    with trivium.Engine.open(folder) as engine:
+        before = engine.search(QUESTIONS[0], k=5)
+        entity, removed = type(engine._retrievers["entity"]), []
+        retrieve = entity.retrieve
+
+        def removing(*given: object) -> object:
+            if not removed:
+                removed.extend(engine.store.delete([hit.page for hit in before]))
+                engine.store.refresh()
+            return retrieve(*given)
+
+        monkeypatch.setattr(entity, "retrieve", removing)
+        assert engine.search(QUESTIONS[0], k=5) == before
+        assert removed
+        assert not {hit.page for hit in before} & {hit.page for hit in engine.search(QUESTIONS[0], k=5)}
 
 
 def test_exact_search_on_a_small_store_changes_nothing(engine: trivium.Engine) -> None:

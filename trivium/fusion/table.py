@@ -69,3 +69,19 @@ class Table:
         if name not in self.columns:
             raise FusionError(f"the table has no column {name!r}, only {', '.join(self.columns)}")
         return self.columns.index(name)
+
+
+def joined(first: Table, later: Table) -> Table:
+    """The candidates of one table, then those of another, both of the same retrievers and signals. The numbers of the
+    question are the first one's."""
+    return Table(
+        chunks=first.chunks + later.chunks,
+        columns=first.columns,
+        raw=np.concatenate([first.raw, later.raw]),
+        ranks=np.concatenate([first.ranks, later.ranks]),
+        source_nodes=first.source_nodes + later.source_nodes,
+        signals={
+            name: np.concatenate([values, later.signals[name]]) for name, values in first.signals.items()
+        },
+        question=first.question,
+    )

@@ -76,9 +76,8 @@ class TriviumRetriever(BaseRetriever):
 
     A document's ``id`` is the passage's uri, its text the passage. Its ``metadata`` are the fields of a
     :class:`~trivium.types.Hit` (``uri``, ``page``, ``section``, ``kind``, ``start``, ``end``, ``score``, ``rank``,
-    ``contributions``, ``provenance``, ``baseline``), ``headings`` (title and headings, to be read) and ``source``
-    (the uri
-    once more, where chains that name their sources look for it).
+    ``contributions``, ``provenance``, ``baseline``, ``probability``), ``headings`` (title and headings, to be read) and
+    ``source`` (the uri once more, where chains that name their sources look for it).
     """
 
     store: str

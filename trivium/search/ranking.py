@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.fusion.table import Table
-from trivium.graph.store import rank_key
+from trivium.graph.store import rank_key, round_score
 
 Ranking = list[tuple[str, float]]
 
@@ -30,3 +31,12 @@ def own_ranking(table: Table, retriever: str) -> Ranking:
     rows = [int(row) for row in np.flatnonzero(ranks)]
     rows.sort(key=lambda row: int(ranks[row]))
     return [(table.chunks[row], float(table.raw[row, column])) for row in rows]
+
+
+def probability(log_odds: float) -> float:
+    """Log-odds as a probability, (0, 1), to 6 significant digits.
+
+    >>> probability(0.0), probability(-3.0)
+    (0.5, 0.0474259)
+    """
+    return round_score(1 / (1 + math.exp(-max(-50.0, log_odds))))

@@ -16,6 +16,7 @@ from trivium.graph.factory import open_store
 from trivium.graph.store import Floats, GraphStore
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.search.candidates import DEPTH, gather
+from trivium.search.fused import fuse_candidates
 
 Observe = Callable[[str, float], None]
 """Called with a stage of a search and the seconds it took."""
@@ -86,8 +87,7 @@ class ServingEngine(Engine):
         if len(asked) == 1 and fusion is None:
             return Judged(query, gather(query, asked, max(DEPTH, k)), None, False)
         fuse = self._made(self._suitable("default" if fusion is None else fusion, asked))
-        table = gather(query, asked, max(DEPTH, k), signals=fuse.needs_signals)
-        return Judged(query, table, fuse.fuse(table), fuse.log_odds)
+        return Judged(query, *fuse_candidates(query, asked, fuse, k), fuse.log_odds)
 
     def _query(self, text: str, exact: bool) -> Query:
         started = time.perf_counter()

@@ -36,6 +36,9 @@ class FoundPassage(Place):
         description="What each view of relevance added to `baseline`, where `explain` was set."
     )
     baseline: float = Field(description="The score of an average candidate of this question.")
+    probability: float | None = Field(
+        description="How likely it is to answer the question; null where `scores` are `own`."
+    )
     provenance: dict[str, str] = Field(
         description="Which node of the graph led each view to it; empty where it was found by itself."
     )
