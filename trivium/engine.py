@@ -36,6 +36,7 @@ from trivium.fusion.table import Table
 from trivium.graph.bulk import ExportReport, export
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.factory import open_or_create_store, open_store
+from trivium.graph.protocols import SearchStore
 from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore, StoreInfo, round_score
 from trivium.index.load import IngestReport, load
@@ -324,7 +325,7 @@ class Engine:
 
     def _hits(
         self,
-        store: GraphStore,
+        store: SearchStore,
         scores: Ranking,
         contributions: dict[str, dict[str, float]],
         provenance: dict[str, dict[str, str]],

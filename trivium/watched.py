@@ -10,6 +10,7 @@ from trivium.engine import Engine
 from trivium.evaluation.latency import Stopwatch
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
+from trivium.graph.protocols import SearchStore
 from trivium.graph.store import Floats, GraphStore
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.retrievers.selectors import Selector
@@ -127,7 +128,7 @@ class WatchedEngine(Engine):
 
     def _hits(
         self,
-        store: GraphStore,
+        store: SearchStore,
         scores: Ranking,
         contributions: dict[str, dict[str, float]],
         provenance: dict[str, dict[str, str]],
