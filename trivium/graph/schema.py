@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -12,6 +13,8 @@ MAX_URI_BYTES = 4000
 
 SEPARATOR = "#"
 CHUNK_MARK = "#chunk-"
+_ESCAPED = re.compile("%(?:25)*23")
+_LOOKS_ESCAPED = re.compile("#|%(?:25)*23")
 
 
 class Label(StrEnum):
@@ -46,17 +49,30 @@ class Hop(StrEnum):
 
 
 def escape(part: str) -> str:
-    """A title or heading as one part of a uri: ``#`` is the separator and is written ``%23``.
+    """A title or heading as one part of a uri: ``#`` is the separator and is written ``%23``. What looks like that already
+    gets one ``25`` more, so that no two titles have the same uri; any other ``%`` stays.
 
-    >>> escape("C# (language)")
-    'C%23 (language)'
+    >>> escape("C# (language)"), escape("%23"), escape("100 % of 25")
+    ('C%23 (language)', '%2523', '100 % of 25')
     """
-    return part.replace(SEPARATOR, "%23")
+    return _LOOKS_ESCAPED.sub(_escape_once, part)
 
 
 def unescape(part: str) -> str:
-    """The inverse of :func:`escape`."""
-    return part.replace("%23", SEPARATOR)
+    """The inverse of :func:`escape`.
+
+    >>> unescape("C%23 (language)"), unescape("%2523")
+    ('C# (language)', '%23')
+    """
+    return _ESCAPED.sub(_unescape_once, part)
+
+
+def _escape_once(found: re.Match[str]) -> str:
+    return "%23" if found.group() == SEPARATOR else f"%25{found.group()[1:]}"
+
+
+def _unescape_once(found: re.Match[str]) -> str:
+    return SEPARATOR if found.group() == "%23" else f"%{found.group()[3:]}"
 
 
 def page_uri(title: str) -> str:

@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 from trivium.graph.arrays import Arrays
 
 
+REMEMBERED = 100_000
+"""Rows of one table that are remembered at most; then all are dropped."""
+
+
 class StringTable(Sequence[str]):
     """Sorted, distinct strings. UTF-8 sorts like code points, so a row number is a place in their order.
+
+    The rows found last are remembered: what was shown is likely to be asked for next.
 
     ``blob`` holds the strings one after the other, ``offsets`` (n + 1,) where each begins.
     """
@@ -39,7 +45,7 @@ class StringTable(Sequence[str]):
         if not 0 <= row < len(self):
             raise IndexError(f"row {index} of {len(self)}")
         text = str(self._blob[self._offsets[row] : self._offsets[row + 1]], "utf-8")
-        self._rows[text] = row  # what was shown is likely to be asked for next
+        self._remember(text, row)
         return text
 
     def find(self, text: str) -> int:
@@ -51,12 +57,18 @@ class StringTable(Sequence[str]):
         row = bisect_left(range(len(self)), key, key=self._bytes)
         if row == len(self) or self._bytes(row) != key:
             return -1
-        self._rows[text] = row
+        self._remember(text, row)
         return row
 
     def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
         """The rows of strings (n,), -1 where unknown."""
         return np.fromiter((self.find(text) for text in strings), dtype=np.int64, count=len(strings))
+
+    def _remember(self, text: str, row: int) -> None:
+        # Not an LRU cache: its lock costs more than the search that a lost row costs once.
+        if len(self._rows) >= REMEMBERED:
+            self._rows = {}
+        self._rows[text] = row
 
     def _bytes(self, row: int) -> bytes:
         return bytes(self._blob[self._offsets[row] : self._offsets[row + 1]])

@@ -163,3 +163,24 @@ def test_pages_are_read_from_one_state_while_others_write(tmp_path: Path) -> Non
         assert [(page.uri, page.relations) for page in pages] == [("B", ()), ("C", ())]
         assert [page.uri for page in store.page_graphs()] == ["A", "C"]
         assert next(store.page_graphs()).uri == "A"  # the rest is never asked for
+
+
+def test_only_the_connection_that_writes_has_a_large_cache(folder: Path) -> None:
+    """It is not lent to readers afterwards, and goes when the indexes are brought up to date at the end of a load."""
+    database = connection.open_database(folder, read_only=False)
+
+    def cache(used: sqlite3.Connection) -> int:
+        return int(used.execute("PRAGMA cache_size").fetchone()[0])
+
+    with database.writing() as writer:
+        assert cache(writer) == -connection.WRITE_CACHE_KIB
+    with database.writing() as again:
+        assert again is writer
+    with database.reading() as reader:
+        assert cache(reader) == -connection.READ_CACHE_KIB
+    database.release_write_cache()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        writer.execute("SELECT 1")
+    with database.writing() as later:
+        assert cache(later) == -connection.WRITE_CACHE_KIB
+    database.close()

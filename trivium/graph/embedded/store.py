@@ -186,6 +186,7 @@ class EmbeddedStore:
 
     def refresh(self, progress: Progress | None = None) -> None:
         self._current(progress)
+        self._database.release_write_cache()
 
     # -- one state -------------------------------------------------------------------------------------------
 

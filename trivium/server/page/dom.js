@@ -37,7 +37,12 @@ export class Text {
 
 /** The headings that a uri leads down, readable. */
 export function headings(section) {
-  return section.split("#").map((part) => part.replaceAll("%23", "#"));
+  return section.split("#").map(unescape);
+}
+
+/** A title or heading as it was before it became part of a uri. */
+function unescape(part) {
+  return part.replace(/%(?:25)*23/g, (found) => (found === "%23" ? "#" : `%${found.slice(3)}`));
 }
 
 export const withoutChunk = (uri) => uri.replace(/#chunk-\d+$/, "");

@@ -2,7 +2,7 @@
 
 import { explain, neighbours } from "./api.js";
 import { bar, contributionTable, scaleOf } from "./bars.js";
-import { byId, el, reducedMotion } from "./dom.js";
+import { byId, el, headings, reducedMotion } from "./dom.js";
 import { drawAround, drawWay, frame, isNarrow } from "./graph.js";
 import { breadcrumbs, openReader, pageOf, sectionOf } from "./reader.js";
 
@@ -67,7 +67,7 @@ function newItem(hit) {
 }
 
 function place(hit) {
-  return hit.section.split("#").map((part) => part.replaceAll("%23", "#")).join(" › ");
+  return headings(hit.section).join(" › ");
 }
 
 function snippet(text) {
