@@ -29,7 +29,7 @@ import trivium
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.report import Ranking
 from trivium.graph.neo4j.address import parse_address
-from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.schema import Label
 
 K = 10

@@ -12,7 +12,7 @@ from tests.neo4j_wipe import wipe
 from trivium.embedding.base import Vectors
 from trivium.embedding.registry import open_embedder
 from trivium.engine import Engine
-from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.sample import pages_folder
 
 

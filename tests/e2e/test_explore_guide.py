@@ -16,7 +16,7 @@ from tests.guide import GUIDE, STYLE, GuideQuery, guide_queries, guide_query
 from tests.neo4j_servers import Server
 from tests.plans import operators, replan
 from tests.sample_graph import fill_with_sample
-from trivium.graph.neo4j.names import VECTOR_INDEXES, WORD_INDEX
+from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES, WORD_INDEX
 
 Row = dict[str, Any]
 

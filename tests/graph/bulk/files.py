@@ -34,9 +34,9 @@ def read_export(folder: Path) -> tuple[Nodes, Edges]:
     for kind, row in _tables(folder, arguments, "--relationships="):
         start, end = keys[row.pop(":START_ID")], keys[row.pop(":END_ID")]
         edges[(start, kind, _frozen(row), end)] += 1
-    (books,) = (row for key, row in nodes.items() if key[-1] == "Trivium")
-    assert books.pop("generation") == 1
-    assert UUID(books.pop("uuid"))
+    (own_node,) = (row for key, row in nodes.items() if key[-1] == "Trivium")
+    assert own_node.pop("generation") == 1
+    assert UUID(own_node.pop("uuid"))
     return nodes, edges
 
 

@@ -15,7 +15,7 @@ from trivium.errors import StoreError
 from trivium.graph.bulk import export
 from trivium.graph.bulk.folder import Part
 from trivium.graph.model import RelationEdge
-from trivium.graph.store import Passage
+from trivium.graph.records import Passage
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,8 @@ from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection
+from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
-from trivium.graph.store import GraphStore
 from trivium.text import normalise_title
 
 NODES = "MATCH (n) RETURN elementId(n), labels(n), properties(n)"
@@ -214,9 +214,9 @@ def _snapshot(server: Server) -> Snapshot:
         )
     finally:
         connection.close()
-    books = nodes[("1", "Trivium")]
+    own_node = nodes[("1", "Trivium")]
     for counts_writes_and_tells_databases_apart in ("generation", "uuid"):
-        books.pop(counts_writes_and_tells_databases_apart, None)
+        own_node.pop(counts_writes_and_tells_databases_apart, None)
     return Snapshot(nodes, edges)
 
 

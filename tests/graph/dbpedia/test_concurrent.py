@@ -9,9 +9,9 @@ from tests.graph.dbpedia.world import Given, fact, store_of
 from tests.retrievers.world import page
 from trivium.graph.build import build
 from trivium.graph.dbpedia import enrich
-from trivium.graph.dbpedia.mentions import Mentions
+from trivium.graph.dbpedia.mapping import Mentions
 from trivium.graph.model import RelationEdge
-from trivium.graph.store import Adjacency
+from trivium.graph.records import Adjacency
 
 
 def test_a_page_that_comes_after_the_graph_was_read_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

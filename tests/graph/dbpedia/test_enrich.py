@@ -25,10 +25,10 @@ from tests.graph.dbpedia.world import (
 )
 from trivium.errors import InputError
 from trivium.graph.dbpedia import EnrichReport, enrich
-from trivium.graph.dbpedia.source import Statement, Watch
+from trivium.graph.dbpedia.source import Reporter, Statement
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import RelationEdge
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 from trivium.parser.sources.base import Problem
 
 PAGES = {
@@ -206,9 +206,9 @@ def test_an_empty_store_learns_nothing() -> None:
 
 def test_problems_are_listed_up_to_a_bound_and_counted_beyond() -> None:
     class Grumbling(Given):
-        def facts(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+        def facts(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
             for number in range(1_005):
-                watch.problem(Problem(f"line {number}", "bad"))
+                reporter.problem(Problem(f"line {number}", "bad"))
             yield from self.statements
 
     report = enrich(store_of(PAGES), [Grumbling(), Given(fact("Albert_Einstein", "birthPlace", "Ulm"))])
@@ -217,7 +217,7 @@ def test_problems_are_listed_up_to_a_bound_and_counted_beyond() -> None:
 
 def test_nothing_is_written_when_a_source_fails() -> None:
     class Broken(Given):
-        def facts(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+        def facts(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
             yield from self.statements
             raise InputError("no more")
 

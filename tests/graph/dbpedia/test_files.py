@@ -12,7 +12,7 @@ import pytest
 
 from tests.graph.dbpedia.world import TOPIC, fact, ntriples, wiki
 from trivium.errors import InputError, MissingExtraError
-from trivium.graph.dbpedia import Watch, open_source
+from trivium.graph.dbpedia import Reporter, open_source
 from trivium.graph.dbpedia.files import LINE_LIMIT
 from trivium.graph.dbpedia.source import Statement
 from trivium.parser.sources.base import Problem
@@ -30,7 +30,7 @@ def read(*names: str | Path) -> tuple[list[Statement], list[Problem]]:
     found: list[Statement] = []
     problems: list[Problem] = []
     for name in names:
-        found.extend(open_source(str(name)).facts([], Watch(problems.append, lambda done, total: None)))
+        found.extend(open_source(str(name)).facts([], Reporter(problems.append, lambda done, total: None)))
     return found, problems
 
 
@@ -205,8 +205,8 @@ def test_progress_counts_bytes_of_all_files(tmp_path: Path) -> None:
         )
     total = sum(path.stat().st_size for path in tmp_path.iterdir())
     calls: list[tuple[int, int]] = []
-    watch = Watch(lambda problem: None, lambda done, whole: calls.append((done, whole)))
-    list(open_source(str(tmp_path)).links([], watch))
+    reporter = Reporter(lambda problem: None, lambda done, whole: calls.append((done, whole)))
+    list(open_source(str(tmp_path)).links([], reporter))
     assert calls == sorted(calls)
     assert calls[-1] == (total, total) and len(calls) > 2
 
@@ -217,7 +217,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     """Tab-separated files need none."""
     for name in ("pyoxigraph", "SPARQLWrapper"):
         monkeypatch.setitem(sys.modules, name, None)
-    for name in ("rdf", "client", "queries", "sparql"):
+    for name in ("rdf", "client", "sparql"):
         monkeypatch.delitem(sys.modules, f"trivium.graph.dbpedia.{name}", raising=False)
     (tmp_path / "a.nt").write_text("")
     (tmp_path / "a.tsv").write_text("")

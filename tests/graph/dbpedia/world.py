@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page
 from trivium.graph.build import build
-from trivium.graph.dbpedia.source import Statement, Watch
+from trivium.graph.dbpedia.source import Reporter, Statement
 
 ONTOLOGY = "http://dbpedia.org/ontology/"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -58,8 +58,8 @@ class Given:
     def __init__(self, *statements: Statement) -> None:
         self.statements = list(statements)
 
-    def links(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+    def links(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
         return iter([found for found in self.statements if found[1] == TOPIC])
 
-    def facts(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+    def facts(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
         return iter(self.statements)

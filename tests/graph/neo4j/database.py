@@ -157,14 +157,14 @@ def _nodes(oracle: MemoryStore) -> Nodes:
     terms = [f"{chunk.heading_terms} {chunk.terms}".split() for _, chunk in graph.chunks()]
     for term, df in Counter(term for each in terms for term in set(each)).items():
         nodes[(term, "Term")] = {"term": term, "df": df}
-    books = {"id": 1, "schema_version": SCHEMA_VERSION, "term_total": sum(map(len, terms))}
+    own_node = {"id": 1, "schema_version": SCHEMA_VERSION, "term_total": sum(map(len, terms))}
     if oracle.embedder is not None:
-        books |= {
+        own_node |= {
             "embedder": oracle.embedder.name,
             "embedder_version": oracle.embedder.version,
             "embedder_dimension": oracle.embedder.dimension,
         }
-    nodes[("1", "Trivium")] = books
+    nodes[("1", "Trivium")] = own_node
     return nodes
 
 

@@ -19,8 +19,7 @@ from tests.neo4j_wipe import wipe
 from trivium.errors import StoreBusyError, StoreError
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.address import Address
-from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.failures import translated
+from trivium.graph.neo4j.connection import Connection, translated
 from trivium.graph.schema import Label
 
 SLOW = "UNWIND range(1, 100000000) AS a UNWIND range(1, 1000) AS b RETURN count(sin(a * b))"
@@ -116,7 +115,7 @@ def test_a_database_that_is_replaced_is_noticed(neo4j_5: Server) -> None:
         with Neo4jStore.create(neo4j_5.bolt) as new:
             new.write([graph("C", [("c", ["D"])])])
             embed_pending(new)
-        old._memory.look_again()
+        old._cache.forget_state()
         assert [near.uri for near in old.nearest([Label.CHUNK], unit("q"), 9)] == ["C#chunk-1"]
         assert old.adjacency().chunks == ["C#chunk-1"]
         assert old.term_statistics(["a", "c"]).document_frequency.tolist() == [0, 1]
@@ -126,9 +125,9 @@ def test_new_vectors_leave_links_and_words_as_they_were(neo4j_5: Server) -> None
     """The walk's graph is not read again for each part of an embedding run."""
     with new_store(neo4j_5) as store:
         store.write([graph("A", [("a", ["B"])])])
-        before = store._memory.standing(store._connection, now=True)
+        before = store._cache.state(store._connection, now=True)
         embed_pending(store)
-        embedded = store._memory.standing(store._connection, now=True)
-        assert (embedded.content, embedded.state != before.state) == (before.content, True)
+        embedded = store._cache.state(store._connection, now=True)
+        assert (embedded.content_key, embedded.key != before.key) == (before.content_key, True)
         store.write([graph("C", [("c", [])])])
-        assert store._memory.standing(store._connection, now=True).content != embedded.content
+        assert store._cache.state(store._connection, now=True).content_key != embedded.content_key

@@ -19,8 +19,15 @@ from tests.guide import guide_queries
 from trivium.errors import StoreError
 from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.explore import Exploration, explore, guide_folder, show, write_guide
-from trivium.graph.neo4j.web import candidates, web_address
+from trivium.graph.neo4j.explore import (
+    Exploration,
+    candidates,
+    explore,
+    guide_folder,
+    show,
+    web_address,
+    write_guide,
+)
 
 FOUND = Exploration("http://localhost:7474/browser/", "neo4j", Path("/guide.html"), Path("/trivium.grass"))
 

@@ -14,8 +14,8 @@ from tests.graph.neo4j.database import connected, empty, expected, found
 from tests.neo4j_servers import Server
 from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j import Neo4jStore
-from trivium.graph.neo4j.indexes import Dialect
-from trivium.graph.store import GraphStore
+from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.protocols import GraphStore
 
 Step = tuple[str, Any]
 

@@ -15,7 +15,7 @@ from tests.graph.neo4j.database import connected, empty, expected, found, genera
 from tests.neo4j_servers import Server
 from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.model import PageGraph, RelationEdge, SectionNode
-from trivium.graph.neo4j import carry_out, embeddings, writer
+from trivium.graph.neo4j import apply, vectors, writer
 from trivium.graph.neo4j.connection import Connection, rows
 
 MARS = graph(
@@ -86,7 +86,7 @@ def test_calls_that_change_nothing_begin_no_generation(connection: Connection) -
         lambda: writer.add_aliases(connection, {"Mars": ["Red Planet"], "Nix": ["Nothing"]}),
         lambda: writer.add_relations(connection, {"Mars": [edge, edge], "Nix": [edge]}),
         lambda: writer.set_types(connection, {"Ares": "planet", "Nix": "moon"}),
-        lambda: embeddings.claim(connection, IDENTITY),
+        lambda: vectors.set_embedder(connection, IDENTITY),
         lambda: writer.delete_pages(connection, ["Ares"]),
     ]
     for number, call in enumerate(calls, 1):
@@ -108,7 +108,7 @@ def test_a_change_that_breaks_off_leaves_the_store_as_before(
     async def broken(*_: object) -> None:
         raise RuntimeError("pulled the plug")
 
-    monkeypatch.setattr(carry_out, "advance", broken)
+    monkeypatch.setattr(apply, "next_version", broken)
     with pytest.raises(RuntimeError, match="plug"):
         writer.write_pages(connection, [graph("Mars", [("new", ["Deimos"])]), graph("Ares")])
     with pytest.raises(RuntimeError, match="plug"):

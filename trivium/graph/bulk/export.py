@@ -1,4 +1,4 @@
-"""From a store to the files of a first load."""
+"""From a store to the files of a first load, and the arguments that import them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from os import PathLike
 from pathlib import Path
 
 from trivium.errors import StoreError
-from trivium.graph.bulk.arguments import HEADERS, arguments
-from trivium.graph.bulk.folder import Finished, open_folder, translated
+from trivium.graph.bulk.folder import SUFFIX, Finished, open_folder, translated
 from trivium.graph.bulk.parts import Parts
-from trivium.graph.bulk.tables import NODES, RELATIONSHIPS
+from trivium.graph.bulk.tables import HEADERS, NODES, RELATIONSHIPS, NodeTable, RelationshipTable
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Progress, StoreInfo
 from trivium.graph.schema import Label, RelationshipType
 
+_SMALLEST_BUFFER = 1 << 22
+_BYTES_A_CHARACTER = 4
+
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What was exported: nodes by label (a page is an Entity too) and relationships by type; how many parts were
-    written, and how many were there already; ``bytes`` of all files."""
+    """What was exported: nodes by label (a page is also an Entity) and relationships by type; how many parts were written
+    and how many were kept from an earlier export; ``bytes`` of all files."""
 
     folder: Path
     nodes: Mapping[str, int]
@@ -36,8 +38,8 @@ def export(
     """Write a store as files for ``neo4j-admin database import full``, which makes of them the database that
     :class:`trivium.graph.neo4j.Neo4jStore` would have made of the same pages, types and vectors.
 
-    ``folder`` is new, empty, or that of an earlier export, of which the parts that are still right are kept: an
-    interrupted export goes on when it is repeated. The same store gives the same bytes. ``progress`` counts pages
+    ``folder`` is new, empty, or that of an earlier export, of which the parts that are still right are kept:
+    repeating an interrupted export continues it. The same store gives the same bytes. ``progress`` counts pages
     and entities.
 
     Raises StoreError for a store without pages, for a folder that holds something else, when there is no room, and
@@ -58,7 +60,8 @@ def export(
         nodes, relationships = count(parts)
         if store.info() != before or not _agree(before, nodes, relationships):
             raise StoreError(
-                f"the store at {before.location} changed while it was exported: repeat the command when no one writes"
+                f"the store at {before.location} changed while it was exported: repeat the command while"
+                " nothing writes to it"
             )
         target.finish(parts, arguments(parts))
     return ExportReport(
@@ -96,3 +99,43 @@ def _agree(info: StoreInfo, nodes: Mapping[str, int], relationships: Mapping[str
     return all(nodes[label] == info.nodes[label] for label in Label) and all(
         relationships[kind] == info.relationships[kind] for kind in RelationshipType
     )
+
+
+def arguments(parts: Mapping[str, Finished]) -> list[str]:
+    """The arguments that import finished parts."""
+    given = [
+        "--id-type=integer",
+        "--array-delimiter=U+001F",
+        "--bad-tolerance=0",
+        # Texts span lines. Version 5.26 does not reliably find the files that do when told which (format v2).
+        "--multiline-fields=true",
+        f"--read-buffer-size={_buffer(parts)}",
+    ]
+    for table in NODES:
+        given += _argument("nodes", ":".join(table.labels), table.name, _files(table, parts))
+    for edge in RELATIONSHIPS:
+        files = _files(edge, parts)
+        given += _argument("relationships", edge.type, edge.name, files)
+        if edge.mirror is not None:
+            given += _argument("relationships", edge.mirror, edge.mirror, files)
+    return given
+
+
+def _argument(kind: str, what: str, header: str, files: list[str]) -> list[str]:
+    if not files:
+        return []
+    return [f"--{kind}={what}={','.join([f'{HEADERS}/{header}{SUFFIX}', *files])}"]
+
+
+def _files(table: NodeTable | RelationshipTable, parts: Mapping[str, Finished]) -> list[str]:
+    return [
+        f"{name}/{table.name}{SUFFIX}"
+        for name, part in parts.items()
+        if name != HEADERS and table.name in part.files
+    ]
+
+
+def _buffer(parts: Mapping[str, Finished]) -> int:
+    """Bytes that hold the longest line: the next power of two, and not less than the importer's own choice."""
+    longest = max(file.longest for part in parts.values() for file in part.files.values())
+    return max(_SMALLEST_BUFFER, 1 << (_BYTES_A_CHARACTER * longest).bit_length())

@@ -1,8 +1,8 @@
-"""The folder of an export: parts that are whole or not there, and the manifest that says which are.
+"""The folder of an export: its parts, and the manifest that lists them.
 
-A part is a folder of its own, written under another name and renamed when it is done. The manifest notes what it was
-made of, so that a repeated export writes only what is missing or has changed. ``import.json``, without which nothing
-is imported, is taken away first and written last.
+A part is a folder of its own, written under another name and renamed when it is complete. The manifest records what it
+was made from, so that a repeated export writes only what is missing or has changed. ``import.json``, without which
+nothing is imported, is deleted first and written last.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Part:
         self._longest[table] = max(self._longest.get(table, 0), max(map(len, listed)))
 
     def finish(self) -> dict[str, File]:
-        """See everything on the disk. What the files are."""
+        """Flush everything to the disk. Returns what the files are."""
         found = {}
         for table, file in self._files.items():
             file.flush()
@@ -89,20 +89,20 @@ class Folder:
     parts: dict[str, Finished] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """From here on the folder is not to be imported."""
+        """Make sure that nothing imports the folder before :meth:`finish`."""
         (self.path / IMPORT).unlink(missing_ok=True)
         for left in (*self.path.glob(f"*{UNFINISHED}"), *self.path.glob(f".*{TEMPORARY}")):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         self._save()
 
     def keeps(self, name: str, digest: str) -> bool:
-        """Whether a part is there already, made from the same."""
+        """Whether a part is there already, made from the same data."""
         part = self.parts.get(name)
         return part is not None and part.digest == digest and self._whole(name, part)
 
     @contextmanager
     def part(self, name: str, digest: str) -> Iterator[Part]:
-        """A part to write, which is there when the block ends, and not when it raises."""
+        """A part to write. It exists once the block has ended; if the block raises, nothing is left of it."""
         unfinished = self.path / f"{name}{UNFINISHED}"
         self._remove(name)
         unfinished.mkdir()
@@ -114,13 +114,13 @@ class Folder:
             part.abandon()
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
-        # Noted before it is there: a note without its files is found out, files without a note would stay for ever.
+        # In the manifest before it exists: an entry without files is noticed, files without an entry would stay for ever.
         self.parts[name] = Finished(digest, files)
         self._save()
         unfinished.rename(self.path / name)
 
     def finish(self, names: Iterable[str], arguments: list[str]) -> None:
-        """Leave these parts and no other, and say how they are imported."""
+        """Delete all other parts, and write the file that says how these are imported."""
         wanted = set(names)
         for name in [name for name in self.parts if name not in wanted]:
             self._remove(name)
@@ -165,7 +165,7 @@ def open_folder(path: Path) -> Folder:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn what the file system raises into errors of this package."""
+    """Raise errors of this package for those of the file system."""
     try:
         yield
     except OSError as error:
@@ -182,6 +182,6 @@ def _finished(part: Mapping[str, Any]) -> Finished:
 
 
 def _replace(path: Path, content: object) -> None:
-    """Write a JSON file that is whole or as it was."""
+    """Replace a JSON file by a new one, or leave it as it was."""
     with replacing(path) as file:
         file.write(f"{json.dumps(content, indent=1)}\n".encode())

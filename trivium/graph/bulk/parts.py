@@ -1,9 +1,10 @@
-"""What goes into the files: pages as they pass by, then what is known only when all of them are in."""
+"""What goes into the files: page by page, then what is known only when all pages have been read."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from uuid import UUID
 
 import numpy as np
@@ -11,22 +12,23 @@ from numpy.typing import NDArray
 
 from trivium.common.iteration import batched
 from trivium.graph.bulk import rows, tables
-from trivium.graph.bulk.arguments import HEADERS, headers
 from trivium.graph.bulk.folder import Folder
-from trivium.graph.bulk.ledger import Ledger, Placed, Statement
-from trivium.graph.bulk.sentences import Sentences
-from trivium.graph.model import PageGraph
-from trivium.graph.neo4j.checks import check_page
+from trivium.graph.bulk.id_table import IdTable, Placed, Statement
+from trivium.graph.bulk.tables import HEADERS, headers
+from trivium.graph.model import ChunkNode, PageGraph
+from trivium.graph.page_checks import check_page
+from trivium.graph.property_graph import encode_sentences
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Progress, Vectors
-from trivium.graph.schema import SCHEMA_VERSION, Label
+from trivium.graph.schema import SCHEMA_VERSION, Label, embedding_text, headings_of
+from trivium.graph.vectors import text_hash
 
 RULES = "4"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000
-BOOKS = "books"
-"""The part with what is neither of one page nor an entity."""
+INTERNAL = "internal"
+"""The part with the nodes that the store has for its own use: aliases, terms, relation types."""
 _LINES_A_WRITE = 20_000
 Lines = Iterator[tuple[str, Iterable[str]]]
 """Lines of tables, by name."""
@@ -44,28 +46,28 @@ class Parts:
         self._folder = folder
         self._progress = progress
         self._done, self._total = 0, total
-        self._ledger = Ledger()
+        self._ids = IdTable()
         self._types = store.types()
         self._embedder = store.embedder
-        self._sentences = None if self._embedder is None else Sentences(store)
-        # Numbers are given out part after part, so each digest goes on from that of the part before.
+        self._sentences = None if self._embedder is None else _Sentences(store)
+        # Numbers depend on the parts before, so each digest continues that of the part before.
         self._digest = hashlib.blake2b(digest_size=16)
         self._note((RULES, SCHEMA_VERSION, self._embedder, list(self._types.items())))
 
     def write(self) -> None:
-        """Write what is missing, keep what is right."""
+        """Write the parts that are missing or outdated, keep the others."""
         for number, pages in enumerate(batched(self._store.page_graphs(), PAGES_A_PART)):
             self._write_pages(f"pages-{number:05}", pages)
-        citations = self._ledger.citations()
-        statements = self._ledger.statements()
-        entities = self._ledger.bare_entities(citations[1], statements)
+        citations = self._ids.citations()
+        statements = self._ids.statements()
+        entities = self._ids.bare_entities(citations[1], statements)
         for number, uris in enumerate(batched(entities, ENTITIES_A_PART)):
             embeddings = self._vectors(Label.ENTITY, uris)
             self._part(f"entities-{number:05}", self._entity_lines(uris, embeddings), len(uris))
         kinds = sorted({statement.type for statement in statements})
         of_kinds = {} if self._embedder is None else _by(kinds, self._store.relation_vectors(kinds))
         self._note([vector.tobytes() for vector in of_kinds.values()])
-        self._part(BOOKS, self._book_lines(kinds, of_kinds))
+        self._part(INTERNAL, self._internal_lines(kinds, of_kinds))
         self._part(tables.CITES.name, self._citation_lines(*citations))
         self._part(tables.SEMANTIC_REL.name, self._relation_lines(statements))
         self._part(HEADERS, ((name, [line]) for name, line in headers()))
@@ -76,7 +78,7 @@ class Parts:
             self._note(
                 (page.uri, page.source, page.revision, page.content_hash, page.aliases, page.relations)
             )
-        placed = [self._ledger.add(page) for page in pages]
+        placed = [self._ids.add(page) for page in pages]
         embeddings = {
             Label.PAGE: self._vectors(Label.PAGE, [page.uri for page in pages]),
             Label.SUBCHAPTER: self._vectors(
@@ -104,38 +106,38 @@ class Parts:
     def _entity_lines(self, uris: Sequence[str], embeddings: Embeddings) -> Lines:
         for uri in uris:
             row = rows.entity(uri, self._types.get(uri), embeddings.get(uri))
-            yield tables.ENTITIES.name, [tables.ENTITIES.line(self._ledger.number(uri), row)]
+            yield tables.ENTITIES.name, [tables.ENTITIES.line(self._ids.number(uri), row)]
         self._advance(len(uris))
 
-    def _book_lines(self, kinds: Sequence[str], embeddings: Embeddings) -> Lines:
-        for uri, number, leads_to, pages in self._ledger.aliases():
+    def _internal_lines(self, kinds: Sequence[str], embeddings: Embeddings) -> Lines:
+        for uri, number, leads_to, pages in self._ids.aliases():
             yield tables.ALIASES.name, [tables.ALIASES.line(number, rows.alias(uri, leads_to))]
-            claims = [tables.ALIASED.line(number, self._ledger.number(page)) for page in pages]
+            claims = [tables.ALIASED.line(number, self._ids.number(page)) for page in pages]
             yield tables.ALIASED.name, claims
-        terms = ({"term": term, "df": df} for term, df in self._ledger.terms())
-        yield tables.TERMS.name, (tables.TERMS.line(self._ledger.another(), row) for row in terms)
+        terms = ({"term": term, "df": df} for term, df in self._ids.terms())
+        yield tables.TERMS.name, (tables.TERMS.line(self._ids.new_id(), row) for row in terms)
         for kind in kinds:
             row = rows.relation_type(kind, embeddings.get(kind))
-            yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(self._ledger.another(), row)]
-        row = rows.store(self._embedder, self._ledger.term_total, state=UUID(bytes=self._digest.digest()))
-        yield tables.STORE.name, [tables.STORE.line(self._ledger.another(), row)]
+            yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(self._ids.new_id(), row)]
+        row = rows.store(self._embedder, self._ids.term_total, state=UUID(bytes=self._digest.digest()))
+        yield tables.STORE.name, [tables.STORE.line(self._ids.new_id(), row)]
 
     def _citation_lines(self, *columns: NDArray[np.int64]) -> Lines:
-        """A part of the arrays at a time: as numbers of Python they take several times the room."""
+        """Some rows of the arrays at a time: as Python numbers they take several times the memory."""
         line = tables.CITES.line
         for start in range(0, len(columns[0]), _LINES_A_WRITE):
             some = zip(*(column[start : start + _LINES_A_WRITE].tolist() for column in columns), strict=True)
             yield tables.CITES.name, [line(a, b, {"position": place}) for a, b, place in some]
 
     def _relation_lines(self, statements: Sequence[Statement]) -> Lines:
-        number, line = self._ledger.number, tables.SEMANTIC_REL.line
+        number, line = self._ids.number, tables.SEMANTIC_REL.line
         for statement in statements:
             source, target = number(statement.source), number(statement.target)
             there, back = rows.relation(statement)
             yield tables.SEMANTIC_REL.name, [line(source, target, there), line(target, source, back)]
 
     def _part(self, name: str, lines: Lines, size: int = 0) -> None:
-        """Write a part, unless it is there; ``size`` is what it counts for in the progress."""
+        """Write a part, unless it is there already; ``size`` is its share of the progress."""
         self.names.append(name)
         digest = self._digest.hexdigest()
         if self._folder.keeps(name, digest):
@@ -154,7 +156,7 @@ class Parts:
         return _by(uris, vectors)
 
     def _note(self, source: object) -> None:
-        """Something that what follows is made from."""
+        """Add to the digest something that the following parts are made from."""
         self._digest.update(repr(source).encode())
 
     def _advance(self, count: int) -> None:
@@ -165,3 +167,24 @@ class Parts:
 
 def _by(names: Sequence[str], vectors: Vectors) -> Embeddings:
     return dict(zip(names, vectors, strict=True))
+
+
+class _Sentences:
+    """Sentence vectors of one store, which has an embedder, as the property that a chunk has in the database."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self._store = store
+        # By their hashes: where there are none yet, the passages themselves are most of what the store holds.
+        self._pending = {text_hash(embedding_text(p.headings, p.text)) for p in store.pending_sentences()}
+
+    def of_chunks(self, pages: Sequence[PageGraph]) -> dict[str, str]:
+        """uri -> property, of the chunks of pages; those of which nothing is known are left out."""
+        known = [chunk.uri for page in pages for chunk in page.chunks if not self._waits(chunk)]
+        found = self._store.sentence_vectors(known)
+        return {
+            uri: encode_sentences(found.codes[start:end])
+            for uri, (start, end) in zip(known, pairwise(found.starts.tolist()), strict=True)
+        }
+
+    def _waits(self, chunk: ChunkNode) -> bool:
+        return text_hash(embedding_text(headings_of(chunk.parent), chunk.text)) in self._pending

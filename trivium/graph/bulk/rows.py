@@ -1,4 +1,4 @@
-"""A page, an entity, an alias as rows of tables. What is in them is what the Neo4j store itself would write."""
+"""Pages, entities, aliases as rows of tables, with the properties that the Neo4j store itself would write."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from trivium.graph.bulk import tables
-from trivium.graph.bulk.ledger import Placed, Statement
-from trivium.graph.neo4j.keys import names_of
-from trivium.graph.neo4j.nodes import (
+from trivium.graph.bulk.id_table import Placed, Statement
+from trivium.graph.property_graph import (
     ancestors,
     chunk_row,
     entity_row,
+    names_of,
     neighbours,
     page_row,
     section_row,
@@ -64,7 +64,7 @@ def chunks(placed: Placed, embeddings: Mapping[str, Vectors], sentences: Mapping
 
 
 def structure(placed: Placed) -> Iterator[tuple[tables.RelationshipTable, list[tuple[int, int]]]]:
-    """What holds a page together: by table the numbers of what is related."""
+    """The relationships within a page: by table the numbers of both ends."""
     numbers = {placed.page.uri: placed.number, **placed.sections}
     above = ancestors(placed.page)
     sections = [(number, [numbers[uri] for uri in above[uri]]) for uri, number in placed.sections.items()]
@@ -80,7 +80,7 @@ def structure(placed: Placed) -> Iterator[tuple[tables.RelationshipTable, list[t
 
 
 def relation(statement: Statement) -> tuple[Row, Row]:
-    """A relation as it leads forth and as it leads back."""
+    """A relation and its mirror."""
     there = {"type": statement.type, "stated": True, "pages": statement.pages}
     return there, {"type": mirror_type(statement.type), "stated": False, "pages": None}
 
@@ -97,7 +97,7 @@ def alias(uri: str, leads_to: str | None) -> Row:
 
 
 def store(embedder: EmbedderIdentity | None, term_total: int, *, state: UUID) -> Row:
-    """The one node that says whose database this is. An import is the first write; ``state`` tells its content."""
+    """The store's own node. The import counts as the first write; ``state`` identifies the content."""
     return {
         "id": 1,
         "schema_version": SCHEMA_VERSION,

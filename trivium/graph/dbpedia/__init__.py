@@ -3,10 +3,9 @@
 Needs the packages of the extra ``dbpedia`` only when a source does; they are imported when it is opened.
 """
 
-from trivium.graph.dbpedia.enrich import enrich
+from trivium.graph.dbpedia.enrich import EnrichReport, enrich
+from trivium.graph.dbpedia.names import Vocabulary
 from trivium.graph.dbpedia.open import open_source
-from trivium.graph.dbpedia.report import EnrichReport
-from trivium.graph.dbpedia.source import Source, Watch
-from trivium.graph.dbpedia.vocabulary import Vocabulary
+from trivium.graph.dbpedia.source import Reporter, Source
 
-__all__ = ["EnrichReport", "Source", "Vocabulary", "Watch", "enrich", "open_source"]
+__all__ = ["EnrichReport", "Reporter", "Source", "Vocabulary", "enrich", "open_source"]

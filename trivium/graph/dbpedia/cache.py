@@ -1,4 +1,4 @@
-"""What an endpoint has answered so far, in a file, so that an interrupted run goes on where it was."""
+"""The answers of an endpoint in a file, so that an interrupted run continues where it was."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DAY = 86_400
 
 
 class About(BaseModel):
-    """What answers belong to: another endpoint or other namespaces give other answers."""
+    """What the answers depend on: another endpoint or other namespaces give other answers."""
 
     endpoint: str
     language: str

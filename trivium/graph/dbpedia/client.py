@@ -1,4 +1,4 @@
-"""Asking a SPARQL endpoint: one query at a time, identified, patient."""
+"""A client of a SPARQL endpoint: one query at a time, with a user agent, pauses and retries."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from trivium.errors import TriviumError
 _LONGEST_WAIT = 120.0
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 200
-_PATIENCE = 2
-# The query is at fault or too long: a smaller one may do.
+_SLOW_RETRIES = 2
+# The query is wrong or too long: a smaller one may work.
 _TOO_LONG = frozenset({400, 413, 414, 431})
-# It took too long: a smaller one may do, or the same one at a better time.
+# It took too long: a smaller one may work, or the same one later.
 _TOO_SLOW = frozenset({408, 504, 524})
 _TOO_MANY_REQUESTS = 429
 _NOT_IMPLEMENTED = 501
-# Virtuoso, which serves DBpedia, words its limits like this and answers 500.
+# How Virtuoso, which serves DBpedia, words its limits, with status 500.
 _LIMITS = ("timeout", "timed out", "estimated execution time", "too long", "exceeded", "too many")
 
 _log = logging.getLogger(__name__)
 
 
 class SparqlError(TriviumError):
-    """An endpoint refuses, does not answer, or answers with something else than results."""
+    """An endpoint refuses, does not answer, or answers with something other than results."""
 
 
 class TooMuchError(SparqlError):
@@ -102,7 +102,7 @@ class SparqlClient:
         """
 
         def worth_repeating(failed: _FailedError, attempts: int) -> bool:
-            return not failed.smaller or (insist and failed.later and attempts <= _PATIENCE)
+            return not failed.smaller or (insist and failed.later and attempts <= _SLOW_RETRIES)
 
         def again(state: RetryCallState) -> bool:
             error = state.outcome.exception() if state.outcome is not None else None

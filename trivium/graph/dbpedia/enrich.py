@@ -3,22 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 
 from trivium.common.iteration import batched
-from trivium.graph.dbpedia.kinds import Kinds
-from trivium.graph.dbpedia.mentions import Mentions
+from trivium.graph.dbpedia.mapping import Kinds, Mentions, Relations, Resources
+from trivium.graph.dbpedia.names import PRIMARY_TOPIC, SUBCLASS, TYPE, Titles, Vocabulary
 from trivium.graph.dbpedia.open import open_source
-from trivium.graph.dbpedia.relations import Relations
-from trivium.graph.dbpedia.report import EnrichReport
-from trivium.graph.dbpedia.resources import Resources
-from trivium.graph.dbpedia.source import Progress, Source, Statement, Watch
-from trivium.graph.dbpedia.titles import Titles
-from trivium.graph.dbpedia.vocabulary import PRIMARY_TOPIC, SUBCLASS, TYPE, Vocabulary
+from trivium.graph.dbpedia.source import Progress, Reporter, Source, Statement
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
+from trivium.parser.sources.base import Problem
 
+_MAX_PROBLEMS = 1_000
 _PAGES_A_WRITE = 500
 _TYPES_A_WRITE = 20_000
+
+
+@dataclass(slots=True)
+class EnrichReport:
+    """What an enrichment did: counts and problems.
+
+    ``read`` statements between resources, the links to Wikipedia aside; ``mapped`` of them are allowed relations
+    between two entities of the store. ``relations`` distinct ones have both ends mentioned in one document; ``added``
+    counts (page, relation) pairs that the store did not have. ``typed`` entities have a type in the sources, which is
+    new for ``types_set`` of them. The first thousand problems are listed, ``unlisted`` counts the others.
+    """
+
+    read: int = 0
+    mapped: int = 0
+    relations: int = 0
+    added: int = 0
+    typed: int = 0
+    types_set: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    unlisted: int = 0
+
+    def problem(self, found: Problem) -> None:
+        """Add a problem."""
+        if len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(found)
+        else:
+            self.unlisted += 1
+
+    def to_json(self) -> dict[str, object]:
+        """For programs."""
+        return asdict(self)
 
 
 def enrich(
@@ -43,9 +72,9 @@ def enrich(
     collected = _Collected(store, vocabulary)
     report = EnrichReport()
     for source in opened:
-        collected.link(source.links(collected.titles, _watch("links", report, progress)))
+        collected.link(source.links(collected.titles, _reporter("links", report, progress)))
     for source in opened:
-        collected.take(source.facts(collected.titles, _watch("facts", report, progress)), report)
+        collected.take(source.facts(collected.titles, _reporter("facts", report, progress)), report)
     collected.write(store, report, progress)
     return report
 
@@ -56,8 +85,8 @@ class _Collected:
     def __init__(self, store: GraphStore, vocabulary: Vocabulary) -> None:
         self._mentions = Mentions.of(store.adjacency())
         rows = dict(self._mentions.rows)
-        # Entities and aliases are all that store.resolve() knows; held here, no statement costs a round trip.
-        # A page that another process loads meanwhile has names, but no place yet in what was read above.
+        # Entities and aliases are all that store.resolve() knows; kept here, no statement costs a round trip.
+        # A page that another process loads meanwhile has names but no row in what was read above.
         rows.update((page_uri(name), rows[entity]) for name, entity in store.names() if entity in rows)
         self._resources = Resources(rows, Titles(vocabulary.language))
         self._relations = Relations(self._mentions, vocabulary)
@@ -102,8 +131,8 @@ class _Collected:
             _tell(progress, "types", done, len(types))
 
 
-def _watch(stage: str, report: EnrichReport, progress: Progress | None) -> Watch:
-    return Watch(report.problem, lambda done, total: _tell(progress, stage, done, total))
+def _reporter(stage: str, report: EnrichReport, progress: Progress | None) -> Reporter:
+    return Reporter(report.problem, lambda done, total: _tell(progress, stage, done, total))
 
 
 def _tell(progress: Progress | None, stage: str, done: int, total: int) -> None:

@@ -44,7 +44,7 @@ class OpenFile:
 
 @contextmanager
 def opened(path: Path, problem: Callable[[Problem], None]) -> Iterator[OpenFile]:
-    """The file, unpacked. When it cannot be read (on) the block is left, and why is reported."""
+    """The file, unpacked. When it cannot be read (any further) the reason is reported and the block ends."""
     name = printable_path(str(path))
     try:
         with ExitStack() as stack:

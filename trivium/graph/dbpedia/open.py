@@ -1,4 +1,4 @@
-"""From what the user names to a source."""
+"""Opening the sources that users name: dump files, folders, globs and endpoints."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 
 from trivium.errors import InputError, MissingExtraError
 from trivium.graph.dbpedia.dump import DumpSource, readable_file
+from trivium.graph.dbpedia.names import Titles, Vocabulary
 from trivium.graph.dbpedia.source import Source
-from trivium.graph.dbpedia.titles import Titles
-from trivium.graph.dbpedia.vocabulary import Vocabulary
 from trivium.settings import load_settings
 
 

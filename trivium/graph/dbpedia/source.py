@@ -1,4 +1,4 @@
-"""Where statements come from. Each source is read twice: first what its resources are, then what is said of them."""
+"""Sources of statements. Each is read twice: first which pages its resources are about, then what is said of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """Where a source reports while it is read. ``advance`` takes (done, total) in units of the source's own."""
+class Reporter:
+    """What a source calls while it is read: ``problem`` for each problem, ``advance`` with (done, total) in units of its
+    own."""
 
     problem: Callable[[Problem], None]
     advance: Callable[[int, int], None]
@@ -28,11 +29,11 @@ class Source(Protocol):
     source that is asked piece by piece (an endpoint) asks for those, one that is read through (a file) gives
     everything."""
 
-    def links(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+    def links(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
         """Statements by ``foaf:isPrimaryTopicOf``: resource to Wikipedia page. Read to the end before
         :meth:`facts`."""
         ...
 
-    def facts(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+    def facts(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
         """Everything else: relations, types, the hierarchy of classes. May repeat the links."""
         ...

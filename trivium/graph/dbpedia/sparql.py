@@ -1,18 +1,66 @@
-"""A SPARQL endpoint as a source: asked for the store's entities in batches, what it answers kept."""
+"""A SPARQL endpoint as a source: asked for the store's entities in batches, its answers kept in a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyoxigraph import Literal, NamedNode
+
 from trivium.graph.dbpedia.cache import About, AnswerFile
 from trivium.graph.dbpedia.client import SparqlClient, SparqlError, TooMuchError
-from trivium.graph.dbpedia.queries import classes_query, facts_query, links_query, valid_iri
-from trivium.graph.dbpedia.source import Statement, Watch
-from trivium.graph.dbpedia.titles import Titles
-from trivium.graph.dbpedia.vocabulary import PRIMARY_TOPIC, SUBCLASS, Vocabulary
+from trivium.graph.dbpedia.names import PRIMARY_TOPIC, SUBCLASS, TYPE, Titles, Vocabulary
+from trivium.graph.dbpedia.source import Reporter, Statement
 from trivium.parser.sources.base import Problem
+
+
+def valid_iri(iri: str) -> bool:
+    """Whether this is an absolute IRI (RFC 3987), which holds no quote, brace, angle or space."""
+    try:
+        NamedNode(iri)
+    except (ValueError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def links_query(pages: Iterable[str], resources: Iterable[str], limit: int) -> str:
+    """(s, o): resources whose primary topic is one of the pages, and the pages of the resources."""
+    topic = NamedNode(PRIMARY_TOPIC)
+    return (
+        "SELECT DISTINCT ?s ?o WHERE {"
+        f" {{ VALUES ?o {_values(pages)} ?s {topic} ?o }} UNION"
+        f" {{ VALUES ?s {_values(resources)} ?s {topic} ?o }} }} LIMIT {limit}"
+    )
+
+
+def facts_query(resources: Iterable[str], vocabulary: Vocabulary, limit: int) -> str:
+    """(s, p, o): relations and types of the resources within the allowed namespaces."""
+    kind = NamedNode(TYPE)
+    return (
+        f"SELECT DISTINCT ?s ?p ?o WHERE {{ VALUES ?s {_values(resources)} ?s ?p ?o ."
+        f" FILTER(isIRI(?o) && ((?p = {kind} && ({_within('?o', vocabulary.types)}))"
+        f" || (({_within('?p', vocabulary.relations)}) && !CONTAINS(STR(?p), {Literal('/wikiPage')})))) }}"
+        f" LIMIT {limit}"
+    )
+
+
+def classes_query(namespace: str, limit: int) -> str:
+    """(s, o): which class of a namespace is directly below which."""
+    return (
+        f"SELECT DISTINCT ?s ?o WHERE {{ ?s {NamedNode(SUBCLASS)} ?o ."
+        f" FILTER({_within('?s', [namespace])}) }} LIMIT {limit}"
+    )
+
+
+def _values(iris: Iterable[str]) -> str:
+    return "{ " + " ".join(str(NamedNode(iri)) for iri in iris) + " }"
+
+
+def _within(variable: str, namespaces: Sequence[str]) -> str:
+    tests = [f"STRSTARTS(STR({variable}), {Literal(namespace)})" for namespace in namespaces]
+    return " || ".join(tests) or "false"
+
 
 _LINKS, _FACTS, _CLASSES = "links", "facts", "classes"
 _ROWS = 10_000
@@ -25,8 +73,8 @@ Query = Callable[[Sequence[str]], str]
 
 @dataclass(slots=True)
 class _Pace:
-    """How many keys a query is about: half as many after one that was too much, twice as many again after ten
-    that went well."""
+    """How many keys a query asks for: half as many after one that was too large, twice as many after ten that
+    succeeded."""
 
     most: int
     size: int
@@ -70,7 +118,7 @@ class SparqlSource:
         self._answers = AnswerFile(answers, about, days)
         self._subjects: dict[str, list[str]] = {}
 
-    def links(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+    def links(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
         """See :class:`trivium.graph.dbpedia.source.Source`."""
 
         def query(part: Sequence[str]) -> str:
@@ -78,13 +126,13 @@ class SparqlSource:
             named = [iri for title in part for iri in self._titles.resources(title) if valid_iri(iri)]
             return links_query(pages, named, _ROWS)
 
-        for subject, predicate, page in self._ask(_LINKS, titles, query, watch):
+        for subject, predicate, page in self._ask(_LINKS, titles, query, reporter):
             title = self._titles.of_page(page)
             if title is not None:
                 self._subjects.setdefault(title, []).append(subject)
             yield subject, predicate, page
 
-    def facts(self, titles: Sequence[str], watch: Watch) -> Iterator[Statement]:
+    def facts(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
         """See :class:`trivium.graph.dbpedia.source.Source`: what is said of the linked resources, and where a
         title has none, of the resource of that name."""
 
@@ -99,11 +147,11 @@ class SparqlSource:
             for title in titles
             for iri in sorted(set(self._subjects.get(title, ()))) or self._titles.resources(title)
         )
-        yield from self._ask(_FACTS, [iri for iri in found if valid_iri(iri)], query, watch)
+        yield from self._ask(_FACTS, [iri for iri in found if valid_iri(iri)], query, reporter)
         for namespace in self._vocabulary.types:
-            yield from self._ask(_CLASSES, [namespace], classes, watch)
+            yield from self._ask(_CLASSES, [namespace], classes, reporter)
 
-    def _ask(self, stage: str, keys: Sequence[str], query: Query, watch: Watch) -> Iterator[Statement]:
+    def _ask(self, stage: str, keys: Sequence[str], query: Query, reporter: Reporter) -> Iterator[Statement]:
         """Statements about the keys: those in the file, then those the endpoint gives for the other keys.
 
         Raises SparqlError when the endpoint gives up, or cannot answer for several single keys in a row; one that it
@@ -118,7 +166,7 @@ class SparqlSource:
         todo, total = list(open_keys), len(set(keys))
         pace, start, failures = _Pace(self._batch, self._batch), 0, 0
         while start < len(todo):
-            watch.advance(total - len(todo) + start, total)
+            reporter.advance(total - len(todo) + start, total)
             part = todo[start : start + pace.size]
             try:
                 rows, complete = self._select(stage, query(part), part)
@@ -129,7 +177,7 @@ class SparqlSource:
                 failures += 1
                 if failures == _FAILURES:
                     raise self._gave_up(error) from error
-                watch.problem(Problem(part[0], str(error)))
+                reporter.problem(Problem(part[0], str(error)))
             except SparqlError as error:
                 raise self._gave_up(error) from error
             else:
@@ -139,10 +187,10 @@ class SparqlSource:
                     self._answers.add(stage, part, rows)
                 else:
                     reason = f"{self._client.host} gave {len(rows)} statements and left out others"
-                    watch.problem(Problem(part[0], reason))
+                    reporter.problem(Problem(part[0], reason))
                 yield from rows
             start += len(part)
-        watch.advance(total, total)
+        reporter.advance(total, total)
 
     def _select(self, stage: str, query: str, part: Sequence[str]) -> tuple[list[Statement], bool]:
         """Statements, and whether they are all. Raises TooMuchError where asking about less would give more."""

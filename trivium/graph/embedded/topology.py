@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.ragged import own_chunk_ranges
+from trivium.graph.adjacency import link
 from trivium.graph.arrays import Arrays, Csr, Rows, group, load_arrays, pack_csr, save_arrays, unpack_csr
 from trivium.graph.embedded.connection import Connection, read_integers
 from trivium.graph.records import Adjacency
@@ -115,7 +116,7 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
 
     cites = group(chunk_of_pair, entity_of_pair, len(chunks.ids))
     cited_in = group(entity_of_pair[by_reading], chunk_of_pair[by_reading], len(entities.ids))
-    links = _links(chunk_of_pair, entity_of_pair, page_entity[page], len(chunks.ids), len(entities.ids))
+    links = link(chunk_of_pair, entity_of_pair, page_entity[page], len(entities.ids))
     save_arrays(
         folder,
         _FILE,
@@ -202,16 +203,6 @@ def _citations(connection: Connection, chunks: Nodes, entities: Nodes) -> tuple[
     first.sort()
     by_chunk = first[np.argsort(chunk[first], kind="stable")]
     return chunk[by_chunk], entity[by_chunk]
-
-
-def _links(chunk: Rows, entity: Rows, own_page: Rows, chunks: int, entities: int) -> Csr:
-    """Both directions of chunk - cited entity and chunk - own page, each pair once, neighbours ascending."""
-    pairs = np.concatenate(
-        [chunk * entities + entity, np.arange(chunks, dtype=np.int64) * entities + own_page]
-    )
-    pairs = np.unique(pairs)
-    left, right = pairs // max(entities, 1), pairs % max(entities, 1) + chunks
-    return group(np.concatenate([left, right]), np.concatenate([right, left]), chunks + entities)
 
 
 _STARTS = {

@@ -1,15 +1,16 @@
-"""The driver, on an event loop of its own, and what its errors mean to the user of a store.
+"""The driver, on an event loop of its own, and what its errors mean.
 
-Every call of the store is one or more queries that run on the loop's thread, so that threads which ask at the same
-time share one pool of connections, and several questions of one caller can be under way at once.
+Every call of the store is one or more queries that run on the loop's thread. So threads that ask at the same time share
+one pool of connections, and one caller can have several queries under way at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
 from neo4j import (
@@ -21,28 +22,39 @@ from neo4j import (
     RoutingControl,
     unit_of_work,
 )
-from neo4j.exceptions import ClientError, DriverError, Neo4jError
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
 
-from trivium.errors import StoreError
+from trivium.errors import StoreBusyError, StoreError, StoreNotFoundError
 from trivium.graph.neo4j.address import Address
-from trivium.graph.neo4j.failures import is_out_of_memory, translated
 
 Row = list[Any]
 Rows = list[Row]
 Work = Callable[[AsyncManagedTransaction], Awaitable[Any]]
 T = TypeVar("T")
 
-PATIENCE = 20.0
-"""How many times as long as for a question the server may take for a write, or for reading the whole graph."""
+WHOLE_FACTOR = 20.0
+"""How many times the time limit of a read the server may take for a write, or for reading the whole graph."""
 _MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 _POOL = 32
 _FETCH_SIZE = 20_000
 _CONNECT_SECONDS = 10.0
+_READ_ONLY = ("ForbiddenOnReadOnlyDatabase", "WriteOnReadOnlyAccessDatabase", "read-only", "read only")
+_FULL = ("No space left on device", "Could not append transaction", "Could not apply the transaction")
+"""The last two are what clients are told when the disk is full, or fails otherwise."""
+_TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout")
 
 
 class _Values(list[Any]):
-    """A list that is short in a log: the driver writes all parameters out for its own, even when nobody reads it,
-    which takes longer than to send them."""
+    """A list that is short in a log: the driver formats all parameters for its log even when logging is off, which
+    takes longer than to send them."""
 
     def __repr__(self) -> str:
         return f"<{len(self)} values>"
@@ -103,8 +115,24 @@ class Connection:
     def read(
         self, query: LiteralString, parameters: Mapping[str, Any] | None = None, *, whole: bool = False
     ) -> Rows:
-        """The rows of one reading query; of the ``whole`` graph it may take longer."""
+        """The rows of one reading query. With ``whole`` it may take :data:`WHOLE_FACTOR` times as long."""
         return self.run(self.fetch(query, parameters, whole=whole))
+
+    def batches(self, query: LiteralString, size: int) -> Iterator[Rows]:
+        """All rows of a reading query in lists of at most ``size``, so that no answer grows with the store.
+
+        The query takes ``$after`` and ``$limit`` and returns one list of rows, ordered by their last value, a key that
+        is unique, from ``$after`` on. What is written between two reads may or may not be in the rows.
+        """
+        after, limit = "", size
+        while True:
+            part = self.read(query, {"after": after, "limit": limit}, whole=True)[0][0]
+            again = limit > size and part and part[0][-1] == after  # the row that the part before ended with
+            if fresh := part[1:] if again else part:
+                yield fresh
+            if len(part) < limit:
+                return
+            after, limit = part[-1][-1], size + 1
 
     def read_at_once(
         self,
@@ -126,10 +154,11 @@ class Connection:
     ) -> Rows:
         """:meth:`read`, on the loop.
 
-        A transaction of its own that the server opens and closes with the query costs a quarter less of a short
-        query than a managed one, which it becomes when the first attempt meets what passes (a change of leader).
+        The query first runs in a transaction that the server opens and closes with it, which makes a short query a
+        quarter faster than a transaction of the driver. That is used when the first attempt fails with something that
+        passes (a change of leader).
         """
-        bounded = Query(query, timeout=self._timeout * (PATIENCE if whole else 1))
+        bounded = Query(query, timeout=self._timeout * (WHOLE_FACTOR if whole else 1))
         asked = _prepared(parameters)
         try:
             async with self._driver.session(
@@ -141,7 +170,7 @@ class Connection:
                 self._answered = True
                 return values
         except (DriverError, Neo4jError) as error:
-            # A server that has never answered is not waited for, nor is memory that it does not have.
+            # Not repeated where the server has never answered, nor where it lacked the memory.
             if not (error.is_retryable() and self._answered) or is_out_of_memory(error):
                 raise
         rows: Rows = await self._driver.execute_query(
@@ -159,15 +188,15 @@ class Connection:
         return self.run(self._write(work))
 
     async def _write(self, work: Callable[[AsyncManagedTransaction], Coroutine[Any, Any, T]]) -> T:
-        bounded = unit_of_work(timeout=self._timeout * PATIENCE)(work)
+        bounded = unit_of_work(timeout=self._timeout * WHOLE_FACTOR)(work)
         async with self._driver.session(
             database=self.address.database, bookmark_manager=self._bookmarks
         ) as session:
             return await session.execute_write(bounded)
 
     def change_schema(self, statement: LiteralString, parameters: Mapping[str, Any] | None = None) -> None:
-        """Carry out a statement that changes the schema, in a transaction of its own. What somebody else makes at the
-        same time is as good, though ``IF NOT EXISTS`` does not see it."""
+        """Run a statement that changes the schema, in a transaction of its own. It is no error when another process
+        creates the same at the same time, which ``IF NOT EXISTS`` does not notice."""
         self.run(self._change_schema(statement, parameters))
 
     async def _change_schema(self, statement: LiteralString, parameters: Mapping[str, Any] | None) -> None:
@@ -183,7 +212,7 @@ class Connection:
         return StoreError(f"the store at {self.address} is closed")
 
     def close(self) -> None:
-        """Give up what is under way, close the connections and end the loop. Closing twice is fine."""
+        """Cancel running queries, close the connections and end the loop. Closing twice is fine."""
         with self._closing:
             if self._closed:
                 return
@@ -223,3 +252,69 @@ def _prepared(parameters: Mapping[str, Any] | None) -> dict[str, Any]:
         name: _Values(value) if isinstance(value, list) else value
         for name, value in (parameters or {}).items()
     }
+
+
+# -- errors ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def translated(address: Address) -> Iterator[None]:
+    """Raise errors of this package for those of the driver. They never show parameters."""
+    try:
+        yield
+    except AuthError as error:
+        raise StoreError(
+            f"the server at {address.uri} refused user {address.user!r}: set NEO4J_USER and NEO4J_PASSWORD"
+            f" ({error.message})"
+        ) from error
+    except (ServiceUnavailable, SessionExpired) as error:
+        raise StoreError(
+            f"no Neo4j server answers at {address.uri} ({_one_line(error)}); start one with  make neo4j  and repeat the"
+            " command: what was committed stays"
+        ) from error
+    except Neo4jError as error:
+        raise _of_server(error, address) from error
+    except DriverError as error:
+        raise StoreError(f"the connection to {address.uri} failed: {_one_line(error)}") from error
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether a query needed more memory than the server grants, as it would again."""
+    return "OutOfMemory" in (getattr(error, "code", None) or "")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _of_server(error: Neo4jError, address: Address) -> StoreError:
+    code, message = error.code or "", error.message or ""
+    said = f"{code} {message}"
+    if "DatabaseNotFound" in code:
+        return StoreNotFoundError(
+            f"the server at {address.uri} has no database {address.database!r}: name another, or none for the "
+            "user's own"
+        )
+    if any(mark in said for mark in _READ_ONLY):
+        return StoreError(f"the database at {address} is in read-only mode: nothing was changed")
+    if any(mark in said for mark in _FULL):
+        return StoreError(
+            f"the server at {address} could not write to its disk, which is full or fails: make room, start the server "
+            "again and repeat the command: what was committed stays"
+        )
+    if any(mark in said for mark in _TIMED_OUT):
+        return StoreBusyError(
+            f"the server at {address} ended the query at its time limit ({message}); another process may be "
+            "writing, or TRIVIUM_NEO4J_TIMEOUT is too short"
+        )
+    if is_out_of_memory(error):
+        return StoreError(
+            f"the server at {address} has too little memory for the query: give it more (tools/neo4j/server start"
+            f" --heap 4g, or server.memory.heap.max_size and dbms.memory.transaction.total.max), or ask for less"
+            f" ({message})"
+        )
+    if isinstance(error, TransientError):
+        return StoreBusyError(f"the server at {address} is busy, nothing was changed; try again ({message})")
+    if isinstance(error, ClientError):
+        return StoreError(f"the server at {address} refused a query: {message}")
+    return StoreError(f"the server at {address} failed: {message}")

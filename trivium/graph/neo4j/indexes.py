@@ -1,11 +1,10 @@
-"""The schema of the database: made once, looked for when it is opened, and how the server wants to be asked."""
+"""The schema of the database: created once, checked when the store is opened; and which dialect the server speaks."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, LiteralString
 
 from neo4j import AsyncManagedTransaction
@@ -14,23 +13,17 @@ from neo4j.exceptions import ClientError
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
-from trivium.graph.neo4j.embeddings import read_embedder
-from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
+from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.vectors import read_embedder
+from trivium.graph.records import Progress
 from trivium.graph.schema import SCHEMA_VERSION
-from trivium.graph.store import Progress
 
 _READABLE = range(2, SCHEMA_VERSION + 1)
-"""Versions of stores that need no upgrade: since the first of them properties were added, which a node may be without."""
+"""Versions of stores that are read without an upgrade: later ones only added properties that a node may lack."""
 _FILLED = 100
-_PATIENCE = 0.05
+_FIRST_WAIT = 0.05
 _LONGEST_WAIT = 1.0
-
-
-class Dialect(Enum):
-    """How a server is asked for the neighbours of a vector."""
-
-    PROCEDURE = "procedure"
-    SEARCH = "search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +60,8 @@ async def _create_store(transaction: AsyncManagedTransaction) -> None:
 
 
 def recognise(connection: Connection) -> None:
-    """See that the database is a store this program reads, and make the constraints and indexes that are missing, as
-    after a bulk import. Where nothing is missing nothing is written.
+    """Check that the database is a store this program reads, and create the constraints and indexes that are missing, as
+    after a bulk import. Where none is missing nothing is written.
 
     Raises StoreNotFoundError for an empty database, StoreFormatError for anything else than such a store.
     """
@@ -95,7 +88,7 @@ def recognise(connection: Connection) -> None:
 
 
 def detect(connection: Connection) -> Dialect:
-    """How this server is asked for neighbours, as it says itself."""
+    """Which dialect this server understands."""
     return connection.run(_detect(connection))
 
 
@@ -103,7 +96,7 @@ async def _detect(connection: Connection) -> Dialect:
     try:
         await connection.fetch(cypher.EXPLAIN_SEARCH, {"vector": [1.0], "k": 1})
     except ClientError as error:
-        # A server that understands the question may still miss the index, which comes with the first vectors.
+        # A server that understands the clause may still lack the index, which is created with the first vectors.
         return Dialect.SEARCH if (error.code or "").endswith("IndexNotFound") else Dialect.PROCEDURE
     return Dialect.SEARCH
 
@@ -130,7 +123,7 @@ def ensure_vector_indexes(connection: Connection, progress: Progress | None = No
 
 
 def _create_vector_index(connection: Connection, statement: LiteralString, dimension: int) -> None:
-    # Quantised scores are off by up to 0.015, which would not agree with the other store's.
+    # Quantised scores are off by up to 0.015, so rankings would differ from those of the other store.
     config = {
         "vector.dimensions": dimension,
         "vector.similarity_function": "cosine",
@@ -142,7 +135,7 @@ def _create_vector_index(connection: Connection, statement: LiteralString, dimen
 def await_indexes(connection: Connection, progress: Progress | None = None) -> None:
     """Wait until every index is filled. Raises StoreError when one of them failed. Nothing bounds the time: a large
     index may take an hour, and its progress shows."""
-    wait, filling = _PATIENCE, set[str]()
+    wait, filling = _FIRST_WAIT, set[str]()
     while True:
         indexes = read_indexes(connection)
         for name, index in indexes.items():

@@ -1,100 +1,165 @@
-"""The graph the walk runs on: read from the database once, and kept until the graph changes."""
+"""The graph the walk runs on: read from the database once, and kept until the graph changes, in memory and in a file of
+this machine for the next process.
+
+The files are a cache: they may be deleted at any time, and one that cannot be read or written is ignored.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import uuid
+import zipfile
 from collections.abc import Sequence
+from itertools import chain, pairwise
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trivium.common.ragged import own_chunk_ranges
-from trivium.graph.arrays import Rows as RowNumbers
-from trivium.graph.arrays import group
-from trivium.graph.neo4j import projection_file
+from trivium.common.files import replacing
+from trivium.graph.adjacency import link, make_adjacency, own_pages
+from trivium.graph.arrays import Arrays, Csr, Rows, load_arrays
+from trivium.graph.neo4j.cache import StoreCache, StoreState
 from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.cypher import reading as cypher
-from trivium.graph.neo4j.memory import Memory
-from trivium.graph.schema import page_of
-from trivium.graph.store import Adjacency
+from trivium.graph.neo4j.cypher import scanning as cypher
+from trivium.graph.records import Adjacency
+from trivium.graph.string_table import pack_strings
+from trivium.settings import load_settings
 
+FOLDER = "projections"
+KEPT_FILES = 4
+"""Files kept, those used last."""
+WORTH_KEEPING = 5_000
+"""Chunks below which the database answers as fast as a disk."""
+NODES_A_READ = 10_000
+"""Nodes in one answer, chunks with what they cite: about a megabyte, whatever the size of the graph."""
 _ATTEMPTS = 3
 _LINKS = "links"
+_NONE: Rows = np.empty(0, dtype=np.int64)
+
+_log = logging.getLogger(__name__)
 
 
-def project(connection: Connection, memory: Memory) -> Adjacency:
-    """The adjacency of the graph as it stands: from memory, from the file an earlier process left, or else from the
-    database. While others write without a pause it may be of no moment in particular."""
-    known = _remembered(connection, memory)
+def project(connection: Connection, cache: StoreCache) -> Adjacency:
+    """The adjacency of the graph as it is: from memory, from the file of an earlier process, or else from the database.
+    While others write without a pause it may mix two states; it is then not kept."""
+    known = _cached(connection, cache)
     if known is not None:
         return known
-    with memory.projecting:
-        known = _remembered(connection, memory)
-        return _load(connection, memory, _ATTEMPTS) if known is None else known
+    with cache.projecting:
+        known = _cached(connection, cache)
+        return _load(connection, cache) if known is None else known
 
 
-def _load(connection: Connection, memory: Memory, attempts: int) -> Adjacency:
-    before = memory.standing(connection, now=True)
-    adjacency = projection_file.load(before)
-    if adjacency is None:
-        adjacency = _read(connection)
-        if memory.standing(connection, now=True).content != before.content:
-            return adjacency if attempts == 1 else _load(connection, memory, attempts - 1)
-        projection_file.save(before, adjacency)
-    memory.adjacency.keep(before.content, {_LINKS: adjacency})
+def _cached(connection: Connection, cache: StoreCache) -> Adjacency | None:
+    return cache.adjacency.find(cache.state(connection).content_key, [_LINKS]).get(_LINKS)
+
+
+def _load(connection: Connection, cache: StoreCache) -> Adjacency:
+    for _ in range(_ATTEMPTS):
+        before = cache.state(connection, now=True)
+        kept = load_file(before)
+        adjacency = _read(connection) if kept is None else kept
+        if kept is None:
+            if cache.state(connection, now=True).content_key != before.content_key:
+                continue
+            save_file(before, adjacency)
+        cache.adjacency.put(before.content_key, {_LINKS: adjacency})
+        break
     return adjacency
 
 
-def _remembered(connection: Connection, memory: Memory) -> Adjacency | None:
-    return memory.adjacency.find(memory.standing(connection).content, [_LINKS]).get(_LINKS)
-
-
 def _read(connection: Connection) -> Adjacency:
-    """Three queries at once, each answered by one row of long lists."""
-    (chunks,), (entities,), ((citing, cited),) = connection.read_at_once(
-        [cypher.NUMBERED_CHUNKS, cypher.NUMBERED_ENTITIES, cypher.CITATIONS], whole=True
-    )
-    chunk_numbers, chunk_uris = _in_uri_order(*chunks)
-    entity_numbers, entity_uris = _in_uri_order(*entities)
-    entity_rows = {uri: row for row, uri in enumerate(entity_uris)}
-    own_page = np.array([entity_rows.get(page_of(uri), -1) for uri in chunk_uris], dtype=np.int64)
-    pairs = np.stack(
-        [
-            np.concatenate([_rows_of(chunk_numbers, citing), np.arange(len(chunk_uris))]),
-            np.concatenate([_rows_of(entity_numbers, cited), own_page]),
-        ]
-    )
-    pairs = pairs[:, (pairs >= 0).all(axis=0)]  # without ends that came or went between the queries
-    # As single numbers they are sorted many times as fast as as pairs.
-    chunk, entity = np.divmod(np.unique(pairs[0] * len(entity_uris) + pairs[1]), max(len(entity_uris), 1))
-    entity = entity + len(chunk_uris)
-    links = group(
-        np.concatenate([chunk, entity]),
-        np.concatenate([entity, chunk]),
-        len(chunk_uris) + len(entity_uris),
-    )
-    return Adjacency(
-        chunks=chunk_uris,
-        entities=entity_uris,
-        indptr=links.indptr,
-        indices=links.indices,
-        own_chunks=own_chunk_ranges(own_page, len(entity_uris)),
-        chunk_rows={uri: row for row, uri in enumerate(chunk_uris)},
-        entity_rows=entity_rows,
-    )
+    """From the database, some nodes at a time."""
+    numbers: list[int] = []
+    entities: list[str] = []
+    for part in connection.batches(cypher.NUMBERED_ENTITIES, NODES_A_READ):
+        numbers += [number for number, _ in part]
+        entities += [uri for _, uri in part]
+    counts: list[int] = []
+    cited: list[Rows] = []
+    chunks: list[str] = []
+    for part in connection.batches(cypher.CITATIONS, NODES_A_READ):
+        counts += [len(ids) for ids, _ in part]
+        cited.append(np.fromiter(chain.from_iterable(ids for ids, _ in part), dtype=np.int64))
+        chunks += [uri for _, uri in part]
+    entity_order, entities = _in_uri_order(entities)
+    chunk_order, chunks = _in_uri_order(chunks)
+    rank = np.empty_like(chunk_order)
+    rank[chunk_order] = np.arange(len(chunk_order))
+    citing = np.repeat(rank, counts)
+    rows = _rows_of(np.array(numbers, dtype=np.int64)[entity_order], np.concatenate([_NONE, *cited]))
+    known = rows >= 0  # an entity may have been created after the entities were read
+    links = link(citing[known], rows[known], own_pages(chunks, entities), len(entities))
+    return make_adjacency(chunks, entities, links)
 
 
-def _in_uri_order(numbers: Sequence[int], uris: Sequence[str]) -> tuple[RowNumbers, list[str]]:
-    """The database's numbers of nodes and their uris, by uri in the order of code points."""
+def _in_uri_order(uris: Sequence[str]) -> tuple[Rows, list[str]]:
+    """The places of uris and the uris, in the order of code points, which is not the server's."""
     order = sorted(range(len(uris)), key=uris.__getitem__)
-    return np.array(numbers, dtype=np.int64)[order], [uris[place] for place in order]
+    return np.array(order, dtype=np.int64), [uris[place] for place in order]
 
 
-def _rows_of(numbers: NDArray[np.int64], wanted: Sequence[int]) -> RowNumbers:
-    """Where the wanted numbers stand among ``numbers``, -1 where they do not."""
-    asked = np.array(wanted, dtype=np.int64)
+def _rows_of(numbers: Rows, wanted: Rows) -> Rows:
+    """Where the wanted numbers are among ``numbers``, -1 where they are not."""
     if len(numbers) == 0:
-        return np.full(len(asked), -1, dtype=np.int64)
+        return np.full(len(wanted), -1, dtype=np.int64)
     by_number = np.argsort(numbers)
-    rows = by_number[np.minimum(np.searchsorted(numbers, asked, sorter=by_number), len(numbers) - 1)]
-    found: RowNumbers = np.where(numbers[rows] == asked, rows, -1)
+    rows = by_number[np.minimum(np.searchsorted(numbers, wanted, sorter=by_number), len(numbers) - 1)]
+    found: Rows = np.where(numbers[rows] == wanted, rows, -1)
     return found
+
+
+# -- the file ----------------------------------------------------------------------------------------------------
+
+
+def load_file(state: StoreState) -> Adjacency | None:
+    """The projection of a store in this state, where there is a file of it."""
+    path = _path(state)
+    if path is None or not path.exists():
+        return None
+    try:
+        arrays = load_arrays(path.parent, path.stem)
+        os.utime(path)
+        links = Csr(arrays["indptr"], arrays["indices"])
+        return make_adjacency(_unpack(arrays, "chunks"), _unpack(arrays, "entities"), links)
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        _log.warning("the projection kept in %s is not used: %s", path, error)
+        return None
+
+
+def save_file(state: StoreState, adjacency: Adjacency) -> None:
+    """Keep a projection, and delete the files that were used longest ago."""
+    path = _path(state)
+    if path is None or len(adjacency.chunks) < WORTH_KEEPING:
+        return
+    arrays = {
+        **pack_strings("chunks", adjacency.chunks),
+        **pack_strings("entities", adjacency.entities),
+        "indptr": adjacency.indptr,
+        "indices": adjacency.indices,
+    }
+    try:
+        with replacing(path) as file:
+            # numpy's stub takes the arrays for its own flag
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        by_use = sorted(path.parent.glob("*.npz"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in by_use[KEPT_FILES:]:
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("the projection is not kept in %s: %s", path, error)
+
+
+def _path(state: StoreState) -> Path | None:
+    """The file for a store in this state; None where nothing distinguishes it from other stores."""
+    try:
+        identity = uuid.UUID(state.uuid)
+    except (TypeError, ValueError, AttributeError):
+        return None
+    return load_settings().home / FOLDER / f"{identity}.npz"
+
+
+def _unpack(arrays: Arrays, name: str) -> list[str]:
+    """The strings that :func:`~trivium.graph.string_table.pack_strings` was given."""
+    blob = arrays[f"{name}.uris"].tobytes()
+    return [blob[start:end].decode() for start, end in pairwise(arrays[f"{name}.offsets"].tolist())]

@@ -1,22 +1,28 @@
-"""Reads answered by one or two queries: counts, texts, structure, relations, names."""
+"""Reads answered by a few queries: counts, texts, structure, relations, names, whole pages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
-from trivium.graph.model import RelationEdge
+from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
+from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
-from trivium.graph.neo4j.memory import Memory
+from trivium.graph.records import ChunkRecord, StoreInfo
 from trivium.graph.schema import Hop, Label, RelationshipType, page_of, section_of, unescape
-from trivium.graph.store import ChunkRecord, StoreInfo
+
+_PAGES_A_READ = 50
+_ROWS_A_READ = 20_000
 
 
-def info(connection: Connection, memory: Memory) -> StoreInfo:
+def info(connection: Connection, cache: StoreCache) -> StoreInfo:
     """What the store is and holds. Nodes and relationships are counts the server keeps."""
-    standing = memory.standing(connection, now=True)
+    state = cache.state(connection, now=True)
     (nodes,), (relationships,), ((aliases,),), ((embedded, texts),), ((version,),) = connection.read_at_once(
         [
             cypher.NODE_COUNTS,
@@ -30,13 +36,19 @@ def info(connection: Connection, memory: Memory) -> StoreInfo:
     return StoreInfo(
         location=str(connection.address),
         schema_version=version,
-        embedder=standing.embedder,
+        embedder=state.embedder,
         nodes={str(label): count for label, count in zip(Label, nodes, strict=True)},
         relationships={str(kind): n for kind, n in zip(RelationshipType, relationships, strict=True)},
         aliases=aliases,
         embedded=embedded,
         to_embed=texts - embedded,
     )
+
+
+def fusion_decision(connection: Connection) -> str | None:
+    """The decision on the store's fusion as it was written."""
+    found = connection.read(cypher.READ_FUSION)
+    return None if not found or found[0][0] is None else str(found[0][0])
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
@@ -79,7 +91,8 @@ def expand(connection: Connection, uris: Sequence[str], hop: Hop) -> dict[str, l
 
 def chunk_uris(connection: Connection) -> list[str]:
     """Every chunk, by page uri and position."""
-    return _in_reading_order(connection.read(cypher.CHUNK_URIS, whole=True)[0][0])
+    found = (row for part in connection.batches(scanning.CHUNK_POSITIONS, _ROWS_A_READ) for row in part)
+    return _in_reading_order([(uri, position) for position, uri in found])
 
 
 def _in_reading_order(chunks: Sequence[tuple[str, int]]) -> list[str]:
@@ -113,8 +126,88 @@ def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]
 
 def names(connection: Connection) -> list[tuple[str, str]]:
     """(title or alias, page uri): by page, its title first, then its aliases by uri."""
-    return [
-        (unescape(uri), page)
-        for page, aliases in sorted(connection.read(cypher.NAMES, whole=True)[0][0])
-        for uri in (page, *sorted(aliases))
+    found = [
+        (page, aliases) for part in connection.batches(scanning.NAMES, _ROWS_A_READ) for aliases, page in part
     ]
+    return [(unescape(uri), page) for page, aliases in sorted(found) for uri in (page, *sorted(aliases))]
+
+
+# -- whole pages -------------------------------------------------------------------------------------------------
+
+
+def pages(connection: Connection) -> list[tuple[str, str, int | None, str]]:
+    """(uri, source, revision, content_hash) of every page, by uri."""
+    found = (row for part in connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part)
+    return sorted((uri, source, revision, content_hash) for source, revision, content_hash, uri in found)
+
+
+def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
+    """Pages with every relation and alias they have by now, by uri or in the order asked (unknown ones left out).
+    They are read some at a time; a page that is removed meanwhile is left out."""
+    asked = [uri for uri, *_ in pages(connection)] if uris is None else uris
+    for part in batched(asked, _PAGES_A_READ):
+        found = {
+            row[0]: row for row in connection.read(scanning.PAGE_GRAPHS, {"uris": list(dict.fromkeys(part))})
+        }
+        yield from (_graph(*found[uri]) for uri in part if uri in found)
+
+
+def types(connection: Connection) -> dict[str, str]:
+    """entity uri -> type, of every entity that has one, by uri."""
+    found = (row for part in connection.batches(scanning.TYPES, _ROWS_A_READ) for row in part)
+    return dict(sorted((uri, kind) for kind, uri in found))
+
+
+def _graph(
+    uri: str,
+    text: str,
+    source: str,
+    revision: int | None,
+    content_hash: str,
+    aliases: list[str],
+    sources: list[str],
+    kinds: list[str],
+    targets: list[str],
+    sections: list[list[Any]],
+    chunks: list[list[Any]],
+) -> PageGraph:
+    return PageGraph(
+        uri=uri,
+        text=text,
+        source=source,
+        revision=revision,
+        content_hash=content_hash,
+        aliases=tuple(sorted(aliases)),
+        sections=tuple(sorted((SectionNode(*row) for row in sections), key=lambda s: s.position)),
+        chunks=tuple(sorted((_chunk(*row) for row in chunks), key=lambda c: c.position)),
+        relations=tuple(RelationEdge(*edge) for edge in sorted(zip(sources, kinds, targets, strict=True))),
+    )
+
+
+def _chunk(
+    uri: str,
+    parent: str,
+    text: str,
+    kind: str,
+    position: int,
+    start: int,
+    end: int,
+    token_count: int,
+    citations: list[str],
+    search_terms: str,
+    heading_count: int,
+) -> ChunkNode:
+    terms = search_terms.split()
+    return ChunkNode(
+        uri=uri,
+        parent=parent,
+        text=text,
+        kind=kind,
+        position=position,
+        start=start,
+        end=end,
+        token_count=token_count,
+        cites=tuple(citations),
+        terms=" ".join(terms[heading_count:]),
+        heading_terms=" ".join(terms[:heading_count]),
+    )

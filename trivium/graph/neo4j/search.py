@@ -1,4 +1,4 @@
-"""What is near a question: nodes, and the chunks they lead to."""
+"""Vector search: the nodes nearest to a question, the chunks they lead to, and cosines of given chunks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from trivium.common.cache import SingleFlight
 from trivium.common.dots import dots
 from trivium.common.iteration import batched
+from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import searching as cypher
-from trivium.graph.neo4j.indexes import Dialect, ensure_vector_indexes
-from trivium.graph.neo4j.memory import Memory
-from trivium.graph.neo4j.names import VECTOR_INDEXES
-from trivium.graph.neo4j.recent import Recent
-from trivium.graph.schema import Hop, Label
-from trivium.graph.store import (
+from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
+from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.indexes import ensure_vector_indexes
+from trivium.graph.records import (
     Floats,
     Neighbour,
     Progress,
@@ -30,24 +30,26 @@ from trivium.graph.store import (
     rank_key,
     round_score,
 )
+from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
 
 INDEX_NEIGHBOURS = 200
-"""Neighbours an index is asked for at least: its search is the wider for it. Of the 50 nearest chunks 99.7 % are found
-in this way (98.5 % with 100 neighbours), for half a millisecond."""
+"""Neighbours an index is asked for at least, so that its search is wide enough: 99.7 % of the 50 nearest chunks are
+found (98.5 % with 100 neighbours), for half a millisecond."""
 ENTITY_NEIGHBOURS = 100
-"""The same of entities, of which there are most and the fewest are wanted: of the 10 nearest 99.0 % are found (99.5 %
-with 200 neighbours, which take a quarter longer)."""
+"""The same for entities, which are many and of which few are wanted: 99.0 % of the 10 nearest are found (99.5 % with 200
+neighbours, which take a quarter longer)."""
 KEPT = (24, 64)
-"""Of these so many are read, unless more are asked for: the first that is enough does for all views of a question."""
+"""How many of them are read: the first of these numbers that is enough, so that the retrievers of one question ask
+for the same and share the answer."""
 _SLACK = 32
-"""So many rows more than asked for are read: the server may put in another order what is as good as equal."""
+"""Rows read beyond those asked for: the server orders scores that are equal to six digits in another way."""
 _ALL = 1 << 40
 _REMEMBERED = 64
 _TIES = 14
-"""So many neighbours more than asked for are read: those at the end may be as good as equal."""
+"""Neighbours read beyond those asked for, because the last of them may be equal to six digits."""
 _SHARES = 2
-"""In so many queries many chunks are compared: a server takes a thread for each."""
+"""Into so many queries a comparison of many chunks is split: the server runs each on a thread of its own."""
 _WORTH_SHARING = 32
 _EMBEDDING = 4
 """Where in the row of a chunk its embedding stands."""
@@ -60,25 +62,25 @@ _Key = tuple[Hashable, Label, int, bytes]
 class Searcher:
     """A store to search in. Any number of threads may use it.
 
-    Several views of one question ask for the same neighbours at the same time: each index is asked once.
+    Several retrievers of one question ask for the same neighbours at the same time: each index is asked once.
     """
 
-    def __init__(self, connection: Connection, memory: Memory, dialect: Dialect) -> None:
+    def __init__(self, connection: Connection, cache: StoreCache, dialect: Dialect) -> None:
         self._connection = connection
-        self._memory = memory
+        self._cache = cache
         self._dialect = dialect
-        self._recent: Recent[_Key, list[Neighbour]] = Recent(_REMEMBERED)
+        self._flights: SingleFlight[_Key, list[Neighbour]] = SingleFlight(_REMEMBERED)
         self._indexing = threading.Lock()
 
     def nearest(self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool) -> list[Neighbour]:
-        """See :meth:`trivium.graph.store.GraphStore.nearest`. One round trip."""
+        """See :meth:`trivium.graph.protocols.GraphStore.nearest`. One round trip."""
         distinct = _distinct(labels)
         if k <= 0 or not distinct or not self._ready(vector):
             return []
         if exact:
             return _best(self._compare_all(distinct, vector, k), k)
         kept = _kept(k)
-        with self._recent.claim(self._keys(distinct, vector, kept)) as (answers, mine):
+        with self._flights.claim(self._keys(distinct, vector, kept)) as (answers, mine):
             self._ask_indexes(vector, kept, mine)
         return _best([node for answer in answers for node in answer.result()], k)
 
@@ -92,9 +94,8 @@ class Searcher:
         *,
         exact: bool,
     ) -> list[Reached]:
-        """See :meth:`trivium.graph.store.GraphStore.expand_nearest`. One round trip; two when
-        ``exact``, or when another view
-        asks for some of the neighbours already."""
+        """See :meth:`trivium.graph.protocols.GraphStore.expand_nearest`. One round trip; two when ``exact``, or
+        when another retriever asks for some of the neighbours already."""
         distinct = _distinct(labels)
         if nodes <= 0 or (limit is not None and limit <= 0) or not distinct or not self._ready(vector):
             return []
@@ -103,7 +104,7 @@ class Searcher:
             near = self.nearest(distinct, vector, nodes, exact=True)
             return self._reach_from(near, hop, asked, vector, exact=True)[:limit]
         kept = _kept(nodes)
-        with self._recent.claim(self._keys(distinct, vector, kept)) as (answers, mine):
+        with self._flights.claim(self._keys(distinct, vector, kept)) as (answers, mine):
             if len(mine) == len(answers):
                 query = cypher.expand_nearest(distinct, hop, self._dialect)
                 asked |= {"nodes": nodes, **_of_indexes(distinct, kept)}
@@ -123,7 +124,7 @@ class Searcher:
         return _ordered(answer[0], answer[1], vector)
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
-        """See :meth:`trivium.graph.store.GraphStore.similarities`. One round trip; of two queries for many chunks."""
+        """See :meth:`trivium.graph.protocols.GraphStore.similarities`. One round trip; of two queries for many chunks."""
         views = np.full((4, len(chunks)), np.nan)
         if len(chunks) and self._ready(vector):
             distinct = list(dict.fromkeys(chunks))
@@ -144,18 +145,18 @@ class Searcher:
     def _ready(self, vector: Vectors) -> bool:
         """Whether there is anything to ask with the vector. Makes the vector indexes where they are missing, and
         waits for them. Raises StoreError for a vector that does not fit."""
-        standing = self._memory.standing(self._connection)
-        if standing.embedder is None:
+        state = self._cache.state(self._connection)
+        if state.embedder is None:
             return False
-        check_query(vector, standing.dimension)
+        check_query(vector, state.dimension)
         with self._indexing:
-            if not self._memory.indexed.find(standing.state, ["vectors"]):
+            if not self._cache.indexed.find(state.key, ["vectors"]):
                 ensure_vector_indexes(self._connection, _announce(self._connection))
-                self._memory.indexed.keep(standing.state, {"vectors": True})
+                self._cache.indexed.put(state.key, {"vectors": True})
         return True
 
     def _keys(self, labels: Sequence[Label], vector: Vectors, kept: int) -> list[_Key]:
-        state = self._memory.standing(self._connection).state
+        state = self._cache.state(self._connection).key
         return [(state, label, kept, vector.tobytes()) for label in labels]
 
     def _ask_indexes(
@@ -180,7 +181,7 @@ class Searcher:
 
 
 def _announce(connection: Connection) -> Progress:
-    """Says once that there is something to wait for."""
+    """A progress that logs once that the search has to wait."""
     said = False
 
     def progress(done: int, total: int) -> None:

@@ -8,16 +8,16 @@ from types import TracebackType
 from typing import Self
 
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.neo4j import embeddings, gather, pages, reader, sentences, words, writer
+from trivium.graph.neo4j import keywords, reader, vectors, writer
 from trivium.graph.neo4j.address import parse_address
+from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
-from trivium.graph.neo4j.decision import read_decision, write_decision
-from trivium.graph.neo4j.indexes import Dialect, detect, ensure_vector_indexes, prepare, recognise
-from trivium.graph.neo4j.memory import Memory
+from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.indexes import detect, ensure_vector_indexes, prepare, recognise
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.search import Searcher
-from trivium.graph.schema import Hop, Label
-from trivium.graph.store import (
+from trivium.graph.neo4j.vectors import put_vectors
+from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
     Codes,
@@ -33,23 +33,24 @@ from trivium.graph.store import (
     Vectors,
     WriteReport,
 )
+from trivium.graph.schema import Hop, Label
 from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
 
 class Neo4jStore:
-    """A :class:`trivium.graph.store.GraphStore` in a database of a Neo4j server (5.26 or later).
+    """A :class:`trivium.graph.protocols.GraphStore` in a database of a Neo4j server (5.26 or later).
 
     The database belongs to the store. Any number of threads and processes may read; writes wait for one another.
-    What is kept in memory (the walk's adjacency, vectors and words that were asked for) is dropped when the graph has
-    changed; a change by another process is noticed a twentieth of a second later at most.
+    What is cached in memory (the walk's adjacency, vectors and words that were asked for) is dropped when the graph has
+    changed. A change by another process is noticed within 0.05 seconds.
     """
 
     def __init__(self, connection: Connection, dialect: Dialect) -> None:
         """Use :meth:`create` or :meth:`open`."""
         self._connection = connection
-        self._memory = Memory()
-        self._searcher = Searcher(connection, self._memory, dialect)
+        self._cache = StoreCache()
+        self._searcher = Searcher(connection, self._cache, dialect)
 
     remote = True
 
@@ -80,7 +81,7 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Close the connections. What the store handed out stays valid."""
-        self._memory.clear()
+        self._cache.clear()
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -114,53 +115,53 @@ class Neo4jStore:
             return writer.delete_pages(connection, pages)
 
     def pages(self) -> list[tuple[str, str, int | None, str]]:
-        return pages.pages(self._connection)
+        return reader.pages(self._connection)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
-        return pages.page_graphs(self._connection, uris)
+        return reader.page_graphs(self._connection, uris)
 
     def types(self) -> dict[str, str]:
-        return pages.types(self._connection)
+        return reader.types(self._connection)
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """The connection to write with. How the store stands is looked at again afterwards, also when it fails."""
+        """The connection to write with. Afterwards the state of the store is read anew, also when writing failed."""
         try:
             yield self._connection
         finally:
-            self._memory.look_again()
+            self._cache.forget_state()
 
     # -- embeddings ------------------------------------------------------------------------------------------
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
-        return self._memory.standing(self._connection).embedder
+        return self._cache.state(self._connection).embedder
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._writing() as connection:
-            embeddings.claim(connection, identity)
+            vectors.set_embedder(connection, identity)
 
     @property
     def fusion_decision(self) -> str | None:
-        return read_decision(self._connection)
+        return reader.fusion_decision(self._connection)
 
     def set_fusion_decision(self, decision: str | None) -> None:
         with self._writing() as connection:
-            write_decision(connection, decision)
+            writer.set_fusion_decision(connection, decision)
 
     def pending_texts(self) -> list[str]:
-        return embeddings.pending_texts(self._connection)
+        return vectors.pending_texts(self._connection)
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         with self._writing() as connection:
-            embeddings.put_vectors(connection, texts, vectors)
+            put_vectors(connection, texts, vectors)
 
     def pending_sentences(self) -> list[Passage]:
-        return sentences.pending_sentences(self._connection)
+        return vectors.pending_sentences(self._connection)
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._writing() as connection:
-            sentences.put_sentences(connection, passages, codes)
+            vectors.put_sentences(connection, passages, codes)
 
     def refresh(self, progress: Progress | None = None) -> None:
         """Make the vector indexes where they are missing and wait until every index is filled."""
@@ -170,7 +171,7 @@ class Neo4jStore:
     # -- reading ---------------------------------------------------------------------------------------------
 
     def info(self) -> StoreInfo:
-        return reader.info(self._connection, self._memory)
+        return reader.info(self._connection, self._cache)
 
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
@@ -190,25 +191,25 @@ class Neo4jStore:
         return self._searcher.expand_nearest(labels, vector, nodes, hop, limit, exact=exact)
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
-        return words.words(self._connection, self._memory, terms, k)
+        return keywords.keyword_search(self._connection, self._cache, terms, k)
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        return words.term_counts(self._connection, self._memory, chunks, terms)
+        return keywords.term_counts(self._connection, self._cache, chunks, terms)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
-        return words.term_statistics(self._connection, self._memory, terms)
+        return keywords.term_statistics(self._connection, self._cache, terms)
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
         return self._searcher.similarities(vector, chunks)
 
     def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
-        return gather.vectors(self._connection, self._memory, label, uris)
+        return vectors.vectors(self._connection, self._cache, label, uris)
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
-        return sentences.sentence_vectors(self._connection, self._memory, chunks)
+        return vectors.sentence_vectors(self._connection, self._cache, chunks)
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
-        return gather.relation_vectors(self._connection, self._memory, types)
+        return vectors.relation_vectors(self._connection, self._cache, types)
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
         return reader.relations(self._connection, entities)
@@ -238,7 +239,7 @@ class Neo4jStore:
         return iter(reader.names(self._connection))
 
     def adjacency(self) -> Adjacency:
-        return project(self._connection, self._memory)
+        return project(self._connection, self._cache)
 
     def chunk_uris(self) -> list[str]:
         return reader.chunk_uris(self._connection)
@@ -246,7 +247,7 @@ class Neo4jStore:
     @contextmanager
     def pinned(self) -> Iterator[Self]:
         """This store: Neo4j has no transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what
-        has to fit together."""
+        has to be of one state."""
         yield self
 
 

@@ -1,5 +1,5 @@
-"""Loading and removing pages, and what is added to them later. Each call is one transaction, begun by taking the
-store's lock; one that changes nothing leaves no trace."""
+"""The writing calls of the store. Each is one transaction, begun by taking the store's lock; one that changes nothing
+leaves no trace."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from collections.abc import Mapping, Sequence
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.neo4j.batches import each
-from trivium.graph.neo4j.carry_out import carry_out
-from trivium.graph.neo4j.change import Change, fresh_claims
-from trivium.graph.neo4j.checks import check_keys, check_page, check_relations
+from trivium.graph.neo4j.apply import apply_change
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import writing as cypher
-from trivium.graph.neo4j.generation import advance, lock
-from trivium.graph.neo4j.keep import find_vectors, keep_vectors
-from trivium.graph.neo4j.load import Parts
-from trivium.graph.neo4j.relations import read_statements
+from trivium.graph.neo4j.insert import Parts
+from trivium.graph.neo4j.reconcile import Change, fresh_claims, read_statements
+from trivium.graph.neo4j.transactions import in_batches, lock, next_version
+from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
+from trivium.graph.page_checks import check_keys, check_page, check_relations
+from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
-from trivium.graph.store import WriteReport
 from trivium.graph.vectors import text_hash
 from trivium.graph.versions import choose, latest
 
 
 def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:
-    """Load pages; see :meth:`trivium.graph.store.GraphStore.write`."""
+    """Load pages; see :meth:`trivium.graph.protocols.GraphStore.write`."""
     for page in pages:
         check_page(page)
     chosen = latest(pages)
@@ -35,7 +33,7 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
 
     async def write(transaction: AsyncManagedTransaction) -> WriteReport:
         embedded = await lock(transaction)
-        found = await each(transaction, cypher.STORED_PAGES, "uris", list(chosen))
+        found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(chosen))
         stored = {uri: (content_hash, revision) for uri, content_hash, revision, _ in found}
         loaded, replaced, report = choose(chosen, stored)
         known = {uri: list[str]() for uri in chosen} | {uri: aliases for uri, _, _, aliases in found}
@@ -45,30 +43,30 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
             for page in loaded.values():
                 parts.add(page)
             change = Change(loaded=loaded, replaced=replaced, claims=claims)
-            await carry_out(transaction, change, parts, embedded=embedded)
+            await apply_change(transaction, change, parts, embedded=embedded)
         return report
 
     return connection.write(write)
 
 
 def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
-    """More aliases of stored pages; those of pages that are not there are passed over."""
+    """More aliases of stored pages; those of unknown pages are ignored."""
     for listed in aliases.values():
         check_keys(listed)
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         embedded = await lock(transaction)
-        found = await each(transaction, cypher.STORED_PAGES, "uris", list(aliases))
+        found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(aliases))
         claims = fresh_claims(aliases, {uri: known for uri, _, _, known in found})
         if claims:
-            await carry_out(transaction, Change(claims=claims), Parts(), embedded=embedded)
+            await apply_change(transaction, Change(claims=claims), Parts(), embedded=embedded)
 
     connection.write(write)
 
 
 def add_relations(connection: Connection, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
-    """More relations of stored pages; those of pages that are not there are passed over. Returns how many they did
-    not have."""
+    """More relations of stored pages; those of unknown pages are ignored. Returns how many the pages did not
+    have."""
     for listed in relations.values():
         check_relations(listed)
 
@@ -81,7 +79,7 @@ def add_relations(connection: Connection, relations: Mapping[str, Sequence[Relat
             if more:
                 new[page] = more
         if new:
-            await carry_out(transaction, Change(relations=new), Parts(), embedded=embedded)
+            await apply_change(transaction, Change(relations=new), Parts(), embedded=embedded)
         return sum(map(len, new.values()))
 
     return connection.write(write)
@@ -89,7 +87,7 @@ def add_relations(connection: Connection, relations: Mapping[str, Sequence[Relat
 
 def set_types(connection: Connection, types: Mapping[str, str]) -> int:
     """What kind of thing entities (by uri or alias) are; see
-    :meth:`trivium.graph.store.GraphStore.set_types`. Of several titles of one entity the last holds."""
+    :meth:`trivium.graph.protocols.GraphStore.set_types`. Of several titles of one entity the last holds."""
     check_keys(types.values())
     titles, kinds = list(types), list(types.values())
 
@@ -104,16 +102,16 @@ def set_types(connection: Connection, types: Mapping[str, str]) -> int:
         keys = {uri: text_hash(text) for uri, text in texts.items()}
         vectors = await find_vectors(transaction, keys.values()) if embedded else {}
         renamed = [uri for uri, (key, _) in changed.items() if keys[uri] != key]
-        await each(transaction, cypher.DROP_VECTORS, "uris", renamed)
+        await in_batches(transaction, cypher.DROP_VECTORS, "uris", renamed)
         given = [
             {"uri": uri, "type": kind or None, "text": texts[uri], "text_hash": keys[uri]}
             for uri, (_, kind) in changed.items()
         ]
-        await each(transaction, cypher.SET_TYPES, "rows", given)
+        await in_batches(transaction, cypher.SET_TYPES, "rows", given)
         await keep_vectors(
             transaction, {keys[uri]: vectors[keys[uri]] for uri in renamed if keys[uri] in vectors}
         )
-        await advance(transaction)
+        await next_version(transaction)
         return len(changed)
 
     return connection.write(write)
@@ -128,7 +126,17 @@ def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
         found = await rows(transaction, cypher.FIND_PAGES, {"uris": asked})
         removed = {uri: aliases for _, uri, aliases in sorted(found)}
         if removed:
-            await carry_out(transaction, Change(removed=removed), Parts(), embedded=embedded)
+            await apply_change(transaction, Change(removed=removed), Parts(), embedded=embedded)
         return list(removed)
 
     return connection.write(write)
+
+
+def set_fusion_decision(connection: Connection, decision: str | None) -> None:
+    """Keep which fusion was decided on, in place of an earlier decision, or none. Cached reads stay valid."""
+
+    async def write(transaction: AsyncManagedTransaction) -> None:
+        await lock(transaction)
+        await rows(transaction, cypher.SET_FUSION, {"decision": decision})
+
+    connection.write(write)

@@ -12,7 +12,7 @@ from typing import LiteralString
 from trivium.graph.schema import Hop, Label
 
 # What everything kept in memory hangs on, and what is asked for with every question.
-STANDING: LiteralString = """
+STORE_STATE: LiteralString = """
 MATCH (t:Trivium {id: 1})
 RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) }
 """
@@ -88,9 +88,6 @@ def expand(hop: Hop) -> LiteralString:
     """
 
 
-# By label scan: every chunk is wanted.
-CHUNK_URIS: LiteralString = "MATCH (c:Chunk) RETURN collect([c.uri, c.position])"
-
 # Relations as stated, at either end of the entities.
 RELATIONS: LiteralString = """
 UNWIND $entities AS uri MATCH (e:Entity {uri: uri})-[r:semantic_rel]-(:Entity) WHERE r.stated
@@ -126,11 +123,6 @@ CALL () {
 RETURN collect([name, kind, NOT e:Page, COUNT { (e)-[:cited_in]->() }, e.uri])
 """
 
-# By label scan: every page is wanted.
-NAMES: LiteralString = """
-MATCH (p:Page) RETURN collect([p.uri, [(p)<-[:alias_of]-(a:Alias) WHERE a.leads_to = p.uri | a.uri]])
-"""
-
 # -- vectors -----------------------------------------------------------------------------------------------------
 
 
@@ -150,18 +142,6 @@ RETURN collect([type, n.embedding])
 
 # Vectors of the sentences of the chunks that have some.
 SENTENCES: LiteralString = """
-UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) WHERE c.sentences <> ''
+UNWIND $keys AS uri MATCH (c:Chunk {uri: uri}) WHERE c.sentences <> ''
 RETURN collect([uri, c.sentences])
 """
-
-# -- the walk ----------------------------------------------------------------------------------------------------
-
-# The whole graph is wanted: by label scans. Numbers of nodes hold as long as the nodes do; id() has no successor that
-# is a number, so the language is named that has it.
-NUMBERED_CHUNKS: LiteralString = "CYPHER 5 MATCH (c:Chunk) RETURN collect(id(c)), collect(c.uri)"
-
-NUMBERED_ENTITIES: LiteralString = "CYPHER 5 MATCH (e:Entity) RETURN collect(id(e)), collect(e.uri)"
-
-CITATIONS: LiteralString = (
-    "CYPHER 5 MATCH (c:Chunk)-[:cites]->(e:Entity) RETURN collect(id(c)), collect(id(e))"
-)

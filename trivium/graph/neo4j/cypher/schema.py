@@ -1,10 +1,21 @@
-"""Constraints, indexes and the node that says whose database this is."""
+"""Constraints and indexes, the store's own node, and what is asked about the server itself."""
 
 from __future__ import annotations
 
 from typing import LiteralString
 
 from trivium.graph.schema import Label
+
+VECTOR_INDEXES = {
+    Label.CHUNK: "chunk_embedding",
+    Label.SUBCHAPTER: "subchapter_embedding",
+    Label.PAGE: "page_embedding",
+    Label.ENTITY: "entity_embedding",
+}
+"""Label -> name of its vector index."""
+
+WORD_INDEX = "chunk_search_terms"
+"""Name of the full-text index."""
 
 CONSTRAINTS: dict[str, LiteralString] = {
     "page_uri": "CREATE CONSTRAINT page_uri IF NOT EXISTS FOR (n:Page) REQUIRE n.uri IS UNIQUE",
@@ -80,3 +91,12 @@ EXPLAIN_SEARCH: LiteralString = (
     "EXPLAIN CYPHER 25 MATCH (c:Chunk) SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector LIMIT $k) SCORE AS s"
     " RETURN c.uri, s"
 )
+
+# Where the server's web pages are, as configured.
+WEB_SETTINGS: LiteralString = """
+SHOW SETTINGS
+  'server.http.enabled', 'server.http.listen_address', 'server.http.advertised_address',
+  'server.https.enabled', 'server.https.listen_address', 'server.https.advertised_address'
+YIELD name, value
+RETURN name, value
+"""

@@ -1,17 +1,25 @@
 """Queries of a search. Texts are put together from the enums of the schema alone; all else is a parameter.
 
-Scores of indexes and of ``vector.similarity.cosine`` are (1 + cosine) / 2. Answers come as one row of lists, which
-travel several times as fast as many rows do.
+Scores of indexes and of ``vector.similarity.cosine`` are (1 + cosine) / 2. Answers are one row of lists, which the
+driver reads several times as fast as many rows.
 """
 
 from __future__ import annotations
 
+from enum import Enum
 from functools import cache
 from typing import LiteralString
 
-from trivium.graph.neo4j.indexes import Dialect
-from trivium.graph.neo4j.names import VECTOR_INDEXES
+from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.schema import Hop, Label
+
+
+class Dialect(Enum):
+    """How a server is asked for the neighbours of a vector."""
+
+    PROCEDURE = "procedure"
+    SEARCH = "search"
+
 
 _BY_PROCEDURE: LiteralString = """
 UNWIND range(0, size($indexes) - 1) AS place
@@ -33,7 +41,7 @@ _DEGREES: dict[Hop, LiteralString] = {
     Hop.CITED_IN: "COUNT { (node)-[:cited_in]->() }",
 }
 
-# To 6 significant digits, as trivium.graph.store.round_score does.
+# To 6 significant digits, as trivium.graph.records.round_score does.
 _ROUNDED: LiteralString = "round(score, toInteger(5 - floor(log10(abs(score) + 1e-12))))"
 
 
@@ -50,12 +58,12 @@ def expand_nearest(labels: tuple[Label, ...], hop: Hop, dialect: Dialect) -> Lit
     {_near(labels, dialect)}
     WITH collect({{place: place, node: node, uri: node.uri, score: 2 * score - 1}}) AS found
     CALL (found) {{
-      UNWIND found AS one
-      WITH one.node AS node, one.uri AS uri, one.score AS score
+      UNWIND found AS candidate
+      WITH candidate.node AS node, candidate.uri AS uri, candidate.score AS score
       WITH node, score, {_ROUNDED} AS rounded ORDER BY rounded DESC, uri LIMIT $nodes
       {_reached(hop, embeddings=False)}
     }}
-    RETURN [one IN found | [one.place, one.uri, one.score]], starts, reached
+    RETURN [each IN found | [each.place, each.uri, each.score]], starts, reached
     """
 
 
@@ -153,7 +161,7 @@ RETURN [one IN asked | [vector.similarity.cosine(one.chunk.embedding, $vector), 
 
 # The hits of a full-text query with what their terms are counted in, [[uri, score, search_terms, heading_count]],
 # and in how many chunks each term occurs, [[term, df]].
-WORDS: LiteralString = """
+KEYWORD_SEARCH: LiteralString = """
 CALL () {
   CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score
   RETURN collect([node.uri, score, node.search_terms, node.heading_count]) AS hits

@@ -10,7 +10,7 @@ from typing import LiteralString
 # no property is set to itself.
 LOCK: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.id = 1 RETURN t.embedder IS NOT NULL"
 
-ADVANCE: LiteralString = (
+NEXT_VERSION: LiteralString = (
     "MATCH (t:Trivium {id: 1})"
     " SET t.generation = t.generation + 1, t.term_total = t.term_total + $terms,"
     " t.uuid = CASE WHEN $vectors_only THEN t.uuid ELSE randomUUID() END"
@@ -32,7 +32,7 @@ RETURN place, p.uri, coalesce(p.aliases, [])
 """
 
 # Whether a title is a page's own, which pages claim it, and where it leads.
-STANDINGS: LiteralString = """
+TITLE_CLAIMS: LiteralString = """
 UNWIND $titles AS title
 OPTIONAL MATCH (p:Page {uri: title})
 OPTIONAL MATCH (a:Alias {uri: title})
@@ -311,7 +311,7 @@ MATCH (t:Trivium {id: 1}) WHERE t.embedder IS NOT NULL
 RETURN t.embedder, t.embedder_version, t.embedder_dimension
 """
 
-CLAIM: LiteralString = """
+SET_EMBEDDER: LiteralString = """
 MATCH (t:Trivium {id: 1})
 SET t.embedder = $name, t.embedder_version = $version, t.embedder_dimension = $dimension
 """
@@ -331,69 +331,3 @@ CALL () {
 }
 RETURN count(one) > 0
 """
-
-# -- texts without a vector --------------------------------------------------------------------------------------
-
-# By uri, which comes last, from the one where the part before ended: no answer grows with the store. As one row of
-# a list, which the driver reads many times as fast as rows.
-PENDING_CHUNKS: LiteralString = """
-MATCH (c:Chunk) WHERE c.uri >= $after AND c.embedding IS NULL
-WITH c ORDER BY c.uri LIMIT $limit
-MATCH (c)-[:is_chunk_of]->(p:Page)
-WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
-"""
-
-# As above; of chunks whose sentences nothing is known of. Those known to have none have the empty string.
-PENDING_SENTENCES: LiteralString = """
-MATCH (c:Chunk) WHERE c.uri >= $after AND c.sentences IS NULL
-WITH c ORDER BY c.uri LIMIT $limit
-MATCH (c)-[:is_chunk_of]->(p:Page)
-WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
-"""
-
-PENDING_PAGES: LiteralString = """
-MATCH (p:Page) WHERE p.uri >= $after AND p.embedding IS NULL
-WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.text, p.uri])
-"""
-
-PENDING_SECTIONS: LiteralString = """
-MATCH (s:SubChapter) WHERE s.uri >= $after AND s.embedding IS NULL
-WITH s ORDER BY s.uri LIMIT $limit
-MATCH (s)-[:is_subchapter_of]->(p:Page)
-WITH p, s ORDER BY s.uri RETURN collect([p.uri, s.position, s.uri])
-"""
-
-PENDING_ENTITIES: LiteralString = """
-MATCH (e:Entity) WHERE e.uri >= $after AND e.embedding IS NULL
-WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.text, e.uri])
-"""
-
-PENDING_TYPES: LiteralString = """
-MATCH (t:RelationType) WHERE t.type >= $after AND t.embedding IS NULL
-WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.type])
-"""
-
-# -- pages as they were written ----------------------------------------------------------------------------------
-
-PAGES: LiteralString = """
-MATCH (p:Page) WHERE p.uri IS NOT NULL RETURN collect([p.uri, p.source, p.revision, p.content_hash])
-"""
-
-PAGE_URIS: LiteralString = "MATCH (p:Page) WHERE p.uri IS NOT NULL RETURN collect(p.uri)"
-
-PAGE_GRAPHS: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri})
-RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []),
-  coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, []),
-  COLLECT {
-    MATCH (p)<-[:is_subchapter_of]-(s:SubChapter)<-[:has_subchapter]-(parent)
-    RETURN [s.uri, parent.uri, s.level, s.position]
-  },
-  COLLECT {
-    MATCH (p)<-[:is_chunk_of]-(c:Chunk)<-[:has_chunk]-(parent)
-    RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
-            coalesce(c.citations, []), coalesce(c.search_terms, ''), c.heading_count]
-  }
-"""
-
-TYPES: LiteralString = "MATCH (e:Entity) WHERE e.type IS NOT NULL RETURN collect([e.uri, e.type])"

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trivium.graph.neo4j import projection_file
-from trivium.graph.neo4j.memory import Standing
-from trivium.graph.store import Adjacency
+from trivium.graph.neo4j import projection
+from trivium.graph.neo4j.cache import StoreState
+from trivium.graph.records import Adjacency
 
 UUID = "6f3c9a52-0d0b-4f34-9c55-0b1d3a3c1f00"
 CHUNKS = ["A#chunk-1", "é#chunk-1", "𝕌#chunk-1"]
@@ -20,12 +20,12 @@ CHUNKS = ["A#chunk-1", "é#chunk-1", "𝕌#chunk-1"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the files go; small graphs are worth keeping here."""
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
-    monkeypatch.setattr(projection_file, "WORTH_KEEPING", 3)
-    return tmp_path / projection_file.FOLDER
+    monkeypatch.setattr(projection, "WORTH_KEEPING", 3)
+    return tmp_path / projection.FOLDER
 
 
-def standing(generation: int = 1, uuid: str | None = UUID) -> Standing:
-    return Standing(generation, uuid, None, chunks=3, term_total=0)
+def state(version: int = 1, uuid: str | None = UUID) -> StoreState:
+    return StoreState(version, uuid, None, chunks=3, term_total=0)
 
 
 def adjacency(chunks: list[str] = CHUNKS) -> Adjacency:
@@ -45,32 +45,32 @@ def adjacency(chunks: list[str] = CHUNKS) -> Adjacency:
 
 def test_a_projection_comes_back_as_it_was(folder: Path) -> None:
     """Of the same store and content only."""
-    assert projection_file.load(standing()) is None
-    projection_file.save(standing(), adjacency())
-    found = projection_file.load(standing())
+    assert projection.load_file(state()) is None
+    projection.save_file(state(), adjacency())
+    found = projection.load_file(state())
     assert found is not None
     assert (found.chunks, found.entities) == (CHUNKS, ["X"])
     assert (found.chunk_rows, found.entity_rows) == (adjacency().chunk_rows, {"X": 0})
     assert found.indptr.tolist() == [0, 1, 2, 3, 6]
     assert found.indices.tolist() == [3, 3, 3, 0, 1, 2]
     assert (str(found.indptr.dtype), str(found.indices.dtype)) == ("int64", "int32")
-    assert projection_file.load(standing(generation=2)) is not None, "vectors are no part of it"
-    assert projection_file.load(standing(uuid=UUID.replace("6", "7"))) is None
+    assert projection.load_file(state(version=2)) is not None, "vectors are no part of it"
+    assert projection.load_file(state(uuid=UUID.replace("6", "7"))) is None
     assert [path.name for path in folder.iterdir()] == [f"{UUID}.npz"]
 
 
 @pytest.mark.parametrize("uuid", [None, "", "../../etc/passwd", 7])
 def test_a_store_without_a_sound_identity_has_no_file(folder: Path, uuid: str | None) -> None:
     """The identity comes from the database, and is part of a path."""
-    projection_file.save(standing(uuid=uuid), adjacency())
+    projection.save_file(state(uuid=uuid), adjacency())
     assert not folder.exists()
-    assert projection_file.load(standing(uuid=uuid)) is None
+    assert projection.load_file(state(uuid=uuid)) is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"no archive", None])
 def test_a_damaged_file_is_done_without(folder: Path, damage: bytes | None) -> None:
     """Also one whose arrays do not fit together."""
-    projection_file.save(standing(), adjacency())
+    projection.save_file(state(), adjacency())
     path = folder / f"{UUID}.npz"
     if damage is None:
         with np.load(path) as archive:
@@ -78,29 +78,29 @@ def test_a_damaged_file_is_done_without(folder: Path, damage: bytes | None) -> N
         np.savez(path, **{**arrays, "indptr": arrays["indptr"][:-1]})
     else:
         path.write_bytes(damage)
-    assert projection_file.load(standing()) is None
+    assert projection.load_file(state()) is None
 
 
 def test_a_folder_that_cannot_be_written_is_done_without(folder: Path) -> None:
     """The projection is only a cache."""
     folder.write_text("in the way")
-    projection_file.save(standing(), adjacency())
-    assert projection_file.load(standing()) is None
+    projection.save_file(state(), adjacency())
+    assert projection.load_file(state()) is None
 
 
 def test_the_files_used_last_are_kept(folder: Path) -> None:
     """Reading one is using it."""
-    identities = [f"{UUID[:-1]}{number}" for number in range(projection_file.KEPT + 1)]
+    identities = [f"{UUID[:-1]}{number}" for number in range(projection.KEPT_FILES + 1)]
     for number, identity in enumerate(identities[:-1]):
-        projection_file.save(standing(uuid=identity), adjacency())
+        projection.save_file(state(uuid=identity), adjacency())
         os.utime(folder / f"{identity}.npz", (number, number))
-    assert projection_file.load(standing(uuid=identities[0])) is not None
-    projection_file.save(standing(uuid=identities[-1]), adjacency())
+    assert projection.load_file(state(uuid=identities[0])) is not None
+    projection.save_file(state(uuid=identities[-1]), adjacency())
     kept = {path.name for path in folder.iterdir()}
     assert kept == {f"{identity}.npz" for identity in identities} - {f"{identities[1]}.npz"}
 
 
 def test_a_small_graph_is_not_worth_a_file(folder: Path) -> None:
     """The database answers as fast."""
-    projection_file.save(standing(), adjacency(CHUNKS[:2]))
+    projection.save_file(state(), adjacency(CHUNKS[:2]))
     assert not folder.exists()

@@ -13,9 +13,10 @@ from tests.graph.neo4j.stores import credentials, new_store
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.neo4j import Neo4jStore, embeddings, writer
+from trivium.graph.neo4j import Neo4jStore, vectors, writer
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
+from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.indexes import (
     Dialect,
     detect,
@@ -24,8 +25,7 @@ from trivium.graph.neo4j.indexes import (
     read_indexes,
     recognise,
 )
-from trivium.graph.neo4j.names import VECTOR_INDEXES
-from trivium.graph.store import Passage
+from trivium.graph.records import Passage
 from trivium.types import EmbedderIdentity
 
 
@@ -133,7 +133,7 @@ def test_a_newer_server_is_asked_with_the_search_clause(neo4j_2026: Server) -> N
         wipe(neo4j_2026)
         empty(connection)
         assert detect(connection) is Dialect.SEARCH
-        embeddings.claim(connection, IDENTITY)
+        vectors.set_embedder(connection, IDENTITY)
         ensure_vector_indexes(connection)
         assert detect(connection) is Dialect.SEARCH
 
@@ -147,7 +147,7 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connecti
     assert seen[-1] == (100, 100)
 
     for identity in (EmbedderIdentity("other", "1", 3), IDENTITY):
-        embeddings.claim(connection, identity)
+        vectors.set_embedder(connection, identity)
         ensure_vector_indexes(connection)
         indexes = read_indexes(connection)
         for name in VECTOR_INDEXES.values():
@@ -158,7 +158,7 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connecti
             assert config["vector.similarity_function"] == "COSINE"
 
     writer.write_pages(connection, [graph("A", [("one", [])])])
-    embeddings.put_vectors(connection, ["A: one"], unit("A: one")[None])
+    vectors.put_vectors(connection, ["A: one"], unit("A: one")[None])
     found = connection.read(
         "CALL db.index.vector.queryNodes('chunk_embedding', 3, $vector) YIELD node RETURN node.uri",
         {"vector": unit("A: one").tolist()},

@@ -1,15 +1,73 @@
-"""Nodes as rows of statements: what of a page, a title or a relation type goes into the database. Pure."""
+"""What of a page goes into a property graph: labels, keys and the properties of nodes. Pure: no database, no files.
+
+The Neo4j store writes these rows, and the bulk export puts the same ones into files.
+"""
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable
+from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.neo4j.keys import names_of
-from trivium.graph.schema import embedding_text, entity_text, headings_of
+from trivium.graph.records import Codes
+from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
 from trivium.graph.vectors import text_hash
+from trivium.text import normalise_name, without_parenthesis
+
+
+class InternalLabel(StrEnum):
+    """Labels of nodes that a store in Neo4j has beside those of the graph, for its own use."""
+
+    ALIAS = "Alias"
+    TERM = "Term"
+    RELATION_TYPE = "RelationType"
+    STORE = "Trivium"
+
+
+ALIAS_OF = "alias_of"
+"""The relationship from an alias to each page that claims it."""
+
+MAX_KEY_BYTES = 8_000
+"""Longest string, in bytes of UTF-8, that an index of the server takes (its own limit is 8,167)."""
+
+
+def fits(key: str) -> bool:
+    """Whether an index of the server takes a string."""
+    return len(key) * 4 <= MAX_KEY_BYTES or len(key.encode()) <= MAX_KEY_BYTES
+
+
+def names_of(title: str) -> tuple[str | None, str | None]:
+    """The normalised title of a uri, and the one without its trailing parenthesis. None where a name has no letters
+    or is too long for an index; the second also where it does not differ.
+
+    >>> names_of("Mercury (planet)")
+    ('mercury planet', 'mercury')
+    >>> names_of("Earth's")
+    ('earth s', None)
+    """
+    text = unescape(title)
+    name = normalise_name(text)
+    short = normalise_name(without_parenthesis(text)) if text.endswith(")") else name
+    return _key(name), (_key(short) if short != name else None)
+
+
+def term_key(term: str) -> str:
+    """What a search term is counted under: itself, or its hash where it is longer than any word.
+
+    >>> term_key("moon")
+    'moon'
+    >>> len(term_key("x" * 10_000))
+    32
+    """
+    return term if fits(term) else text_hash(term)
+
+
+def _key(name: str) -> str | None:
+    return name if name and fits(name) else None
+
 
 Parameters = dict[str, Any]
 
@@ -87,7 +145,7 @@ def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
 
 
 def ancestors(page: PageGraph) -> dict[str, list[str]]:
-    """section uri -> what it stands under, nearest first, the page last; the page itself has none."""
+    """section uri -> the sections above it, nearest first, then the page; the page itself has none above."""
     parents = {section.uri: section.parent for section in page.sections}
     above: dict[str, list[str]] = {page.uri: []}
     for uri in parents:
@@ -117,3 +175,23 @@ def _grouped(page: PageGraph) -> dict[str, list[ChunkNode]]:
     for chunk in sorted(page.chunks, key=lambda c: c.position):
         groups.setdefault(chunk.parent, []).append(chunk)
     return groups
+
+
+def encode_sentences(codes: Codes) -> str:
+    """Vectors of the sentences of a chunk (m x d) as its property: their bytes, one sentence after another, in base64.
+    Empty where m is 0. It is text because neo4j-admin cannot import an empty list, and "no sentences" is an answer.
+
+    >>> import numpy as np
+    >>> encode_sentences(np.array([[127, -128]], dtype=np.int8))
+    'f4A='
+    """
+    return b64encode(codes.tobytes()).decode()
+
+
+def decode_sentences(text: str) -> bytes:
+    """The bytes that :func:`encode_sentences` was given.
+
+    >>> decode_sentences("f4A=")
+    b'\\x7f\\x80'
+    """
+    return b64decode(text)

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.graph.neo4j.lucene import MAX_CLAUSES, any_of
+from trivium.graph.neo4j.keywords import MAX_CLAUSES, any_of
 
 _PHRASE = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 

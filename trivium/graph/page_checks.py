@@ -1,4 +1,4 @@
-"""Pages the database cannot hold are refused before anything is written."""
+"""Pages a Neo4j database cannot hold are refused before anything is written."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from trivium.errors import StoreError
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.neo4j.keys import MAX_KEY_BYTES
+from trivium.graph.property_graph import MAX_KEY_BYTES
 from trivium.graph.schema import mirror_type
 
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
 def check_page(page: PageGraph) -> None:
-    """Raise StoreError for a page that contradicts itself, or that the server could not store."""
+    """Raise StoreError for a page that is inconsistent, or that a server could not store."""
     parents = {section.uri: section.parent for section in page.sections}
     nodes: list[SectionNode | ChunkNode] = [*page.sections, *page.chunks]
     for node in nodes:

@@ -22,12 +22,13 @@ from tests.graph.neo4j.stores import SERVERS, credentials, new_store
 from tests.neo4j_servers import Server
 from trivium.errors import StoreError
 from trivium.graph.model import PageGraph
-from trivium.graph.neo4j import Neo4jStore, projection, projection_file
+from trivium.graph.neo4j import Neo4jStore, projection
+from trivium.graph.neo4j.cache import STATE_SECONDS
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.schema import DROP_VECTOR_INDEX
-from trivium.graph.neo4j.memory import TRUST
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Adjacency, Floats, Passage, Reached
 from trivium.graph.schema import Hop, Label
-from trivium.graph.store import Adjacency, Floats, GraphStore, Passage, Reached
 
 POPULAR = 120
 PRECISION = 3e-7
@@ -170,7 +171,7 @@ def test_views_that_ask_at_once_share_the_answers_of_the_indexes(
     store.nearest([Label.CHUNK], vector, 1)
     trips.clear()
     with ThreadPoolExecutor(8) as threads:
-        pending = [threads.submit(store.reach, labels, vector, n, hop, 9) for labels, n, hop in WAYS]
+        pending = [threads.submit(store.expand_nearest, labels, vector, n, hop, 9) for labels, n, hop in WAYS]
         near = [threads.submit(store.nearest, [label], vector, 3) for label in (Label.PAGE, Label.ENTITY)]
     for each, (labels, nodes, hop) in zip(pending, WAYS, strict=True):
         check_reached(each.result(), oracle.expand_nearest(labels, vector, nodes, hop, 9))
@@ -242,12 +243,12 @@ def test_a_change_by_another_is_noticed(neo4j_5: Server) -> None:
 
         before = seen()
         store.write([graph("B", [("new", ["W"])]), graph("C", [("b", [])])])
-        time.sleep(TRUST)
+        time.sleep(STATE_SECONDS)
         after = seen()
         assert [one == two for one, two in zip(before, after, strict=True)] == [*[False] * 4, True, True]
         store.put_vectors(["C"], unit("C")[None])
         store.put_sentences([Passage(("A",), "text 0")], [codes("one and two")])
-        time.sleep(TRUST)
+        time.sleep(STATE_SECONDS)
         assert seen()[-2] == [0, 3] != before[-2]
         assert seen()[-1] != before[-1]
 
@@ -264,7 +265,7 @@ def test_the_first_questions_after_an_import_make_the_vector_indexes(
         for statement in DROP_VECTOR_INDEX.values():
             store._connection.change_schema(statement)
         for each in (store, other):
-            each._memory.clear()
+            each._cache.clear()
         with ThreadPoolExecutor(8) as pool:
             found = pool.map(lambda each: each.nearest([Label.CHUNK], VECTOR, 9), [store, other] * 4)
             assert [[near.uri for near in one] for one in found] == [expected] * 8
@@ -275,7 +276,7 @@ def test_the_walk_graph_is_read_by_one_process_for_all(
 ) -> None:
     """The next finds it in a file, until the graph changes."""
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
-    monkeypatch.setattr(projection_file, "WORTH_KEEPING", 1)
+    monkeypatch.setattr(projection, "WORTH_KEEPING", 1)
     read: list[Connection] = []
     from_database = projection._read
 
@@ -297,6 +298,31 @@ def test_the_walk_graph_is_read_by_one_process_for_all(
         with Neo4jStore.open(neo4j_5.bolt) as other:
             assert len(other.adjacency().chunks) == len(first.chunks) + 1
         assert len(read) == 2
+
+
+def test_the_walk_graph_is_read_in_answers_of_bounded_size(
+    neo4j_5: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None grows with the graph, and together they are all of it."""
+    monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
+    monkeypatch.setattr(projection, "NODES_A_READ", 7)
+    sizes: list[int] = []
+    fetch = Connection.fetch
+
+    async def measured(self: Connection, query: str, *given: Any, **options: Any) -> Any:
+        rows = await fetch(self, query, *given, **options)  # type: ignore[arg-type]
+        sizes.extend(len(value) for row in rows for value in row if isinstance(value, list))
+        return rows
+
+    with new_store(neo4j_5) as store:
+        fill(store)
+        monkeypatch.setattr(Connection, "fetch", measured)
+        found, expected = store.adjacency(), _filled().adjacency()
+    assert len(sizes) > len(expected.chunks) // 8
+    assert max(sizes) <= 8  # one node comes twice, to go on from
+    assert (found.chunks, found.entities) == (expected.chunks, expected.entities)
+    for name in ("indptr", "indices", "own_chunks"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
 @pytest.mark.parametrize("fixture", SERVERS)

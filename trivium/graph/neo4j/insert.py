@@ -1,4 +1,4 @@
-"""Putting pages in: sections, chunks and what joins them. Nothing of them is there yet."""
+"""Inserting the sections and chunks of pages and the relationships between them. None of them exist yet."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.model import PageGraph
-from trivium.graph.neo4j.batches import each
 from trivium.graph.neo4j.cypher import writing as cypher
-from trivium.graph.neo4j.nodes import (
+from trivium.graph.neo4j.transactions import in_batches
+from trivium.graph.property_graph import (
     Parameters,
     ancestors,
     chunks_by_parent,
@@ -24,9 +24,9 @@ _PARENTS_A_STATEMENT = 500
 
 @dataclass(slots=True)
 class Parts:
-    """Sections and chunks of pages as rows: ``sections`` with the uris of what they stand under, nearest first;
-    ``chunks`` by the uri of the page or section they stand under; ``chunks_above`` the uris of chunks by every
-    further section or page above; ``follows`` each chunk with the next."""
+    """Sections and chunks of pages as rows: ``sections`` with the uris of what is above them, nearest first; ``chunks``
+    by the uri of the page or section directly above; ``chunks_above`` the uris of chunks by every further section or
+    page above; ``follows`` each chunk with the next."""
 
     sections: list[tuple[Parameters, list[str]]] = field(default_factory=list)
     chunks: list[tuple[str, list[Parameters]]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Parts:
     follows: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, page: PageGraph) -> None:
-        """Take a page to pieces."""
+        """Add the sections and chunks of a page."""
         above = ancestors(page)
         self.sections += [(section_row(section), above[section.uri]) for section in page.sections]
         for parent, chunks in chunks_by_parent(page).items():
@@ -70,10 +70,9 @@ async def insert_pages(
     parts: Parts,
     entities: Mapping[str, str],
 ) -> dict[str, str]:
-    """Make entities pages (uri -> element id) and put their parts under them. Returns the element ids of the chunks
-    by uri."""
+    """Make entities (uri -> element id) pages and insert their parts. Returns the element ids of the chunks by uri."""
     rows = [{"id": entities[page.uri], **page_row(page)} for page in pages]
-    await each(transaction, cypher.SET_PAGES, "rows", rows)
+    await in_batches(transaction, cypher.SET_PAGES, "rows", rows)
     places = {page.uri: entities[page.uri] for page in pages}
     places.update(await _insert_sections(transaction, parts, places))
     return await _insert_chunks(transaction, parts, places)
@@ -83,13 +82,13 @@ async def _insert_sections(
     transaction: AsyncManagedTransaction, parts: Parts, pages: Mapping[str, str]
 ) -> dict[str, str]:
     sections = [section for section, _ in parts.sections]
-    made = dict(await each(transaction, cypher.CREATE_SECTIONS, "rows", sections))
+    made = dict(await in_batches(transaction, cypher.CREATE_SECTIONS, "rows", sections))
     places = {**pages, **made}
     links = [
         {"id": made[section["uri"]], "above": [places[uri] for uri in above]}
         for section, above in parts.sections
     ]
-    await each(transaction, cypher.LINK_SECTIONS, "rows", links)
+    await in_batches(transaction, cypher.LINK_SECTIONS, "rows", links)
     return made
 
 
@@ -97,12 +96,12 @@ async def _insert_chunks(
     transaction: AsyncManagedTransaction, parts: Parts, places: Mapping[str, str]
 ) -> dict[str, str]:
     rows = [{"id": places[parent], "chunks": chunks} for parent, chunks in parts.chunks]
-    made = dict(await each(transaction, cypher.CREATE_CHUNKS, "rows", rows, size=_PARENTS_A_STATEMENT))
+    made = dict(await in_batches(transaction, cypher.CREATE_CHUNKS, "rows", rows, size=_PARENTS_A_STATEMENT))
     above = [
         {"id": places[further], "chunks": [made[uri] for uri in chunks]}
         for further, chunks in parts.chunks_above.items()
     ]
-    await each(transaction, cypher.LINK_CHUNKS, "rows", above, size=_PARENTS_A_STATEMENT)
+    await in_batches(transaction, cypher.LINK_CHUNKS, "rows", above, size=_PARENTS_A_STATEMENT)
     follows = [[made[a], made[b]] for a, b in parts.follows]
-    await each(transaction, cypher.LINK_NEIGHBOURS, "rows", follows)
+    await in_batches(transaction, cypher.LINK_NEIGHBOURS, "rows", follows)
     return made

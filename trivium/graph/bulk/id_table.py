@@ -1,6 +1,6 @@
-"""What has to be known of every page before any citation can be resolved: numbers instead of names.
+"""Numbers instead of names, and what has to be known of every page before any citation can be resolved.
 
-Pages pass by once. Their own nodes and structure can be written at once; where a title leads is known when the last
+Pages are read once. Their own nodes and structure can be written at once; where a title leads is known when the last
 page has told its aliases. Until then citations wait as pairs of numbers, sixteen bytes each.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.model import PageGraph
-from trivium.graph.neo4j.keys import term_key
+from trivium.graph.property_graph import term_key
 
 Numbers = NDArray[np.int64]
 
@@ -40,8 +40,8 @@ class Statement:
     pages: tuple[str, ...]
 
 
-class Ledger:
-    """Numbers are given out in the order of the pages, so the same pages have the same numbers."""
+class IdTable:
+    """The numbers of nodes, given in the order of the pages, so that the same pages always get the same numbers."""
 
     def __init__(self) -> None:
         self.term_total = 0
@@ -55,12 +55,12 @@ class Ledger:
         self._terms: Counter[str] = Counter()
 
     def add(self, page: PageGraph) -> Placed:
-        """Number what a page brings, and note what it says of others."""
+        """Give numbers to the nodes of a page, and record what it says of other pages."""
         placed = Placed(
             page,
             number=self.number(page.uri),
-            sections={section.uri: self.another() for section in page.sections},
-            chunks={chunk.uri: self.another() for chunk in page.chunks},
+            sections={section.uri: self.new_id() for section in page.sections},
+            chunks={chunk.uri: self.new_id() for chunk in page.chunks},
         )
         self._pages.add(page.uri)
         for alias in dict.fromkeys(page.aliases):
@@ -81,20 +81,20 @@ class Ledger:
         """The number of a title's node."""
         known = self._titles.get(title)
         if known is None:
-            known = self._titles[title] = self.another()
+            known = self._titles[title] = self.new_id()
         return known
 
-    def another(self) -> int:
+    def new_id(self) -> int:
         """A number that no node has yet."""
         self._last += 1
         return self._last
 
-    # -- when all pages are in -------------------------------------------------------------------------------
+    # -- once all pages are read -------------------------------------------------------------------------------
 
     def aliases(self) -> Iterator[tuple[str, int, str | None, list[str]]]:
         """(alias, a number for its node, the page it leads to, the pages that claim it), by alias."""
         for alias, claimants in sorted(self._claims.items()):
-            yield alias, self.another(), self._leads(alias), claimants
+            yield alias, self.new_id(), self._leads(alias), claimants
 
     def terms(self) -> list[tuple[str, int]]:
         """(search term as the database keys it, number of chunks it occurs in), by term."""

@@ -1,0 +1,135 @@
+"""Vectors belong to texts, whatever node has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.contract.graphs import IDENTITY, codes, embed_pending, graph, unit
+from tests.fakes.memory_store import MemoryStore
+from tests.graph.neo4j.database import connected, empty, expected, found, generation
+from tests.neo4j_servers import Server
+from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.graph.neo4j import transactions, vectors, writer
+from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher.writing import SET_VECTORS
+from trivium.graph.records import Passage
+from trivium.types import EmbedderIdentity
+
+MARS = graph("Mars", [("red planet", ["Moon", "Sun"])], {"Moons": [("two moons", ["Phobos"])]})
+
+
+@pytest.fixture
+def connection(neo4j_5: Server) -> Iterator[Connection]:
+    """An empty store."""
+    with connected(neo4j_5) as connection:
+        empty(connection)
+        yield connection
+
+
+def test_vectors_are_put_once_a_text_and_the_last_one_holds(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By statements of bounded size; texts that no node has are ignored."""
+    monkeypatch.setattr(vectors, "_VECTORS_A_STATEMENT", 2)
+    oracle = MemoryStore()
+    oracle.write([MARS])
+    writer.write_pages(connection, [MARS])
+    with pytest.raises(StoreError, match="set_embedder"):
+        vectors.put_vectors(connection, ["Mars"], unit("Mars")[None])
+    oracle.set_embedder(IDENTITY)
+    vectors.set_embedder(connection, IDENTITY)
+    texts = ["Mars", "nobody's", *vectors.pending_texts(connection), "Mars"]
+    units = np.stack([unit(f"{text} {place}") for place, text in enumerate(texts)])
+    oracle.put_vectors(texts, units)
+    vectors.put_vectors(connection, texts, units)
+    assert vectors.pending_texts(connection) == []
+    assert found(connection) == expected(oracle)
+    with pytest.raises(EmbedderMismatchError, match="filled by embedder 'toy'"):
+        vectors.set_embedder(connection, EmbedderIdentity("toy", "2", 8))
+
+
+def test_sentences_are_put_once_a_passage_and_the_last_ones_hold(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By statements of bounded size, read in parts; another embedder is refused before there is any vector."""
+    monkeypatch.setattr(vectors, "_VECTORS_A_STATEMENT", 2)
+    monkeypatch.setattr(vectors, "ROWS_A_READ", 2)
+    page = graph("P", [(f"{n} of them", []) for n in range(5)])
+    oracle = MemoryStore()
+    oracle.write([page])
+    oracle.set_embedder(IDENTITY)
+    writer.write_pages(connection, [page])
+    vectors.set_embedder(connection, IDENTITY)
+    passages = vectors.pending_sentences(connection)
+    assert passages == oracle.pending_sentences()
+    before = generation(connection)
+    for store_of in (oracle.put_sentences, partial(vectors.put_sentences, connection)):
+        store_of([*passages, passages[0]], [*(codes(p.text) for p in passages), codes("")])
+    assert generation(connection) == before + 1
+    assert vectors.pending_sentences(connection) == []
+    assert found(connection) == expected(oracle)
+    with pytest.raises(EmbedderMismatchError, match="filled by embedder 'toy'"):
+        vectors.set_embedder(connection, EmbedderIdentity("toy", "2", 8))
+
+
+def test_all_vectors_of_a_call_are_kept_by_one_transaction(connection: Connection) -> None:
+    """However many there are: others see none of them or all, and the store changes once."""
+    vectors.set_embedder(connection, IDENTITY)
+    texts = [f"text {number}" for number in range(2_001)]
+    before = generation(connection)
+    vectors.put_vectors(connection, texts, np.repeat(unit("any")[None], len(texts), axis=0))
+    assert generation(connection) == before + 1
+    vectors.put_sentences(connection, [Passage(("P",), text) for text in texts], [codes("any")] * len(texts))
+    assert generation(connection) == before + 2
+    vectors.put_vectors(connection, [], np.empty((0, IDENTITY.dimension), dtype=np.float32))
+    assert generation(connection) == before + 2, "nothing to keep changes nothing"
+
+
+def test_vectors_that_break_off_leave_the_store_as_before(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though some of the statements were carried out."""
+    writer.write_pages(connection, [MARS])
+    vectors.set_embedder(connection, IDENTITY)
+    texts = vectors.pending_texts(connection)
+    before = found(connection), generation(connection)
+    monkeypatch.setattr(vectors, "_VECTORS_A_STATEMENT", 1)
+    sent: list[str] = []
+
+    async def broken(transaction: Any, query: Any, parameters: Any = None) -> Any:
+        sent.append(query)
+        if len(sent) == 3:
+            raise RuntimeError("pulled the plug")
+        return await rows(transaction, query, parameters)
+
+    monkeypatch.setattr(transactions, "rows", broken)
+    with pytest.raises(RuntimeError, match="plug"):
+        vectors.put_vectors(connection, texts, np.stack([unit(text) for text in texts]))
+    assert sent[1:] == [SET_VECTORS] * 2
+    assert (found(connection), generation(connection)) == before
+
+
+def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) -> None:
+    """The one of the old text goes; that of the new text is taken from a node that has it already. A type that the
+    name ends with changes nothing."""
+    page = graph("P", [("x", ["Io", "Io (moon)", "Nix"])])
+    oracle = MemoryStore()
+    oracle.write([page])
+    embed_pending(oracle)
+    writer.write_pages(connection, [page])
+    vectors.set_embedder(connection, IDENTITY)
+    texts = vectors.pending_texts(connection)
+    vectors.put_vectors(connection, texts, np.stack([unit(text) for text in texts]))
+    passages = vectors.pending_sentences(connection)
+    vectors.put_sentences(connection, passages, [codes(passage.text) for passage in passages])
+    types = {"Io": "moon", "Io (moon)": "moon", "Nix": "moon"}
+    assert writer.set_types(connection, types) == oracle.set_types(types) == 3
+    assert found(connection) == expected(oracle)
+    assert vectors.pending_texts(connection) == ["Nix (moon)"]
+    stored = dict(connection.read("MATCH (e:Entity) WHERE e.uri STARTS WITH 'Io' RETURN e.uri, e.embedding"))
+    assert stored["Io"] == stored["Io (moon)"]

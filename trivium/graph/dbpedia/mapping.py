@@ -1,0 +1,199 @@
+"""From statements about resources to relations and types of the store's entities."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from trivium.graph.dbpedia.names import Titles, Vocabulary, canonical
+from trivium.graph.model import RelationEdge
+from trivium.graph.records import Adjacency
+from trivium.graph.schema import page_of
+
+Rows = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Entities by row, in uri order, and for entity i the pages that mention it, as rows of entities:
+    ``pages[indptr[i]:indptr[i+1]]``, rising. A page mentions itself and what its chunks cite."""
+
+    entities: Sequence[str]
+    rows: Mapping[str, int]
+    indptr: Rows
+    pages: Rows
+
+    @classmethod
+    def of(cls, graph: Adjacency) -> Self:
+        """From the links between chunks and entities, which hold each chunk's own page as well.
+
+        Chunks of a page that is not among the entities are left out: it was loaded while the graph was read.
+        """
+        chunks, size = len(graph.chunks), len(graph.entities)
+        own = np.array([graph.entity_rows.get(page_of(uri), -1) for uri in graph.chunks], dtype=np.int32)
+        page = np.repeat(own, np.diff(graph.indptr[: chunks + 1]))
+        entity = graph.indices[: graph.indptr[chunks]] - chunks
+        known = page >= 0
+        page, entity = page[known], entity[known]
+        table = csr_array((np.ones(len(page), dtype=np.int32), (entity, page)), shape=(size, size))
+        table.sum_duplicates()
+        table.sort_indices()
+        return cls(
+            graph.entities, graph.entity_rows, table.indptr.astype(np.int32), table.indices.astype(np.int32)
+        )
+
+    def together(self, one: int, other: int) -> Rows:
+        """The pages that mention both entities, rising."""
+        few, many = self._pages(one), self._pages(other)
+        if len(few) > len(many):
+            few, many = many, few
+        if not len(few):
+            return few
+        places = np.searchsorted(many, few)
+        # A place behind the end belongs to a page later than all of them, which the last one cannot equal.
+        shared: Rows = few[many[np.minimum(places, len(many) - 1)] == few]
+        return shared
+
+    def _pages(self, row: int) -> Rows:
+        return self.pages[self.indptr[row] : self.indptr[row + 1]]
+
+
+class Resources:
+    """Which entity (by row) a resource is.
+
+    A resource whose Wikipedia page is known from ``foaf:isPrimaryTopicOf`` is the entity of that page's title, or
+    none; one without such a statement is the entity whose title is its local name. ``rows`` maps titles and
+    aliases (as uris) to entities. Of several pages the first in uri order that the store has counts, so that
+    the order of the statements does not matter.
+    """
+
+    def __init__(self, rows: Mapping[str, int], titles: Titles) -> None:
+        self._rows = rows
+        self._titles = titles
+        self._linked: dict[str, int | None] = {}
+        # Dumps are sorted by subject, and countries are everybody's object.
+        self._named = lru_cache(maxsize=1 << 16)(self._look_up)
+
+    def link(self, resource: str, page: str) -> None:
+        """A resource is the primary topic of a page."""
+        title = self._titles.of_page(page)
+        if title is None:
+            return
+        key = canonical(resource)
+        row, known = self._rows.get(title), self._linked.get(key)
+        if row is not None:
+            self._linked[key] = row if known is None else min(row, known)
+        elif known is None and self._named(resource) is not None:
+            # Remembered only where the name would mislead, which keeps this as small as the store.
+            self._linked[key] = None
+
+    def entity(self, resource: str) -> int | None:
+        """The row of the entity, None where the store has none for the resource."""
+        key = canonical(resource)
+        return self._linked[key] if key in self._linked else self._named(resource)
+
+    def _look_up(self, resource: str) -> int | None:
+        title = self._titles.of_resource(resource)
+        return None if title is None else self._rows.get(title)
+
+
+class Kinds:
+    """Collects the classes of entities (by row) and the hierarchy of classes, and chooses.
+
+    A class above another class of the same entity is out. Of those that remain, also when the data hold no
+    hierarchy, the one that the fewest entities of the store have is taken: what is rare says most. Ties go to
+    the type that comes first in the alphabet.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._names: dict[str, str] = {}
+        self._kinds: defaultdict[int, set[str]] = defaultdict(set)
+        self._parents: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, row: int, kind: str) -> None:
+        """An entity is an instance of a class; classes outside the allow-list are passed over."""
+        if self._takes(kind):
+            self._kinds[row].add(sys.intern(kind))
+
+    def place(self, kind: str, parent: str) -> None:
+        """A class is below another."""
+        if kind != parent and self._takes(kind) and self._takes(parent):
+            self._parents[kind].add(parent)
+
+    def choose(self) -> Mapping[int, str]:
+        """Entity -> type as people say it, by row."""
+        frequency = Counter(kind for kinds in self._kinds.values() for kind in kinds)
+        above = {kind: self._above(kind) for kind in frequency}
+        chosen = {}
+        for row, kinds in sorted(self._kinds.items()):
+            # Classes that are each above the other leave nothing over; then they all count.
+            lowest = kinds - {parent for kind in kinds for parent in above[kind]} or kinds
+            _, name, _ = min((frequency[kind], self._names[kind], kind) for kind in lowest)
+            chosen[row] = name
+        return chosen
+
+    def _above(self, kind: str) -> set[str]:
+        """Every class above a class, itself not."""
+        found: set[str] = set()
+        waiting = [kind]
+        while waiting:
+            fresh = self._parents.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting.extend(fresh)
+        return found - {kind}
+
+    def _takes(self, kind: str) -> bool:
+        """Whether the class counts; its name is worked out once."""
+        if kind not in self._names:
+            name = self._vocabulary.type(kind)
+            if name is None:
+                return False
+            self._names[kind] = name
+        return True
+
+
+class Relations:
+    """Collects relations between entities (rows of ``mentions``) and gives them out page by page."""
+
+    def __init__(self, mentions: Mentions, vocabulary: Vocabulary) -> None:
+        self._mentions = mentions
+        self._vocabulary = vocabulary
+        self._types: dict[str, str | None] = {}
+        self._found: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
+
+    def type(self, predicate: str) -> str | None:
+        """The type of relation a predicate states, None when it states none."""
+        if predicate not in self._types:
+            self._types[predicate] = self._vocabulary.relation(predicate)
+        return self._types[predicate]
+
+    def add(self, source: int, type: str, target: int) -> None:
+        """Take a relation, unless it leads to itself or no document mentions both ends."""
+        pair = (source, target)
+        if source != target and (pair in self._found or len(self._mentions.together(source, target))):
+            self._found[pair].add(type)
+
+    def __len__(self) -> int:
+        return sum(len(types) for types in self._found.values())
+
+    def by_page(self) -> Iterator[tuple[str, list[RelationEdge]]]:
+        """(page, the relations it bears witness to), pages by uri, relations by source, target and type."""
+        uris = self._mentions.entities
+        edges: list[RelationEdge] = []
+        pages: defaultdict[int, list[int]] = defaultdict(list)
+        for (source, target), types in sorted(self._found.items()):
+            numbers = range(len(edges), len(edges) + len(types))
+            edges.extend(RelationEdge(uris[source], type, uris[target]) for type in sorted(types))
+            for page in self._mentions.together(source, target).tolist():
+                pages[page].extend(numbers)
+        for page in sorted(pages):
+            yield uris[page], [edges[number] for number in pages[page]]

@@ -1,0 +1,109 @@
+"""Queries that go through the whole store, some nodes at a time, so that no answer grows with it.
+
+Each is asked by :meth:`trivium.graph.neo4j.connection.Connection.batches`: for the nodes from the key ``$after`` on, at
+most ``$limit`` of them, in the order of an index. The key comes last in a row. The rows come as one list, which the
+driver reads many times as fast as rows.
+"""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+# -- texts without a vector --------------------------------------------------------------------------------------
+
+PENDING_CHUNKS: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after AND c.embedding IS NULL
+WITH c ORDER BY c.uri LIMIT $limit
+MATCH (c)-[:is_chunk_of]->(p:Page)
+WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
+"""
+
+# Chunks of whose sentences nothing is known yet. Those known to have none have the empty string.
+PENDING_SENTENCES: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after AND c.sentences IS NULL
+WITH c ORDER BY c.uri LIMIT $limit
+MATCH (c)-[:is_chunk_of]->(p:Page)
+WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
+"""
+
+PENDING_PAGES: LiteralString = """
+MATCH (p:Page) WHERE p.uri >= $after AND p.embedding IS NULL
+WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.text, p.uri])
+"""
+
+PENDING_SECTIONS: LiteralString = """
+MATCH (s:SubChapter) WHERE s.uri >= $after AND s.embedding IS NULL
+WITH s ORDER BY s.uri LIMIT $limit
+MATCH (s)-[:is_subchapter_of]->(p:Page)
+WITH p, s ORDER BY s.uri RETURN collect([p.uri, s.position, s.uri])
+"""
+
+PENDING_ENTITIES: LiteralString = """
+MATCH (e:Entity) WHERE e.uri >= $after AND e.embedding IS NULL
+WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.text, e.uri])
+"""
+
+PENDING_TYPES: LiteralString = """
+MATCH (t:RelationType) WHERE t.type >= $after AND t.embedding IS NULL
+WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.type])
+"""
+
+# -- pages as they were written ----------------------------------------------------------------------------------
+
+PAGES: LiteralString = """
+MATCH (p:Page) WHERE p.uri >= $after
+WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.source, p.revision, p.content_hash, p.uri])
+"""
+
+# The one query that is asked for given pages.
+PAGE_GRAPHS: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []),
+  coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, []),
+  COLLECT {
+    MATCH (p)<-[:is_subchapter_of]-(s:SubChapter)<-[:has_subchapter]-(parent)
+    RETURN [s.uri, parent.uri, s.level, s.position]
+  },
+  COLLECT {
+    MATCH (p)<-[:is_chunk_of]-(c:Chunk)<-[:has_chunk]-(parent)
+    RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
+            coalesce(c.citations, []), coalesce(c.search_terms, ''), c.heading_count]
+  }
+"""
+
+TYPES: LiteralString = """
+MATCH (e:Entity) WHERE e.uri >= $after AND e.type IS NOT NULL
+WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.type, e.uri])
+"""
+
+# -- names and places --------------------------------------------------------------------------------------------
+
+# Pages with the aliases that stand for them.
+NAMES: LiteralString = """
+MATCH (p:Page) WHERE p.uri >= $after
+WITH p ORDER BY p.uri LIMIT $limit
+RETURN collect([[(p)<-[:alias_of]-(a:Alias) WHERE a.leads_to = p.uri | a.uri], p.uri])
+"""
+
+CHUNK_POSITIONS: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after
+WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.position, c.uri])
+"""
+
+# -- the graph of the walk ---------------------------------------------------------------------------------------
+
+# Numbers of nodes hold as long as the nodes do. id() has no successor that is a number, so the version of Cypher that has
+# it is named.
+NUMBERED_ENTITIES: LiteralString = """
+CYPHER 5
+MATCH (e:Entity) WHERE e.uri >= $after
+WITH e ORDER BY e.uri LIMIT $limit
+RETURN collect([id(e), e.uri])
+"""
+
+CITATIONS: LiteralString = """
+CYPHER 5
+MATCH (c:Chunk) WHERE c.uri >= $after
+WITH c ORDER BY c.uri LIMIT $limit
+RETURN collect([[(c)-[:cites]->(e) | id(e)], c.uri])
+"""

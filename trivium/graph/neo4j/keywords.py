@@ -1,0 +1,97 @@
+"""Keyword search: candidates from the full-text index, exact counts and corpus statistics from the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from trivium.graph.neo4j.cache import ChunkTerms, StoreCache
+from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.cypher import searching as cypher
+from trivium.graph.neo4j.cypher.schema import WORD_INDEX
+from trivium.graph.occurrences import count_terms
+from trivium.graph.property_graph import term_key
+from trivium.graph.records import TermCounts, TermStatistics, rank_key
+
+MAX_CLAUSES = 1024
+"""Terms a full-text query may have; further ones are left out."""
+_NO_TERMS = ChunkTerms("", "")
+
+
+def any_of(terms: Sequence[str]) -> str:
+    """A full-text query for chunks that contain some of the terms; empty when none of them can be in the index.
+
+    Between quotation marks only quotation marks and backslashes have a meaning. The index splits at white space, so no
+    term in it contains any.
+
+    >>> any_of(["red", 'say "no"', "*", 'a"b', "red"])
+    '"red" "*" "a\\\\"b"'
+    """
+    single = [term for term in dict.fromkeys(terms) if term.split() == [term]]
+    return " ".join(f'"{_escaped(term)}"' for term in single[:MAX_CLAUSES])
+
+
+def _escaped(term: str) -> str:
+    return term.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def keyword_search(connection: Connection, cache: StoreCache, terms: Sequence[str], k: int) -> list[str]:
+    """Uris of about the k best chunks by the server's BM25, best first. One round trip, which also fetches what
+    :func:`term_counts` and :func:`term_statistics` need of them."""
+    query = any_of(terms)
+    if not query or k <= 0:
+        return []
+    content = cache.state(connection).content_key
+    keys = {term_key(term): term for term in terms}
+    asked = {"index": WORD_INDEX, "query": query, "count": k, "terms": list(keys)}
+    hits, frequencies = connection.read(cypher.KEYWORD_SEARCH, asked)[0]
+    cache.terms.put(content, {uri: _chunk_terms(*found) for uri, _, *found in hits})
+    cache.frequencies.put(content, _with_zeros(keys.values(), frequencies, keys))
+    return [uri for uri, *_ in sorted(hits, key=lambda hit: rank_key(hit[1], hit[0]))]
+
+
+def term_counts(
+    connection: Connection, cache: StoreCache, chunks: Sequence[str], terms: Sequence[str]
+) -> TermCounts:
+    """How often terms occur in the texts and headings of chunks; nothing occurs in an unknown one."""
+    content = cache.state(connection).content_key
+    wanted = dict.fromkeys(chunks)
+    known = cache.terms.find(content, wanted)
+    missing = [uri for uri in wanted if uri not in known]
+    if missing:
+        found = connection.read(cypher.SEARCH_TERMS, {"chunks": missing})[0][0]
+        fresh: dict[str, ChunkTerms | None] = dict.fromkeys(missing)
+        fresh |= {uri: _chunk_terms(*rest) for uri, *rest in found}
+        cache.terms.put(content, fresh)
+        known |= fresh
+    held = [known[uri] or _NO_TERMS for uri in chunks]
+    return count_terms([each.text for each in held], [each.headings for each in held], terms)
+
+
+def term_statistics(connection: Connection, cache: StoreCache, terms: Sequence[str]) -> TermStatistics:
+    """How many chunks there are, how long, and how many contain each term."""
+    state = cache.state(connection)
+    known = cache.frequencies.find(state.content_key, dict.fromkeys(terms))
+    missing = {term_key(term): term for term in terms if term not in known}
+    if missing:
+        found = connection.read(cypher.DOCUMENT_FREQUENCIES, {"terms": list(missing)})[0][0]
+        fresh = _with_zeros(missing.values(), found, missing)
+        cache.frequencies.put(state.content_key, fresh)
+        known |= fresh
+    mean = state.term_total / state.chunks if state.chunks else 0.0
+    frequency = np.array([known[term] for term in terms], dtype=np.float64)
+    return TermStatistics(state.chunks, mean, frequency)
+
+
+def _with_zeros(
+    terms: Iterable[str], found: Iterable[tuple[str, int]], terms_by_key: dict[str, str]
+) -> dict[str, int]:
+    """term -> in how many chunks it occurs, 0 where the server knows none."""
+    return dict.fromkeys(terms, 0) | {terms_by_key[key]: frequency for key, frequency in found}
+
+
+def _chunk_terms(search_terms: str, heading_count: int) -> ChunkTerms:
+    """From the server's one string, which has the terms of the headings first."""
+    terms = search_terms.split()
+    return ChunkTerms(" ".join(terms[:heading_count]), " ".join(terms[heading_count:]))

@@ -1,0 +1,261 @@
+"""A change, and what follows from it: what titles stand for, which relations there are, in how many chunks terms occur.
+
+A page's own title stands for itself; of several pages that claim an alias the one with the lowest uri holds it; any
+other title stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neo4j import AsyncManagedTransaction
+
+from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.neo4j.cypher import writing as cypher
+from trivium.graph.neo4j.transactions import in_batches
+from trivium.graph.property_graph import Parameters, names_of, statement_row, term_key, type_row
+from trivium.graph.schema import mirror_type
+
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one call changes. ``loaded`` are pages to be stored; those named in ``replaced`` are stored already and are
+    replaced. ``removed`` are pages to be removed, with the aliases they claimed. ``claims`` are new aliases of stored or
+    loaded pages, ``relations`` further relations of stored pages."""
+
+    loaded: Mapping[str, PageGraph] = field(default_factory=dict)
+    replaced: Sequence[str] = ()
+    removed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    claims: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    relations: Mapping[str, Sequence[RelationEdge]] = field(default_factory=dict)
+
+    @property
+    def added(self) -> list[str]:
+        """Loaded pages that are not stored yet."""
+        replaced = set(self.replaced)
+        return [uri for uri in self.loaded if uri not in replaced]
+
+    @property
+    def emptied(self) -> list[str]:
+        """Pages whose present sections and chunks are deleted."""
+        return [*self.replaced, *self.removed]
+
+
+def fresh_claims(
+    claims: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """page -> the aliases it has not claimed yet, of the pages in ``known`` (page -> claimed aliases)."""
+    fresh: dict[str, list[str]] = {}
+    for page, aliases in claims.items():
+        if page in known:
+            old = set(known[page])
+            new = [alias for alias in dict.fromkeys(aliases) if alias not in old]
+            if new:
+                fresh[page] = new
+    return fresh
+
+
+# -- titles ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Titles:
+    """What titles stand for before a change and after it. ``moved`` are the titles for which that differs, with both;
+    ``rows`` what to write of aliases; ``unclaimed`` the aliases that no page claims any more. Other titles have to be
+    looked up with :meth:`learn` before they are resolved."""
+
+    moved: dict[str, tuple[str, str]] = field(default_factory=dict)
+    rows: list[Parameters] = field(default_factory=list)
+    unclaimed: list[str] = field(default_factory=list)
+    _leads: dict[str, str] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+
+    async def learn(self, transaction: AsyncManagedTransaction, titles: Iterable[str]) -> None:
+        """Look up what titles stand for."""
+        new = [title for title in dict.fromkeys(titles) if title not in self._asked]
+        self._asked.update(new)
+        self._leads.update(dict(await in_batches(transaction, cypher.LEADS, "titles", new)))
+
+    def old(self, title: str) -> str:
+        """What a title stood for."""
+        moved = self.moved.get(title)
+        return self._leads.get(title, title) if moved is None else moved[0]
+
+    def new(self, title: str) -> str:
+        """What a title stands for now."""
+        moved = self.moved.get(title)
+        return self._leads.get(title, title) if moved is None else moved[1]
+
+
+async def reconcile_titles(
+    transaction: AsyncManagedTransaction,
+    *,
+    added: Collection[str],
+    removed: Mapping[str, Iterable[str]],
+    claims: Mapping[str, Iterable[str]],
+) -> Titles:
+    """What changes for the titles of ``added`` pages, of ``removed`` pages with their aliases, and of new ``claims``
+    (page -> aliases)."""
+    claimants: dict[str, list[str]] = {}
+    for page, aliases in claims.items():
+        for alias in aliases:
+            claimants.setdefault(alias, []).append(page)
+    gone = [title for page, aliases in removed.items() for title in (page, *aliases)]
+    asked = list(dict.fromkeys([*added, *gone, *claimants]))
+    titles = Titles()
+    for title, is_page, leads_to, claimed_by in await in_batches(
+        transaction, cypher.TITLE_CLAIMS, "titles", asked
+    ):
+        own = (is_page and title not in removed) or title in added
+        left = [page for page in claimed_by if page not in removed]
+        new = claimants.get(title, [])
+        leads = None if own else min([*left, *new], default=None)
+        before = title if leads_to is None else leads_to
+        after = title if leads is None else leads
+        if before != after:
+            titles.moved[title] = (before, after)
+        if new or (left and leads != leads_to):
+            name, short_name = names_of(title)
+            titles.rows.append(
+                {"uri": title, "name": name, "short_name": short_name, "leads_to": leads, "pages": new}
+            )
+        elif claimed_by and not left:
+            titles.unclaimed.append(title)
+    return titles
+
+
+# -- relations ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """``withdrawn`` and ``stated``: edge (source, type, target) -> the pages that no longer state it, or state it from
+    now on. ``types`` are the relation types to be created."""
+
+    withdrawn: Mapping[Triple, list[str]] = field(default_factory=dict)
+    stated: Mapping[Triple, list[str]] = field(default_factory=dict)
+    types: list[Parameters] = field(default_factory=list)
+
+    @property
+    def entities(self) -> dict[str, None]:
+        """Both ends of the edges that are stated, in a fixed order."""
+        return dict.fromkeys(end for source, _, target in self.stated for end in (source, target))
+
+    @property
+    def released(self) -> dict[str, None]:
+        """Both ends of the edges that are withdrawn, in a fixed order."""
+        return dict.fromkeys(end for source, _, target in self.withdrawn for end in (source, target))
+
+
+async def read_statements(
+    transaction: AsyncManagedTransaction, pages: Iterable[str]
+) -> dict[str, list[RelationEdge]]:
+    """page -> its relations as stated, of the pages that are stored."""
+    found = await in_batches(transaction, cypher.STATEMENTS, "uris", list(dict.fromkeys(pages)))
+    return {
+        page: [RelationEdge(*edge) for edge in zip(sources, types, targets, strict=True)]
+        for page, sources, types, targets in found
+    }
+
+
+async def reconcile_statements(
+    transaction: AsyncManagedTransaction, change: Change, titles: Titles
+) -> Statements:
+    """The edges that are added and taken away, by comparing what pages state before and after: every page whose
+    statements change, or name a title that stands for something else from now on."""
+    moved = list(dict.fromkeys(old for old, _ in titles.moved.values()))
+    about = await in_batches(transaction, cypher.STATING_ABOUT, "uris", moved)
+    pages = [*change.emptied, *change.relations, *(page for (page,) in about)]
+    before = await read_statements(transaction, sorted(set(pages)))
+    after = {page: edges for page, edges in before.items() if page not in change.removed}
+    after.update((page, list(graph.relations)) for page, graph in change.loaded.items())
+    for page, more in change.relations.items():
+        after[page] = [*after[page], *more]
+    every = (edge for side in (before, after) for edges in side.values() for edge in edges)
+    await titles.learn(transaction, (title for edge in every for title in (edge.source, edge.target)))
+    old = {
+        ((titles.old(edge.source), edge.type, titles.old(edge.target)), page)
+        for page, edges in before.items()
+        for edge in edges
+    }
+    new = {
+        ((titles.new(edge.source), edge.type, titles.new(edge.target)), page)
+        for page, edges in after.items()
+        for edge in edges
+    }
+    stated = _by_triple(new - old)
+    kinds = sorted({kind for _, kind, _ in stated})
+    known = {kind for (kind,) in await in_batches(transaction, cypher.KNOWN_TYPES, "types", kinds)}
+    return Statements(_by_triple(old - new), stated, [type_row(kind) for kind in kinds if kind not in known])
+
+
+async def withdraw(transaction: AsyncManagedTransaction, statements: Statements) -> None:
+    """Remove pages from the edges they no longer state, and delete edges that no page states."""
+    rows = [
+        {"source": source, "type": kind, "target": target, "mirror": mirror_type(kind), "pages": pages}
+        for (source, kind, target), pages in statements.withdrawn.items()
+    ]
+    await in_batches(transaction, cypher.WITHDRAW, "rows", rows)
+
+
+async def state_relations(
+    transaction: AsyncManagedTransaction, change: Change, statements: Statements, entities: Mapping[str, str]
+) -> None:
+    """Add to edges the pages that state them, and create those that are missing. ``entities``: uri -> element id."""
+    await in_batches(transaction, cypher.CREATE_TYPES, "rows", statements.types)
+    rows = [
+        {
+            "source": entities[source],
+            "type": kind,
+            "target": entities[target],
+            "mirror": mirror_type(kind),
+            "pages": pages,
+        }
+        for (source, kind, target), pages in statements.stated.items()
+    ]
+    await in_batches(transaction, cypher.STATE, "rows", rows)
+    noted = [statement_row(page, edges) for page, edges in change.relations.items()]
+    await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted)
+
+
+def _by_triple(pairs: Iterable[tuple[Triple, str]]) -> dict[Triple, list[str]]:
+    found: dict[Triple, list[str]] = {}
+    for triple, page in sorted(pairs):
+        found.setdefault(triple, []).append(page)
+    return found
+
+
+# -- search terms ------------------------------------------------------------------------------------------------
+
+
+class TermChanges:
+    """Changes of document frequencies, and of the number of terms of all chunks, within one transaction."""
+
+    def __init__(self) -> None:
+        self._changes: Counter[str] = Counter()
+        self.total = 0
+
+    def add(self, chunks: Iterable[str]) -> None:
+        """Chunks with these search terms (joined by spaces) were inserted."""
+        for chunk in chunks:
+            terms = chunk.split()
+            self._changes.update(set(terms))
+            self.total += len(terms)
+
+    def remove(self, chunks: Iterable[str]) -> None:
+        """Chunks with these search terms were deleted."""
+        for chunk in chunks:
+            terms = chunk.split()
+            self._changes.subtract(set(terms))
+            self.total -= len(terms)
+
+    async def apply(self, transaction: AsyncManagedTransaction) -> None:
+        """Write the changes, in a fixed order."""
+        changes = sorted((term_key(term), change) for term, change in self._changes.items() if change != 0)
+        await in_batches(transaction, cypher.COUNT_TERMS, "rows", changes)
+        fewer = [term for term, change in changes if change < 0]
+        await in_batches(transaction, cypher.DROP_TERMS, "terms", fewer)

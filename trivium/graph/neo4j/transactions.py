@@ -1,0 +1,51 @@
+"""What every writing transaction does: take the store's lock, run statements in batches, begin a new version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, LiteralString
+
+from neo4j import AsyncManagedTransaction
+
+from trivium.common.iteration import batched
+from trivium.errors import StoreFormatError
+from trivium.graph.neo4j.connection import Rows, rows
+from trivium.graph.neo4j.cypher import writing as cypher
+
+ROWS_A_STATEMENT = 5_000
+
+
+async def lock(transaction: AsyncManagedTransaction) -> bool:
+    """Wait until no other transaction writes; whether the store has an embedder. The lock ends with the transaction.
+
+    Raises StoreFormatError when the database is no longer a store.
+    """
+    found = await rows(transaction, cypher.LOCK)
+    if not found:
+        raise StoreFormatError("the database is no store of Trivium any more: its Trivium node is gone")
+    return bool(found[0][0])
+
+
+async def in_batches(
+    transaction: AsyncManagedTransaction,
+    query: LiteralString,
+    name: str,
+    items: Sequence[Any],
+    *,
+    size: int = ROWS_A_STATEMENT,
+    **others: Any,
+) -> Rows:
+    """The rows of a query that takes a list as its parameter ``name``, run with ``size`` of the items at a time. Without
+    items it is not run."""
+    found: Rows = []
+    for part in batched(items, size):
+        found += await rows(transaction, query, {name: part, **others})
+    return found
+
+
+async def next_version(
+    transaction: AsyncManagedTransaction, terms: int = 0, *, vectors_only: bool = False
+) -> None:
+    """Begin a new version of the store, so that readers drop what they cached of an earlier one. With ``vectors_only``
+    cached links and words stay valid. ``terms`` is how many search terms the chunks have more than before."""
+    await rows(transaction, cypher.NEXT_VERSION, {"terms": terms, "vectors_only": vectors_only})

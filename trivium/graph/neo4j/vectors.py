@@ -1,0 +1,226 @@
+"""Vectors of texts and of sentences: whose they are, which are missing, writing and reading them.
+
+A vector belongs to a text: every node that has the text (by its hash) has the vector. A node that is created takes the
+vector of another node with its text, and a chunk takes those of its sentences likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import LiteralString, TypeVar
+
+import numpy as np
+from neo4j import AsyncManagedTransaction
+
+from trivium.common.iteration import batched
+from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.graph.neo4j.cache import StoreCache
+from trivium.graph.neo4j.connection import Connection, Rows, rows
+from trivium.graph.neo4j.cypher import reading, scanning, writing
+from trivium.graph.neo4j.transactions import in_batches, lock, next_version
+from trivium.graph.property_graph import decode_sentences, encode_sentences
+from trivium.graph.records import Codes, Passage, SentenceVectors, Vectors
+from trivium.graph.schema import Label, embedding_text, headings_of, section_of
+from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
+from trivium.types import EmbedderIdentity
+
+_VECTORS_A_STATEMENT = 500
+_VECTORS_A_READ = 2_000
+"""Vectors, or chunks with those of their sentences, in one answer: a few megabytes."""
+ROWS_A_READ = 20_000
+_RELATION = "relation type"
+
+Kept = TypeVar("Kept")
+
+# -- the embedder ------------------------------------------------------------------------------------------------
+
+
+def read_embedder(connection: Connection) -> EmbedderIdentity | None:
+    """Which embedder filled the store."""
+    return _identity(connection.read(writing.READ_EMBEDDER))
+
+
+def set_embedder(connection: Connection, identity: EmbedderIdentity) -> None:
+    """Give the store to an embedder. Raises EmbedderMismatchError if another one filled it."""
+
+    async def write(transaction: AsyncManagedTransaction) -> None:
+        await lock(transaction)
+        known = _identity(await rows(transaction, writing.READ_EMBEDDER))
+        if known == identity:
+            return
+        if known is not None and (await rows(transaction, writing.ANY_VECTOR))[0][0]:
+            raise EmbedderMismatchError(
+                f"the store was filled by embedder {known.name!r} (version {known.version}, {known.dimension} "
+                f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
+                f"{identity.dimension} dimensions); use {known.name!r}, or build another store"
+            )
+        await rows(
+            transaction,
+            writing.SET_EMBEDDER,
+            {"name": identity.name, "version": identity.version, "dimension": identity.dimension},
+        )
+        await next_version(transaction, vectors_only=True)
+
+    connection.write(write)
+
+
+def _identity(found: Rows) -> EmbedderIdentity | None:
+    return EmbedderIdentity(*found[0]) if found else None
+
+
+# -- what is missing ---------------------------------------------------------------------------------------------
+
+
+def pending_texts(connection: Connection) -> list[str]:
+    """Distinct texts without a vector, in a fixed order: chunks by page and position, pages by uri, sections
+    by page and position, entities by uri, relation types."""
+    chunks = _pending_chunks(connection, scanning.PENDING_CHUNKS)
+    texts = [embedding_text(headings_of(section), text) for section, text in chunks]
+    pages = _pending(connection, scanning.PENDING_PAGES)
+    texts += [text for text, _ in sorted(pages, key=itemgetter(1))]
+    texts += [uri for _, _, uri in sorted(_pending(connection, scanning.PENDING_SECTIONS))]
+    entities = _pending(connection, scanning.PENDING_ENTITIES)
+    texts += [text for text, _ in sorted(entities, key=itemgetter(1))]
+    texts += sorted(kind for (kind,) in _pending(connection, scanning.PENDING_TYPES))
+    return list(dict.fromkeys(texts))
+
+
+def pending_sentences(connection: Connection) -> list[Passage]:
+    """Distinct passages whose chunks have no property for sentences yet, by page and position."""
+    chunks = _pending_chunks(connection, scanning.PENDING_SENTENCES)
+    return list(dict.fromkeys(Passage(tuple(headings_of(section)), text) for section, text in chunks))
+
+
+def _pending_chunks(connection: Connection, query: LiteralString) -> list[tuple[str, str]]:
+    """(the section or page directly above, text) of chunks, by page and position. Rows of the query are page,
+    position, text, uri."""
+    chunks = sorted(_pending(connection, query), key=itemgetter(0, 1))
+    return [(section_of(uri), text) for _, _, text, uri in chunks]
+
+
+def _pending(connection: Connection, query: LiteralString) -> Rows:
+    """All rows of a query, read some at a time."""
+    return [row for part in connection.batches(query, ROWS_A_READ) for row in part]
+
+
+# -- writing -----------------------------------------------------------------------------------------------------
+
+
+def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
+    """Keep vectors of texts that some node has; others are ignored. One transaction, which the server holds in its
+    memory: a few thousand texts a call are a good size."""
+    identity = read_embedder(connection)
+    if identity is None:
+        raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
+    check_vectors(vectors, len(texts), identity.dimension)
+    last = {text_hash(text): row for row, text in enumerate(texts)}
+    _put(connection, keep_vectors, {key: vectors[row].tolist() for key, row in sorted(last.items())})
+
+
+def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
+    """Keep the vectors of the sentences of passages that some chunk has; others are ignored. One transaction, as for
+    :func:`put_vectors`."""
+    identity = read_embedder(connection)
+    if identity is None:
+        raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
+    check_codes(codes, len(passages), identity.dimension)
+    last = {
+        text_hash(embedding_text(passage.headings, passage.text)): one
+        for passage, one in zip(passages, codes, strict=True)
+    }
+    _put(connection, keep_sentences, {key: encode_sentences(last[key]) for key in sorted(last)})
+
+
+def _put(
+    connection: Connection,
+    keep: Callable[[AsyncManagedTransaction, Mapping[str, Kept]], Awaitable[None]],
+    found: Mapping[str, Kept],
+) -> None:
+    async def write(transaction: AsyncManagedTransaction) -> None:
+        await lock(transaction)
+        await keep(transaction, found)
+        await next_version(transaction, vectors_only=True)
+
+    if found:
+        connection.write(write)
+
+
+async def find_vectors(
+    transaction: AsyncManagedTransaction, hashes: Iterable[str]
+) -> dict[str, Sequence[float]]:
+    """text hash -> vector, of the texts that some node has a vector of."""
+    found = await in_batches(transaction, writing.FIND_VECTORS, "hashes", list(dict.fromkeys(hashes)))
+    return {text: vector for text, vector in found if vector is not None}
+
+
+async def keep_vectors(transaction: AsyncManagedTransaction, vectors: Mapping[str, Sequence[float]]) -> None:
+    """Give every node that has one of these texts (by hash) its vector."""
+    listed = [{"hash": text, "vector": vector} for text, vector in vectors.items()]
+    await in_batches(transaction, writing.SET_VECTORS, "rows", listed, size=_VECTORS_A_STATEMENT)
+
+
+async def find_sentences(transaction: AsyncManagedTransaction, hashes: Iterable[str]) -> dict[str, str]:
+    """text hash -> vectors of the sentences as a chunk has them, of the texts of which they are known."""
+    return dict(await in_batches(transaction, writing.FIND_SENTENCES, "hashes", list(dict.fromkeys(hashes))))
+
+
+async def keep_sentences(transaction: AsyncManagedTransaction, sentences: Mapping[str, str]) -> None:
+    """Give every chunk that has one of these texts (by hash) the vectors of its sentences."""
+    listed = [{"hash": text, "sentences": vectors} for text, vectors in sentences.items()]
+    await in_batches(transaction, writing.SET_SENTENCES, "rows", listed, size=_VECTORS_A_STATEMENT)
+
+
+# -- reading, through the cache ----------------------------------------------------------------------------------
+
+
+def vectors(connection: Connection, cache: StoreCache, label: Label, uris: Sequence[str]) -> Vectors:
+    """Embeddings (n x d) of nodes; a row of NaN where the node is unknown or has none."""
+    return _vectors(connection, cache, label, reading.vectors(label), uris)
+
+
+def relation_vectors(connection: Connection, cache: StoreCache, types: Sequence[str]) -> Vectors:
+    """Embeddings of relation types (n x d), NaN rows where unknown."""
+    return _vectors(connection, cache, _RELATION, reading.RELATION_VECTORS, types)
+
+
+def sentence_vectors(connection: Connection, cache: StoreCache, chunks: Sequence[str]) -> SentenceVectors:
+    """Vectors of the sentences of chunks, in the order asked."""
+    state = cache.state(connection)
+    wanted = dict.fromkeys(chunks)
+    known = cache.sentences.find(state.key, wanted)
+    missing = [uri for uri in wanted if uri not in known]
+    if missing and state.dimension:
+        found = _read(connection, reading.SENTENCES, missing)
+        fresh = dict.fromkeys(missing, b"") | {uri: decode_sentences(text) for uri, text in found}
+        # If another embedder has just taken the store over, what was read may be of another dimension.
+        fresh = {uri: data if len(data) % state.dimension == 0 else b"" for uri, data in fresh.items()}
+        cache.sentences.put(state.key, fresh)
+        known |= fresh
+    return join_codes([known.get(uri, b"") for uri in chunks], state.dimension)
+
+
+def _vectors(
+    connection: Connection, cache: StoreCache, kind: str, query: LiteralString, keys: Sequence[str]
+) -> Vectors:
+    state = cache.state(connection)
+    wanted = dict.fromkeys(keys)
+    known = cache.vectors.find(state.key, ((kind, key) for key in wanted))
+    missing = [key for key in wanted if (kind, key) not in known]
+    if missing and state.dimension:
+        found = {key: np.array(values, dtype=np.float32) for key, values in _read(connection, query, missing)}
+        fresh = {(kind, key): found.get(key) for key in missing}
+        cache.vectors.put(state.key, fresh)
+        known |= fresh
+    gathered = np.full((len(keys), state.dimension), np.nan, dtype=np.float32)
+    for row, key in enumerate(keys):
+        vector = known.get((kind, key))
+        if vector is not None and len(vector) == state.dimension:
+            gathered[row] = vector
+    return gathered
+
+
+def _read(connection: Connection, query: LiteralString, keys: Sequence[str]) -> Rows:
+    """(key, value) of the keys that have one, from several queries at once where there are many keys."""
+    asked = [{"keys": part} for part in batched(keys, _VECTORS_A_READ)]
+    return [row for part in connection.read_at_once([query] * len(asked), asked) for row in part[0][0]]
