@@ -27,6 +27,7 @@ from rich.console import Console
 
 import trivium
 from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import Ranking
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
@@ -85,7 +86,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
         sets = []
         for file in given.questions:
             questions = read_questions(file)
-            traced = engine.trace(questions)
+            traced = Evaluator(engine.searcher).trace(questions)
             if not traced.questions:
                 console.print(f"\n{file.stem}: none of {len(questions)} questions has its gold in this store")
                 continue

@@ -68,6 +68,13 @@ class Settings(BaseSettings):
     workers: Positive | None = None
     """Threads and processes at work; None means as many as there are cores."""
 
+    retrievers: dict[str, Any] = Field(default_factory=dict)
+    """Settings of retrievers: in ``trivium.toml`` tables such as ``[retrievers.walk]`` with ``damping = 0.4``, in the
+    environment JSON."""
+
+    path_selector: str = "match"
+    """Who chooses for the path retriever: ``match`` needs no language model, ``llm`` asks ``chat_model``."""
+
     data: Path | None = None
     """The folder of the evaluation data."""
 

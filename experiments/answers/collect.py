@@ -30,6 +30,7 @@ from trivium.answering import extract, support
 from trivium.answering.passages import LONGEST_SENTENCE, passages
 from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.schema import page_of, section_of
 from trivium.text import normalise_name, sentences
 from trivium.types import Hit, Question
@@ -151,7 +152,9 @@ def main() -> None:
     with trivium.Engine.open(arguments.store) as engine, arguments.out.open("w", encoding="utf-8") as out:
         for file in arguments.questions:
             rng = random.Random(0)
-            traced = engine.trace([question for question in read_questions(file) if question.answers])
+            traced = Evaluator(engine.searcher).trace(
+                [question for question in read_questions(file) if question.answers]
+            )
             asked = rng.sample(traced.questions, min(arguments.sample, len(traced.questions)))
             for question in asked:
                 gold = {uri for group in traced.gold[question.id].groups for uri in group}

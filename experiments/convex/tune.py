@@ -26,6 +26,7 @@ import trivium
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.datasets.splits import folds
+from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.convex import Convex, features
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.fusion.table import Table
@@ -65,10 +66,12 @@ Set = tuple[Tables, list[Gold]]
 
 def _read(engine: trivium.Engine, path: Path, exact: bool) -> Set:
     questions = read_questions(path)
-    traced = engine.trace(questions)
+    traced = Evaluator(engine.searcher).trace(questions)
     asked = [question for question in questions if question.id in traced.gold]
     print(f"{path.stem}: {len(questions)} questions, {len(asked)} traced")
-    tables = list(track(engine.tables(asked, exact=exact), total=len(asked), description=path.stem))
+    tables = list(
+        track(Evaluator(engine.searcher).tables(asked, exact=exact), total=len(asked), description=path.stem)
+    )
     return tables, [traced.gold[question.id] for question in asked]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import trivium
 from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.table import Table
 from trivium.types import Question
 
@@ -67,7 +68,11 @@ def compare(
 ) -> dict[str, dict[str, float]]:
     """Agreement of two stores, by view."""
     views: dict[str, dict[str, list[float]]] = {}
-    tables = zip(one.tables(questions, exact=True), other.tables(questions, exact=True), strict=True)
+    tables = zip(
+        Evaluator(one.searcher).tables(questions, exact=True),
+        Evaluator(other.searcher).tables(questions, exact=True),
+        strict=True,
+    )
     for left, right in tables:
         for view in left.columns:
             found = views.setdefault(view, {"same": [], "difference": [], "overlap": []})

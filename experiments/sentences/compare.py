@@ -21,6 +21,7 @@ from rich.table import Table as Grid
 
 import trivium
 from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.schema import Label
 from trivium.retrievers.closeness import best_sentence
 
@@ -55,7 +56,7 @@ def main() -> None:
 def ranks(engine: trivium.Engine, path: Path) -> list[list[int]]:
     """Of each question that can be traced, the rank (from 0) of the first gold chunk for every share."""
     questions = read_questions(path)
-    traced = engine.trace(questions)
+    traced = Evaluator(engine.searcher).trace(questions)
     asked = [question for question in questions if question.id in traced.gold]
     found = []
     for question in track(asked, description=path.stem):

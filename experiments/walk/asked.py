@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import trivium
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.schema import Label
 from trivium.graph.store import Adjacency, Neighbour
 from trivium.retrievers.base import Candidate, Query
@@ -71,7 +72,7 @@ class Set:
 
 def read_set(engine: trivium.Engine, path: Path, sample: int | None = None) -> Set:
     """The traceable questions of a file, or about ``sample`` of them at even distances."""
-    traced = engine.trace(read_questions(path))
+    traced = Evaluator(engine.searcher).trace(read_questions(path))
     questions = traced.questions
     if sample is not None:
         questions = questions[:: max(1, len(questions) // sample)][:sample]

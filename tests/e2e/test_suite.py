@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Run
+from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreNotFoundError
 from trivium.evaluation.comparison.run import compare_runs, explainer
-from trivium.evaluation.latency import STAGES
+from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.latency import Stopwatch
 from trivium.evaluation.suite.definition import Suite, read_suite
 from trivium.evaluation.suite.run import run_suite
 from trivium.evaluation.trec import read_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.sample import question_files
-from trivium.watched import WatchedEngine
+from trivium.search.searcher import Searcher
+from trivium.search.stages import STAGES
 
 ROWS = ["--retriever", "vector", "lexical", "--fusion", "convex", "rrf"]
 
@@ -96,8 +99,8 @@ def test_a_finished_set_is_not_asked_again(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the store was asked")
 
-    monkeypatch.setattr(WatchedEngine, "_query", refuse)
-    monkeypatch.setattr(WatchedEngine, "trace", refuse)
+    monkeypatch.setattr(Searcher, "query", refuse)
+    monkeypatch.setattr(Evaluator, "trace", refuse)
     rows = ["vector", "lexical"], ["convex", "rrf"]
     run_suite(read_suite(suite_file), results, *rows)
     assert {path: path.read_bytes() for path in results.rglob("*") if path.is_file()} == before
@@ -149,29 +152,33 @@ def test_a_changed_question_file_is_judged_anew(
 
 
 def test_the_stages_of_a_search_add_up_to_it(sample_store: Path) -> None:
-    with WatchedEngine.open(sample_store) as engine:
-        laps = engine.timed_search("Who discovered the moons of Mars?", 10, None, "convex")
+    watch = Stopwatch()
+    with Engine.open(sample_store, on_stage=watch.stage_ended) as engine:
+        watch.start()
+        engine.search("Who discovered the moons of Mars?", 10, None, "convex")
+        laps = watch.stop()
         assert laps.keys() == {*STAGES, "total"} - {"signals"}
         assert sum(laps[stage] for stage in laps if stage != "total") == pytest.approx(laps["total"])
-        assert engine.timed_search("Mars", 10, ["page"], None).keys() == {
-            "embed",
-            "retrieve",
-            "fetch",
-            "total",
-        }
+        watch.start()
+        engine.search("Mars", 10, ["page"])
+        assert watch.stop().keys() == {"embed", "retrieve", "fetch", "total"}
 
 
 def test_contributions_of_any_candidate_add_up_to_its_score(sample_store: Path) -> None:
     """As the hits of a search are explained."""
     question = "Who discovered the moons of Mars?"
-    with WatchedEngine.open(sample_store) as engine:
+    with Engine.open(sample_store) as engine:
         hits = engine.search(question, k=20, fusion="convex", explain=True)
-        apart = engine.apart(question, [hits[0].uri, hits[19].uri, "No such page#chunk-1"], "convex")
-    assert list(apart.scores) == [hits[0].uri, hits[19].uri]
+        breakdown = engine.searcher.break_down(
+            question, [hits[0].uri, hits[19].uri, "No such page#chunk-1"], "convex"
+        )
+    assert list(breakdown.scores) == [hits[0].uri, hits[19].uri]
     for hit in (hits[0], hits[19]):
-        assert dict(apart.contributions[hit.uri]) == pytest.approx(dict(hit.contributions))
-        assert sum(apart.contributions[hit.uri].values()) == pytest.approx(apart.scores[hit.uri])
-    assert list(apart.contributions[hits[0].uri]) == list(RETRIEVERS)
+        assert dict(breakdown.contributions[hit.uri]) == pytest.approx(dict(hit.contributions))
+        assert breakdown.baseline + sum(breakdown.contributions[hit.uri].values()) == pytest.approx(
+            breakdown.scores[hit.uri]
+        )
+    assert list(breakdown.contributions[hits[0].uri]) == list(RETRIEVERS)
 
 
 def test_two_runs_are_compared_on_one_page(
@@ -208,7 +215,7 @@ def test_a_fusion_that_has_changed_since_is_not_explained(results: Path, sample_
     }
     question = next(iter(run))
     best, score = run[question][0]
-    with WatchedEngine.open(sample_store) as engine:
+    with Engine.open(sample_store) as engine:
         for side, known in ((run, True), ({question: [(best, score + 0.01)]}, False)):
             explain = explainer(engine, "convex", side, texts)
             assert explain is not None

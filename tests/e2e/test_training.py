@@ -18,6 +18,7 @@ import trivium
 from tests.e2e.conftest import Run
 from tests.training.world import needs_tensorflow, save_world
 from trivium.errors import InputError
+from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.artefact import Artefact, load, save
 from trivium.fusion.decision import read_decision
 from trivium.fusion.hits import load_hits
@@ -193,12 +194,12 @@ def test_a_fusion_is_activated_where_it_is_better(own_store: Path, trained: dict
             if row is not report.rows[name]:
                 row.values["recall@5"][:] = 0
                 row.means["recall@5"] = 0.0  # type: ignore[index]
-        decision = engine.activate(report, name)
+        decision = Evaluator(engine.searcher).activate(report, name)
         assert decision.fusion == name and decision.questions == len(report.traced.questions)
         assert read_decision(str(engine.store.fusion_decision)) == decision
         assert engine.search(QUESTION) == engine.search(QUESTION, fusion=name)
         with pytest.raises(InputError, match="expected a trained fusion"):
-            engine.activate(report, "convex")
+            Evaluator(engine.searcher).activate(report, "convex")
 
 
 def test_only_one_trained_fusion_can_be_decided_on(trivium: Run, sample_store: Path) -> None:

@@ -196,6 +196,11 @@ class MemoryStore:
 
     # -- reading ---------------------------------------------------------------------------------------------
 
+    @property
+    def location(self) -> str:
+        """Where the store is, for people: a folder or an address."""
+        return "memory"
+
     def info(self) -> StoreInfo:
         chunks, sections = self._graph.chunks(), self._graph.sections()
         above = {s.uri: self._graph.ancestors(s.parent) for _, s in sections}
@@ -219,7 +224,7 @@ class MemoryStore:
             Label.CHUNK: len(chunks),
         }
         return StoreInfo(
-            location="memory",
+            location=self.location,
             schema_version=SCHEMA_VERSION,
             embedder=self._vectors.embedder,
             nodes={str(label): count for label, count in nodes.items()},

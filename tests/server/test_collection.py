@@ -18,7 +18,6 @@ from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.store import StoreInfo
 from trivium.server import collection as module
 from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,7 @@ def told() -> list[StoreInfo]:
 
 @pytest.fixture
 def collection(store: Path, told: list[StoreInfo]) -> Iterator[Collection]:
-    collection = Collection(ServingEngine.serving(store), 2, told.append)
+    collection = Collection(Engine.open(store), 2, told.append)
     collection.open()
     yield collection
     collection.close()
@@ -97,7 +96,7 @@ def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
 
 
 def test_a_change_that_fails_half_way_shows_what_it_committed(collection: Collection) -> None:
-    def work(engine: ServingEngine) -> None:
+    def work(engine: Engine) -> None:
         engine.remove(["Mars"])
         raise ZeroDivisionError
 
@@ -110,7 +109,7 @@ def test_what_another_process_writes_is_noticed(
     store: Path, told: list[StoreInfo], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.02)
-    collection = Collection(ServingEngine.serving(store), 2, told.append)
+    collection = Collection(Engine.open(store), 2, told.append)
     collection.open()
     with Engine.open(store) as other:
         other.remove(["Deimos"])
@@ -124,7 +123,7 @@ def test_a_change_that_cannot_be_shown_is_logged_and_tried_again_less_often(
 ) -> None:
     """Also where reading it fails with an error that is not the package's own, such as that of a damaged index."""
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.02)
-    collection = Collection(ServingEngine.serving(store), 2, lambda _: None)
+    collection = Collection(Engine.open(store), 2, lambda _: None)
     collection.open()
     failures = [zipfile.BadZipFile("damaged"), StoreError("half written"), ZeroDivisionError("a bug")]
     refresh = collection._writer.store.refresh
@@ -186,7 +185,7 @@ def test_a_store_that_cannot_be_frozen_is_asked_again_when_it_changed(collection
     """Three times; then whoever asked is told."""
     attempts = []
 
-    def work(_: ServingEngine) -> str:
+    def work(_: Engine) -> str:
         attempts.append(1)
         if len(attempts) < 3:
             raise StoreChangedError("gone")
@@ -194,7 +193,7 @@ def test_a_store_that_cannot_be_frozen_is_asked_again_when_it_changed(collection
 
     assert collection.read(work) == "found"
 
-    def never(_: ServingEngine) -> str:
+    def never(_: Engine) -> str:
         raise StoreChangedError("gone")
 
     with pytest.raises(StoreChangedError):
@@ -202,7 +201,7 @@ def test_a_store_that_cannot_be_frozen_is_asked_again_when_it_changed(collection
 
 
 def test_before_it_is_open_there_is_nothing_to_read(store: Path) -> None:
-    collection = Collection(ServingEngine.serving(store), 2, lambda _: None)
+    collection = Collection(Engine.open(store), 2, lambda _: None)
     assert not collection.ready and not collection.current and not collection.embedded
     with pytest.raises(StoreError, match="not open yet"), collection.reading():
         pass

@@ -21,7 +21,6 @@ from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
 from trivium.server.connection import TimedConnection
-from trivium.server.engine import ServingEngine
 from trivium.server.settings import ServerSettings
 from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
 
@@ -51,7 +50,7 @@ def build_store(folder: Path) -> Path:
 class ScriptedAsker:
     """Answers with the hits of a search and fixed words; waits before every piece where ``gate`` is closed."""
 
-    engine: ServingEngine
+    engine: Engine
     script: Script
 
     def ask_stream(
@@ -92,7 +91,7 @@ class Script:
     closed: threading.Event = field(default_factory=threading.Event)
     asked: list[tuple[str, tuple[Turn, ...]]] = field(default_factory=list)
 
-    def asker(self, engine: ServingEngine) -> ScriptedAsker:
+    def asker(self, engine: Engine) -> ScriptedAsker:
         """Who plays it."""
         return ScriptedAsker(engine, self)
 

@@ -27,6 +27,7 @@ from trivium.cli.terminal import (
 )
 from trivium.cli.training import print_decision, trained_among
 from trivium.engine import Engine
+from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
 from trivium.fusion.registry import FUSIONS
@@ -77,8 +78,8 @@ def search(
         trivium search "largest volcano" --store my-store --retriever walk --k 5 --json
     """
     with Engine.open(store, selector=_selector(selector)) as engine:
-        hits = engine.search(question, k, retriever, fusion, explain, exact)
-        log_odds = engine.gives_log_odds(retriever, fusion)
+        hits = engine.search(question, k, retriever, fusion, explain=explain, exact=exact)
+        log_odds = engine.searcher.gives_log_odds(retriever, fusion)
     if json:
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})
     else:
@@ -221,7 +222,7 @@ def evaluate(
             hits=hits,
             progress=lambda done, total: bars("questions", done, total),
         )
-        decision = None if trained is None else engine.activate(report, trained)
+        decision = None if trained is None else Evaluator(engine.searcher).activate(report, trained)
     if runs is not None:
         write_runs(report, runs)
     if json:
@@ -262,7 +263,7 @@ def demo(
             out.print()
             out.rule(style="dim")
             hits = engine.search(question, k=2, explain=True)
-            print_hits(question, hits, explain=True, log_odds=engine.gives_log_odds())
+            print_hits(question, hits, explain=True, log_odds=engine.searcher.gives_log_odds())
         out.print()
         out.rule("answered, without a language model", style="dim")
         out.print(f"[bold]{escape(DEMO_QUESTIONS[0])}[/]")

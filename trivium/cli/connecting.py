@@ -66,13 +66,13 @@ def mcp(
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("the MCP server", "mcp") from error
-    from trivium.server.engine import ServingEngine
+    from trivium.engine import Engine
     from trivium.server.logs import log_as_json
 
     chat = None if model is None else open_chat_model(model)
-    engine = ServingEngine.serving(store)
+    engine = Engine.open(store)
     try:
-        engine.gives_log_odds(retriever, fusion)  # refuses unknown names before anything is served
+        engine.searcher.gives_log_odds(retriever, fusion)  # refuses unknown names before anything is served
     except BaseException:
         engine.close()
         raise

@@ -158,10 +158,10 @@ def embed(
     """
     started = time.perf_counter()
     with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
-        count = engine.embed(lambda done, total: bars("embed", done, total))
+        count = engine.indexer.embed(lambda done, total: bars("embed", done, total))
         sentences = 0
         if not no_sentences:
-            sentences = engine.embed_sentences(lambda done, total: bars("sentences", done, total))
+            sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))
         engine.store.refresh(lambda done, total: bars("index", done, total))
         info = engine.info()
     seconds = time.perf_counter() - started
@@ -196,7 +196,7 @@ def enrich(
     """
     started = time.perf_counter()
     with Engine.open(store) as engine, progress(quiet=json) as bars:
-        report = engine.enrich(sources, embed=not no_embed, progress=bars)
+        report = engine.indexer.enrich(sources, embed=not no_embed, progress=bars)
         info = engine.info()
     seconds = time.perf_counter() - started
     if json:
@@ -228,7 +228,7 @@ def export(
     """
     started = time.perf_counter()
     with Engine.open(store) as engine, progress(quiet=json) as bars:
-        report = engine.export(folder, lambda done, total: bars("export", done, total))
+        report = engine.indexer.export(folder, lambda done, total: bars("export", done, total))
     seconds = time.perf_counter() - started
     if json:
         print_json({**asdict(report), "folder": str(report.folder), "seconds": round(seconds, 3)})

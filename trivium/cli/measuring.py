@@ -65,10 +65,10 @@ def compare(
 
         trivium compare old/squad/default.run new/squad/default.run --out default.html
     """
+    from trivium.engine import Engine
     from trivium.evaluation.comparison.run import compare_runs
-    from trivium.watched import WatchedEngine
 
-    with nullcontext() if store is None else WatchedEngine.open(store) as engine:
+    with nullcontext() if store is None else Engine.open(store) as engine:
         written = compare_runs(first, second, page, qrels=qrels, engine=engine, most=most)
     if json:
         print_json({"page": str(written)})

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-STAGES = ("embed", "retrieve", "score", "signals", "fuse", "fetch")
-"""The stages of a search, in their order: embed the question, ask the retrievers, score every candidate in every view,
-gather the signals a trained fusion wants, fuse and order, fetch the texts."""
+from trivium.search.stages import STAGES, StageEnded
+
 TOTAL = "total"
 
 
@@ -40,6 +39,10 @@ class Stopwatch:
             self._last = self._last if stage is None else stage
             self._laps[self._last] = self._laps.get(self._last, 0.0) + now - self._since
             self._since = now
+
+    def stage_ended(self, ended: StageEnded) -> None:
+        """What a search tells when it is watched (:data:`trivium.search.stages.StageObserver`)."""
+        self.lap(ended.stage)
 
     def stop(self) -> dict[str, float]:
         """Seconds by stage since the start, of the stages there were, and their ``total``."""

@@ -40,7 +40,7 @@ class Artefact:
     ``embedder`` is the name of the one whose scores it was trained on; ``data`` says on which questions, ``settings``
     how, ``scores`` how it did on those it had not seen, beside the others; ``calibration`` how far its probabilities were
     off; ``gate`` whether it may be the default fusion and why (``active``, ``because`` and the figures, see
-    :mod:`trivium.training.gate`); ``version`` is that of the program that trained it. All of it plain JSON values.
+    :mod:`trivium.evaluation.gate`); ``version`` is that of the program that trained it. All of it plain JSON values.
     """
 
     network: Network

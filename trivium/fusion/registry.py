@@ -14,9 +14,13 @@ from trivium.fusion.base import Fusion
 from trivium.fusion.convex import load as load_convex
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.rrf import ReciprocalRank
+from trivium.plugins import create_plugin, list_plugins
 
-FUSIONS = ("default", "network", "convex", "rrf")
+DEFAULT = "default"
 NETWORK = "network"
+FUSIONS = (DEFAULT, NETWORK, "convex", "rrf")
+PLUGINS = "trivium.fusions"
+"""The entry points of fusions."""
 
 _log = logging.getLogger(__name__)
 
@@ -27,10 +31,12 @@ def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion
     ``default`` is the one search uses when nothing is named. Where it was decided for the store (``decision``, the name
     of another fusion or a folder), it is that one; else the trained network that ships for the embedder, if there is
     one and its gate lets it; else the tuned convex combination. ``network`` is the shipped network whatever its gate
-    says. Reads files: keep what it returns. Raises FusionError for an unknown name, where no network ships for the
+    says. Other names are those that installed packages declare (entry points of the group ``trivium.fusions``: a
+    function called with the name of the embedder). Reads files: keep what it returns.
+    Raises FusionError for an unknown name, where no network ships for the
     embedder, and for a trained fusion that does not fit.
     """
-    if name == "default":
+    if name == DEFAULT:
         return _default(embedder) if decision is None else _decided(decision, embedder)
     if name == NETWORK:
         artefact = shipped(embedder)
@@ -46,9 +52,11 @@ def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion
         return ReciprocalRank()
     if (Path(name) / DESCRIPTION).is_file():
         return fusion_of(Path(name), embedder)
-    raise FusionError(
-        f"unknown fusion {name!r}: expected one of {', '.join(FUSIONS)}, or a folder with a trained one"
-    )
+    declared: Fusion | None = create_plugin(PLUGINS, name, embedder)
+    if declared is not None:
+        return declared
+    known = ", ".join([*FUSIONS, *list_plugins(PLUGINS)])
+    raise FusionError(f"unknown fusion {name!r}: expected one of {known}, or a folder with a trained one")
 
 
 def suits(fusion: Fusion, retrievers: Collection[str]) -> bool:

@@ -162,6 +162,11 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
     """What a question needs of a store."""
 
     @property
+    def location(self) -> str:
+        """Where the store is, for people: a folder or an address."""
+        ...
+
+    @property
     def remote(self) -> bool:
         """Whether reads wait for a server, so that several at once are answered sooner than one after another."""
         ...

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from trivium.graph.arrays import Arrays
 
-
 REMEMBERED = 100_000
 """Rows of one table that are remembered at most; then all are dropped."""
 

@@ -146,7 +146,7 @@ class TriviumRetriever(BaseRetriever):
 
     def _find(self, query: str, k: int | None) -> list[Document]:
         most = self.k if k is None else k
-        hits = self._opened.engine().search(query, most, self.retrievers, self.fusion, self.explain)
+        hits = self._opened.engine().search(query, most, self.retrievers, self.fusion, explain=self.explain)
         return [document(hit) for hit in hits]
 
     @field_validator("store", mode="before")

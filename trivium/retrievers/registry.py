@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from trivium.errors import ConfigurationError
+from trivium.plugins import create_plugin
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
 from trivium.retrievers.entity import EntityRetriever, EntitySettings
@@ -14,6 +16,7 @@ from trivium.retrievers.page import PageRetriever, PageSettings
 from trivium.retrievers.path import PathRetriever, PathSettings
 from trivium.retrievers.section import SectionRetriever, SectionSettings
 from trivium.retrievers.selectors import MatchSelector, Selector
+from trivium.retrievers.setting_values import PLUGINS, SettingValues, with_values
 from trivium.retrievers.vector import VectorRetriever, VectorSettings
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
@@ -33,6 +36,11 @@ class RetrieverSettings:
     lexical: LexicalSettings = field(default_factory=LexicalSettings)
     diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
     walk: WalkSettings = field(default_factory=WalkSettings)
+
+    def with_values(self, values: SettingValues) -> Self:
+        """These settings with some values replaced, by dotted name such as ``walk.damping``. Raises ConfigurationError
+        for an unknown name and for a value of the wrong type or range."""
+        return with_values(self, values)
 
 
 def make_retrievers(
@@ -60,3 +68,15 @@ def make_retrievers(
         "walk": WalkRetriever(settings.walk),
     }
     return {name: retriever for name, retriever in everything.items() if name in names}
+
+
+def make_plugin(name: str, values: Mapping[str, Any]) -> Retriever:
+    """The retriever that an installed package declares by that name (entry points of the group ``trivium.retrievers``):
+    a function called with the settings given for it. Raises ConfigurationError."""
+    made = create_plugin(PLUGINS, name, values)
+    if made is None:
+        raise ConfigurationError(f"no installed package declares a retriever {name!r}")
+    retriever: Retriever = made
+    if retriever.name != name:
+        raise ConfigurationError(f"the retriever declared as {name!r} calls itself {retriever.name!r}")
+    return retriever

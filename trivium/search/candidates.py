@@ -10,8 +10,10 @@ from typing import TypeVar
 import numpy as np
 
 from trivium.fusion.table import Table
+from trivium.graph.store import Floats
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.retrievers.signals import signals as signals_of
+from trivium.search.stages import StageObserver, ignore_stages, observed
 
 T = TypeVar("T")
 
@@ -29,14 +31,25 @@ def gather(
     *,
     complete: bool = True,
     signals: bool = False,
+    on_stage: StageObserver = ignore_stages,
 ) -> Table:
     """The table of raw scores: one row for each chunk some retriever returned, one column a retriever.
 
     ``depth`` None leaves each retriever its own count. With ``complete`` every chunk has its true score in
     every view (NaN where a view has none for it), otherwise only where the retriever returned it. ``signals`` adds what
-    :mod:`trivium.retrievers.signals` knows of them.
+    :mod:`trivium.retrievers.signals` knows of them. ``on_stage`` is told of the stages ``retrieve``, ``score`` and
+    ``signals``.
     """
-    lists = _of_each(query, retrievers, lambda retriever: retriever.retrieve(query, depth))
+
+    def retrieve(retriever: Retriever) -> list[Candidate]:
+        with observed(on_stage, "retrieve", retriever.name):
+            return retriever.retrieve(query, depth)
+
+    def score(retriever: Retriever) -> Floats:
+        with observed(on_stage, "score", retriever.name):
+            return retriever.score(query, chunks)
+
+    lists = _of_each(query, retrievers, retrieve)
     chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
     rows = {uri: row for row, uri in enumerate(chunks)}
     shape = (len(chunks), len(lists))
@@ -46,9 +59,13 @@ def gather(
     for column, (name, found) in enumerate(lists.items()):
         _fill(name, found, rows, raw[:, column], ranks[:, column], source_nodes)
     if complete and chunks:
-        scores = _of_each(query, retrievers, lambda retriever: retriever.score(query, chunks))
+        scores = _of_each(query, retrievers, score)
         raw = np.stack(list(scores.values()), axis=1)
-    more, numbers = signals_of(query, chunks) if signals and chunks else ({}, {})
+    more: Mapping[str, Floats] = {}
+    numbers: Mapping[str, float] = {}
+    if signals and chunks:
+        with observed(on_stage, "signals"):
+            more, numbers = signals_of(query, chunks)
     return Table(
         chunks=chunks,
         columns=tuple(lists),

@@ -17,6 +17,7 @@ from trivium.fusion.table import Table, joined
 from trivium.graph.store import Floats
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.candidates import DEPTH, gather
+from trivium.search.stages import StageObserver, ignore_stages, observed
 
 DEEPER = 4
 """How many times as long the lists of the next round are. Fixed: rounds may not depend on how many hits are wanted."""
@@ -25,7 +26,11 @@ STEP = 1e-3
 
 
 def fuse_candidates(
-    query: Query, retrievers: Mapping[str, Retriever], fusion: Fusion, count: int
+    query: Query,
+    retrievers: Mapping[str, Retriever],
+    fusion: Fusion,
+    count: int,
+    on_stage: StageObserver = ignore_stages,
 ) -> tuple[Table, Fused]:
     """At least ``count`` candidates, or all that the retrievers find, with their fused scores. In the order of the scores
     the candidates for a small ``count`` are the beginning of those for a large one.
@@ -33,16 +38,22 @@ def fuse_candidates(
     Candidates of a later round have the scores that the fusion gives them among all of that round, lowered by one number
     where the best of them would not come behind the round before.
     """
-    table = gather(query, retrievers, DEPTH, signals=fusion.needs_signals)
-    fused = fusion.fuse(table)
+
+    def of_lists(depth: int) -> Table:
+        return gather(query, retrievers, depth, signals=fusion.needs_signals, on_stage=on_stage)
+
+    table = of_lists(DEPTH)
+    with observed(on_stage, "fuse"):
+        fused = fusion.fuse(table)
     deepest, depth = table, DEPTH
     while len(table.chunks) < count and _may_find_more(deepest, depth):
         depth *= DEEPER
-        deepest = gather(query, retrievers, depth, signals=fusion.needs_signals)
+        deepest = of_lists(depth)
         known = set(table.chunks)
         new = [row for row, uri in enumerate(deepest.chunks) if uri not in known]
         if new:
-            fused = _behind(fused, fusion.fuse(deepest), new, len(table.columns))
+            with observed(on_stage, "fuse"):
+                fused = _behind(fused, fusion.fuse(deepest), new, len(table.columns))
             table = joined(table, deepest.take(new))
     return table, fused
 

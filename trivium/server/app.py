@@ -14,13 +14,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
 import trivium
+from trivium.engine import Engine
 from trivium.errors import TriviumError
 from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.asker import Asker, itself
 from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
 from trivium.server.guard import Guard
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
@@ -47,7 +47,7 @@ def create_app(
     settings: ServerSettings | None = None,
     *,
     model: ChatModel | None = None,
-    asker: Callable[[ServingEngine], Asker] = itself,
+    asker: Callable[[Engine], Asker] = itself,
 ) -> FastAPI:
     """The app on an existing store. ``model`` writes the answers; without one they quote. ``asker`` says who answers,
     given the engine of the moment; by default the engine itself.
@@ -57,7 +57,7 @@ def create_app(
     """
     settings = ServerSettings() if settings is None else settings
     metrics = Metrics()
-    engine = ServingEngine.serving(store, metrics.observe_stage)
+    engine = Engine.open(store, on_stage=metrics.observe_stage)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
     jobs = Jobs(collection, metrics.job_ended)
     count = settings.processes

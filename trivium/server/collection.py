@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
+from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError, TriviumError
 from trivium.graph.store import StoreInfo
-from trivium.server.engine import ServingEngine
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Freezable(Protocol):
 class _View:
     """An engine on one state of the store, and how many are reading in it."""
 
-    def __init__(self, engine: ServingEngine, info: StoreInfo, state: str | None) -> None:
+    def __init__(self, engine: Engine, info: StoreInfo, state: str | None) -> None:
         self.engine = engine
         self.info = info
         self.state = state
@@ -55,7 +55,7 @@ class Collection:
     lost a passage on its way is asked again.
     """
 
-    def __init__(self, engine: ServingEngine, readers: int, changed: Callable[[StoreInfo], None]) -> None:
+    def __init__(self, engine: Engine, readers: int, changed: Callable[[StoreInfo], None]) -> None:
         """``readers``: how many threads read at once. ``changed`` is told what the store holds, whenever that is
         another. Call :meth:`open` before anything else."""
         self._writer = engine
@@ -113,7 +113,7 @@ class Collection:
         return view.info
 
     @contextmanager
-    def reading(self) -> Iterator[ServingEngine]:
+    def reading(self) -> Iterator[Engine]:
         """The engine to ask; its store stays as it is until the block ends. Raises StoreError before there is one."""
         with self._lock:
             view = self._view
@@ -129,7 +129,7 @@ class Collection:
             if unused:
                 view.engine.store.close()
 
-    def read(self, work: Callable[[ServingEngine], T]) -> T:
+    def read(self, work: Callable[[Engine], T]) -> T:
         """What ``work`` finds; done again where the store changed under its hands."""
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -140,7 +140,7 @@ class Collection:
         with self.reading() as engine:
             return work(engine)
 
-    def change(self, work: Callable[[ServingEngine], T]) -> T:
+    def change(self, work: Callable[[Engine], T]) -> T:
         """Do ``work`` with the engine that writes, one at a time; what it committed shows afterwards, also where it
         failed half-way."""
         with self._changing:
@@ -168,7 +168,7 @@ class Collection:
         store.refresh()
         if isinstance(store, Freezable):
             frozen = store.frozen(self._connections)
-            engine, state = self._writer.upon(frozen), frozen.state
+            engine, state = self._writer.on(frozen), frozen.state
         else:
             engine, state = self._writer, None
         try:

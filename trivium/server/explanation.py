@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trivium.engine import Engine
 from trivium.graph.store import round_score
 from trivium.search.drawing import Drawing, way_to
 from trivium.search.ranking import order
-from trivium.server.engine import Judged, ServingEngine
+from trivium.search.searcher import Scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Explanation:
 
 
 def explain(
-    engine: ServingEngine,
+    engine: Engine,
     question: str,
     uri: str,
     k: int,
@@ -54,16 +55,16 @@ def explain(
     """Explain the place of a chunk in what a search with the same arguments ranks. Raises StoreChangedError for an
     unknown chunk, and what the search raises."""
     (record,) = engine.store.fetch([uri])
-    judged = engine.judge(question, k, retrievers, fusion)
-    table = judged.table
+    scored = engine.searcher.score(question, k, retrievers, fusion)
+    table = scored.table
     if uri not in table.chunks:
         nowhere = {name: View(None, None, None, None) for name in table.columns}
-        graph = way_to(judged.query, record, {})
+        graph = way_to(scored.query, record, {})
         return Explanation(
-            question, uri, False, None, None, None, judged.log_odds, len(table.chunks), {}, nowhere, graph
+            question, uri, False, None, None, None, scored.log_odds, len(table.chunks), {}, nowhere, graph
         )
     row = table.chunks.index(uri)
-    score, rank, shares, baseline = _placed(judged, row)
+    score, rank, shares, baseline = _placed(scored, row)
     views = {
         name: View(
             int(table.ranks[row, column]) or None,
@@ -80,22 +81,22 @@ def explain(
         rank=rank,
         score=score,
         baseline=baseline,
-        log_odds=judged.log_odds,
+        log_odds=scored.log_odds,
         candidates=len(table.chunks),
         contributions=shares,
         views=views,
-        graph=way_to(judged.query, record, dict(table.source_nodes[row])),
+        graph=way_to(scored.query, record, dict(table.source_nodes[row])),
     )
 
 
-def _placed(judged: Judged, row: int) -> tuple[float, int, dict[str, float], float]:
+def _placed(scored: Scored, row: int) -> tuple[float, int, dict[str, float], float]:
     """Score, rank, what each view added, and the baseline."""
-    table = judged.table
-    if judged.fused is None:
+    table = scored.table
+    if scored.fused is None:
         (name,) = table.columns
         score = round_score(float(table.raw[row, 0]))
         return score, int(table.ranks[row, 0]), {name: score}, 0.0
-    fused = judged.fused
+    fused = scored.fused
     rank = order(table.chunks, fused.scores).index(row) + 1
     (values,) = fused.explain([row]).tolist()
     return (

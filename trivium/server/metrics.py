@@ -9,6 +9,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from trivium.graph.store import StoreInfo
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.search.stages import StageEnded
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
@@ -45,8 +46,8 @@ class Metrics:
             buckets=_STAGE_SECONDS,
             registry=self._registry,
         )
-        # Looked up once: a search observes nine of them.
-        self._stage = {name: self._stages.labels(name) for name in ("embed", *RETRIEVERS)}
+        for name in ("embed", *RETRIEVERS):
+            self._stages.labels(name)  # shown from the start
         self._places = Gauge(
             "trivium_pool_places_taken",
             "Questions running and waiting, by pool.",
@@ -66,9 +67,10 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
 
-    def observe_stage(self, stage: str, seconds: float) -> None:
-        """A stage of a search has ended."""
-        self._stage[stage].observe(seconds)
+    def observe_stage(self, ended: StageEnded) -> None:
+        """A stage of a search has ended; those of embedding the question and of asking each retriever are shown."""
+        if ended.stage in ("embed", "retrieve"):
+            self._stages.labels(ended.retriever or ended.stage).observe(ended.seconds)
 
     def watch_pool(self, name: str, taken: Callable[[], int]) -> None:
         """Show how full a pool is."""

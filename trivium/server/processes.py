@@ -12,8 +12,8 @@ import multiprocessing
 import signal
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from http import HTTPStatus
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -24,14 +24,13 @@ from typing import Any
 from pydantic import BaseModel
 from threadpoolctl import threadpool_limits
 
+from trivium.engine import Engine
 from trivium.errors import StoreError
+from trivium.search.stages import StageEnded, StageObserver
 from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
 from trivium.server.errors import ApiError, as_api_error, busy
 from trivium.server.logs import log_as_json, request_id
 from trivium.server.questions import KINDS, Reply
-
-Observe = Callable[[str, float], None]
 
 _END_SECONDS = 10.0
 """How long processes that are told to end may take; then they are killed."""
@@ -49,9 +48,9 @@ class Processes:
     """``count`` processes on one store. Thread-safe; each answers one question at a time. A process that ends is
     replaced, and so is one that takes too long over a question."""
 
-    def __init__(self, store: str | Path, count: int, observe: Observe) -> None:
-        """``observe`` is told how long the stages of a search took. Call :meth:`start` before anything else."""
-        self._observe = observe
+    def __init__(self, store: str | Path, count: int, on_stage: StageObserver) -> None:
+        """``on_stage`` is told of the stages of their searches. Call :meth:`start` before anything else."""
+        self._on_stage = on_stage
         self._workers = [_Worker(str(store)) for _ in range(count)]
         self._idle: Queue[_Worker] = Queue()
         self._closing = threading.Event()
@@ -89,8 +88,8 @@ class Processes:
             raise busy("no process answered in time", "timeout") from None
         except (EOFError, OSError) as error:
             raise StoreError("the process that was asked has ended") from error
-        for stage, seconds in head["stages"]:
-            self._observe(stage, seconds)
+        for ended in head["stages"]:
+            self._on_stage(StageEnded(**ended))
         if "error" in head:
             raise ApiError(**head["error"])
         return Reply(body, head["headers"])
@@ -261,8 +260,8 @@ def _answer_all(pipe: Connection, store: str) -> None:
     """Answer until the pipe is closed. Ctrl-C reaches every process of a terminal: the server says when to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_as_json(logging.WARNING)
-    stages: list[tuple[str, float]] = []
-    engine = ServingEngine.serving(store, lambda stage, seconds: stages.append((stage, seconds)))
+    stages: list[StageEnded] = []
+    engine = Engine.open(store, on_stage=stages.append)
     collection = Collection(engine, readers=1, changed=lambda _: None)
     with threadpool_limits(limits=1):
         collection.open(follow=False)
@@ -272,7 +271,7 @@ def _answer_all(pipe: Connection, store: str) -> None:
                 question = json.loads(pipe.recv_bytes())
                 stages.clear()
                 head, body = _answer(collection, question)
-                pipe.send_bytes(json.dumps({**head, "stages": stages}).encode())
+                pipe.send_bytes(json.dumps({**head, "stages": [asdict(ended) for ended in stages]}).encode())
                 pipe.send_bytes(body)
     collection.close()
 

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from trivium.answering.events import Done
+from trivium.engine import Engine
 from trivium.errors import StoreChangedError
-from trivium.server.engine import ServingEngine
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
@@ -29,17 +29,17 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def search(engine: ServingEngine, given: SearchRequest) -> Reply:
+def search(engine: Engine, given: SearchRequest) -> Reply:
     """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
-    hits = engine.search(given.question, given.k, given.retrievers, given.fusion, given.explain)
-    log_odds = engine.gives_log_odds(given.retrievers, given.fusion)
+    hits = engine.search(given.question, given.k, given.retrievers, given.fusion, explain=given.explain)
+    log_odds = engine.searcher.gives_log_odds(given.retrievers, given.fusion)
     return Reply(
         _json(SearchAnswer(hits=tuple(hits))),
         {SCORES: "log-odds" if log_odds else "own"},
     )
 
 
-def explain_passage(engine: ServingEngine, given: ExplainRequest) -> Reply:
+def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
     """Why a passage stands where it does. Raises ApiError for one that there is not."""
     try:
         engine.store.fetch([given.uri])
@@ -49,7 +49,7 @@ def explain_passage(engine: ServingEngine, given: ExplainRequest) -> Reply:
     return Reply(_EXPLANATION.dump_json(why))
 
 
-def quote(engine: ServingEngine, given: AskRequest) -> Reply:
+def quote(engine: Engine, given: AskRequest) -> Reply:
     """An answer in sentences of the passages, without a language model."""
     events = engine.ask_stream(
         given.question,
@@ -67,7 +67,7 @@ class Kind:
     """A kind of question: what is given, and what is done with it."""
 
     given: type[BaseModel]
-    work: Callable[[ServingEngine, Any], Reply]
+    work: Callable[[Engine, Any], Reply]
 
 
 KINDS: Mapping[str, Kind] = {

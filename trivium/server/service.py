@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeVar, cast
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel
 
+from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.asker import Asker, itself
 from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
 from trivium.server.errors import ApiError, ClientGoneError, busy
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
@@ -38,7 +38,7 @@ class Service:
     jobs: Jobs
     searching: Pool
     answering: Pool
-    asker: Callable[[ServingEngine], Asker]
+    asker: Callable[[Engine], Asker]
     model: ChatModel | None
     processes: Processes | None = None
 
@@ -58,7 +58,7 @@ class Service:
         if not self.collection.embedded:
             raise ApiError(409, "empty", "nothing is embedded in the store yet: add documents first")
 
-    async def read(self, request: Request, work: Callable[[ServingEngine], T]) -> T:
+    async def read(self, request: Request, work: Callable[[Engine], T]) -> T:
         """What ``work`` finds, in a thread, unless the client hangs up first. Raises ApiError where it takes too long,
         PoolFullError where too many wait."""
         self.check_ready()

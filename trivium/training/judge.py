@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.evaluation.family import headline
+from trivium.evaluation.gate import Gate, decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
 from trivium.fusion.base import Fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.data import HitSet
-from trivium.training.gate import Gate, decide, verdict
 
 Floats = NDArray[np.float64]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from trivium.evaluation.gate import Against, Gate
 from trivium.evaluation.markdown import chance, grid, plain, share
 from trivium.evaluation.report import HEADLINE, Report
 from trivium.fusion.network import NetworkFusion
 from trivium.training import pictures
-from trivium.training.gate import Against, Gate
 from trivium.training.importance import HITS, QUESTIONS, importance
 from trivium.training.judge import NETWORK, shown
 from trivium.training.run import Outcome, Progress

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from trivium.evaluation.gate import Gate
 from trivium.evaluation.report import Report
 from trivium.fusion.artefact import Artefact
 from trivium.fusion.base import Fusion
@@ -15,7 +16,6 @@ from trivium.training import thesis
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all
 from trivium.training.data import Collection, Example, examples_of
-from trivium.training.gate import Gate
 from trivium.training.judge import gate_of, judge
 from trivium.training.settings import Settings
 from trivium.training.thesis_settings import ThesisSettings

@@ -33,6 +33,7 @@ from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, AnswerReport
 from trivium.evaluation.answers.summary import summarise
 from trivium.evaluation.digests import shipped_digest, store_digest, trained_digests
+from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.suite.results import digest_of
@@ -137,7 +138,7 @@ def evaluate_answers(
     folder = Path(folder)
     begin(folder, _settings(engine, known, rows, model, judge, k, exact), _FILES, fresh)
 
-    traced = engine.trace(known)
+    traced = Evaluator(engine.searcher).trace(known)
     with_answers = [question for question in traced.questions if question.answers]
     asked = drawn(with_answers, sample, seed)
     asking = _Asking(engine, traced, model, k, exact)
@@ -173,9 +174,9 @@ def _rows(
 ) -> dict[str, str | None]:
     """Names of the rows in order, with the digest of what is trained."""
     for name in retrievers:
-        engine.gives_log_odds([name])  # refuses unknown names before anything is asked
+        engine.searcher.gives_log_odds([name])  # refuses unknown names before anything is asked
     for name in fusions:
-        engine.gives_log_odds(None, name)
+        engine.searcher.gives_log_odds(None, name)
     if GOLD in fusions or set(fusions) & set(RETRIEVERS):
         raise InputError(f"expected fusions with names of their own, got {', '.join(fusions)}")
     trained, shipped = trained_digests(fusions), shipped_digest()

@@ -10,13 +10,13 @@ from urllib.parse import unquote
 
 from trivium.common.files import write_file
 from trivium.datasets.questions import read_questions
+from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
 from trivium.evaluation.trec import read_qrels, read_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.types import Question
-from trivium.watched import WatchedEngine
 
 QUESTIONS = "questions.jsonl"
 """The texts of the questions of a run, beside it."""
@@ -30,7 +30,7 @@ def compare_runs(
     target: str | Path,
     *,
     qrels: str | Path | None = None,
-    engine: WatchedEngine | None = None,
+    engine: Engine | None = None,
     most: int = MOST,
 ) -> Path:
     """Write the page that compares two run files, the ``second`` seen against the ``first``; returns where.
@@ -60,7 +60,7 @@ def write_page(
     first: Side,
     second: Side,
     setting: Setting,
-    engine: WatchedEngine | None,
+    engine: Engine | None,
     most: int = MOST,
 ) -> Path:
     """Write the page that compares two sides; returns where."""
@@ -81,7 +81,7 @@ def write_texts(path: Path, questions: Sequence[Question]) -> None:
     write_file(path, "".join(lines))
 
 
-def passages(engine: WatchedEngine, chunks: Sequence[str]) -> dict[str, str]:
+def passages(engine: Engine, chunks: Sequence[str]) -> dict[str, str]:
     """The texts of chunks. Raises InputError where the store is not the one the runs are from."""
     try:
         return {record.uri: record.text for record in engine.store.fetch(chunks)}
@@ -92,7 +92,7 @@ def passages(engine: WatchedEngine, chunks: Sequence[str]) -> dict[str, str]:
 
 
 def explainer(
-    engine: WatchedEngine | None, row: str, run: Run, texts: Mapping[str, str], exact: bool = False
+    engine: Engine | None, row: str, run: Run, texts: Mapping[str, str], exact: bool = False
 ) -> Explain | None:
     """Who says what each retriever contributed to the scores of a run: None without an engine, for a row of a single
     retriever, and for a fusion that is not known here. Nothing is said of a question whose best score is not the one in
@@ -105,12 +105,12 @@ def explainer(
             return {}
         best, score = run[question][0]
         try:
-            apart = engine.apart(texts[question], [best, *chunks], row, exact)
+            breakdown = engine.searcher.break_down(texts[question], [best, *chunks], row, exact=exact)
         except FusionError:
             return {}
-        if abs(apart.scores.get(best, inf) - score) > _SAME * max(1.0, abs(score)):
+        if abs(breakdown.scores.get(best, inf) - score) > _SAME * max(1.0, abs(score)):
             return {}
-        return apart.contributions
+        return breakdown.contributions
 
     return explain
 

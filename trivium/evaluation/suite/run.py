@@ -13,12 +13,13 @@ from urllib.parse import quote
 import trivium
 from trivium.common.files import write_file
 from trivium.datasets.questions import read_questions
+from trivium.engine import Engine
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import Setting, Side
 from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
 from trivium.evaluation.digests import shipped_digest, store_digest, trained_digests
 from trivium.evaluation.family import against_best, best_row, headline
-from trivium.evaluation.latency import Timing, timings
+from trivium.evaluation.latency import Stopwatch, Timing, timings
 from trivium.evaluation.report import Report
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
 from trivium.evaluation.suite.report import to_json, to_markdown
@@ -36,7 +37,6 @@ from trivium.llm.base import ChatModel
 from trivium.llm.counting import CountingChatModel
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
-from trivium.watched import WatchedEngine
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total)."""
@@ -90,7 +90,9 @@ def _judge(
 ) -> SetResult:
     """The result of one set, made now or earlier."""
     counted = None if model is None else CountingChatModel(model)
-    with WatchedEngine.open(one.store, selector=None if counted is None else LlmSelector(counted)) as engine:
+    watch = Stopwatch()
+    selector = None if counted is None else LlmSelector(counted)
+    with Engine.open(one.store, selector=selector, on_stage=watch.stage_ended) as engine:
         own = folder / one.name
         inputs = _inputs(one, engine, named, model)
         known = None if fresh else load_result(own, inputs)
@@ -121,7 +123,7 @@ def _judge(
             fusions=fusions,
             measures=measures,
             tests=tuple(map(Paired.of, against_best(report, retrievers, fusions, measures))),
-            latency=_latency(one, engine, report, retrievers, progress),
+            latency=_latency(one, engine, watch, report, retrievers, progress),
             timed=min(TIMED, len(report.traced.questions)),
             model=use,
             store=asdict(engine.info()),
@@ -133,7 +135,7 @@ def _judge(
 
 def _inputs(
     one: SuiteSet,
-    engine: WatchedEngine,
+    engine: Engine,
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
 ) -> dict[str, Any]:
@@ -155,7 +157,8 @@ def _inputs(
 
 def _latency(
     one: SuiteSet,
-    engine: WatchedEngine,
+    engine: Engine,
+    watch: Stopwatch,
     report: Report,
     retrievers: Sequence[str],
     progress: Progress | None,
@@ -171,7 +174,9 @@ def _latency(
         laps = []
         for count, question in enumerate(timed, start=1):
             views, fusion = ([row], None) if row in retrievers else (None, row)
-            laps.append(engine.timed_search(question.text, _K, views, fusion, one.exact))
+            watch.start()
+            engine.search(question.text, _K, views, fusion, exact=one.exact)
+            laps.append(watch.stop())
             if progress is not None:
                 progress(f"{one.name}: times", done * len(timed) + count, len(report.rows) * len(timed))
         found[row] = timings(laps)
@@ -180,7 +185,7 @@ def _latency(
 
 def _page(
     one: SuiteSet,
-    engine: WatchedEngine,
+    engine: Engine,
     report: Report,
     retrievers: Sequence[str],
     fusions: Sequence[str],

@@ -218,11 +218,16 @@ class EmbeddedStore:
 
     # -- reading ---------------------------------------------------------------------------------------------
 
+    @property
+    def location(self) -> str:
+        """Where the store is, for people: a folder or an address."""
+        return str(self._database.folder)
+
     def info(self) -> StoreInfo:
         with self._database.reading_one_state() as connection:
             embedded, to_embed = reader.count_embedded(connection)
             return StoreInfo(
-                location=str(self._database.folder),
+                location=self.location,
                 schema_version=schema_version(connection),
                 embedder=read_embedder(connection),
                 nodes=reader.count_nodes(connection),

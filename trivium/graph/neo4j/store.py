@@ -170,6 +170,11 @@ class Neo4jStore:
 
     # -- reading ---------------------------------------------------------------------------------------------
 
+    @property
+    def location(self) -> str:
+        """Where the store is, for people: a folder or an address."""
+        return str(self._connection.address)
+
     def info(self) -> StoreInfo:
         return reader.info(self._connection, self._cache)
 

@@ -11,6 +11,7 @@ from anyio import CapacityLimiter, to_thread
 from mcp.server.mcpserver.exceptions import ToolError
 
 from trivium.embedding.workers import available_cores
+from trivium.engine import Engine
 from trivium.errors import (
     ChatModelError,
     FusionError,
@@ -21,7 +22,6 @@ from trivium.errors import (
 )
 from trivium.graph.store import StoreInfo
 from trivium.server.collection import Collection
-from trivium.server.engine import ServingEngine
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class Library:
     _searching: CapacityLimiter
     _answering: CapacityLimiter
 
-    def __init__(self, engine: ServingEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._workers = available_cores()
         self._collection = Collection(engine, self._workers + ANSWERS, lambda _: None)
         self._opener = ThreadPoolExecutor(1, thread_name_prefix="open")
@@ -54,13 +54,13 @@ class Library:
             self._opener.shutdown(wait=True)
             self._collection.close()
 
-    async def read(self, work: Callable[[ServingEngine], T]) -> T:
+    async def read(self, work: Callable[[Engine], T]) -> T:
         """What ``work`` finds, in a thread. Raises ToolError with what to do."""
         with explained():
             await self._opened()
             return await to_thread.run_sync(lambda: self._collection.read(work), limiter=self._searching)
 
-    async def read_while_wanted(self, work: Callable[[ServingEngine], T]) -> T:
+    async def read_while_wanted(self, work: Callable[[Engine], T]) -> T:
         """:meth:`read` of what may take long and looks itself whether it is still wanted: a cancelled request does not
         wait for its thread. It is not done again where the store changes meanwhile."""
 

@@ -11,6 +11,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from trivium.answering.events import Done
+from trivium.engine import Engine
 from trivium.errors import InputError, StoreError
 from trivium.graph.schema import headings_of
 from trivium.integrations.mcp.answers import (
@@ -37,7 +38,6 @@ from trivium.llm.base import ChatModel
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json
-from trivium.server.engine import ServingEngine
 from trivium.server.fields import FusionOption, QuestionText, Retrievers, Uri
 from trivium.types import Answer, Hit
 
@@ -79,10 +79,10 @@ class Tools:
         whole question, in the words of an encyclopaedia. Read on with open_section."""
         asked, fused = self._views(retrievers, fusion)
 
-        def work(engine: ServingEngine) -> Found:
+        def work(engine: Engine) -> Found:
             _check_searchable(engine)
-            hits = engine.search(question, k, asked, fused, explain)
-            log_odds = engine.gives_log_odds(asked, fused)
+            hits = engine.search(question, k, asked, fused, explain=explain)
+            log_odds = engine.searcher.gives_log_odds(asked, fused)
             return Found(
                 scores="log-odds" if log_odds else "own",
                 passages=[_found(hit) for hit in hits],
@@ -102,7 +102,7 @@ class Tools:
         asked, fused = self._views(retrievers, fusion)
         unwanted = threading.Event()
 
-        def work(engine: ServingEngine) -> Answered | None:
+        def work(engine: Engine) -> Answered | None:
             _check_searchable(engine)
             events = engine.ask_stream(
                 question, k=k, model=self._defaults.model, retrievers=asked, fusion=fused
@@ -155,7 +155,7 @@ class Tools:
         """What an entity is related to (from infoboxes and the like), and which pages speak of it most: for questions
         that take more than one step."""
 
-        def work(engine: ServingEngine) -> Surrounded:
+        def work(engine: Engine) -> Surrounded:
             found = find_entity(engine.store, entity)
             if found is None:
                 raise InputError(
@@ -207,7 +207,7 @@ def _result(answer: T, words: Callable[[T], str]) -> CallToolResult:
     )
 
 
-def _check_searchable(engine: ServingEngine) -> None:
+def _check_searchable(engine: Engine) -> None:
     if engine.store.embedder is None:
         raise StoreError("nothing in the store is embedded yet: run  trivium embed --store STORE")
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from trivium.engine import Engine
 from trivium.errors import StoreError
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import headings_of, page_uri, unescape
 from trivium.server.changes import adding, deleting, replacing
-from trivium.server.engine import ServingEngine
 from trivium.server.errors import busy, not_found
 from trivium.server.jobs import Job, QueueFullError
 from trivium.server.schemas import Records, errors
@@ -126,7 +126,7 @@ async def list_documents(
 ) -> Documents:
     """The documents by uri, some at a time."""
 
-    def work(engine: ServingEngine) -> Documents:
+    def work(engine: Engine) -> Documents:
         pages = engine.store.pages()
         begin = 0 if after is None else bisect_right([uri for uri, _, _, _ in pages], after)
         shown = pages[begin : begin + limit]
@@ -147,7 +147,7 @@ async def list_documents(
 async def read_document(page: str, request: Request, serving: Serving) -> WholeDocument:
     """A document: its text with its sections, passages and their offsets. Other titles of it lead to it."""
 
-    def work(engine: ServingEngine) -> WholeDocument:
+    def work(engine: Engine) -> WholeDocument:
         uri = _known(engine, page)
         for graph in list(engine.store.page_graphs([uri])):
             return _document(graph)
@@ -212,7 +212,7 @@ def _queue(serving: Service, response: Response, kind: Any, work: Any, upload: U
     return job
 
 
-def _known(engine: ServingEngine, page: str) -> str:
+def _known(engine: Engine, page: str) -> str:
     """The uri of the document that a title, alias or uri means. Raises ApiError where there is none."""
     store = engine.store
     uris = dict.fromkeys((page, page_uri(normalise_title(page))))
@@ -224,7 +224,7 @@ def _known(engine: ServingEngine, page: str) -> str:
     raise _no_document(page)
 
 
-def _has_text(engine: ServingEngine, entity: str) -> bool:
+def _has_text(engine: Engine, entity: str) -> bool:
     """Whether an entity is a document too."""
     try:
         engine.store.page_text(entity)

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
+from trivium.engine import Engine
 from trivium.search.drawing import Drawing, around
 from trivium.search.entities import find_entity
-from trivium.server.engine import ServingEngine
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
@@ -34,7 +34,7 @@ async def neighbours(
 ) -> Neighbours:
     """An entity with those it is related to and the pages that cite it. Other titles of it lead to it."""
 
-    def work(engine: ServingEngine) -> Neighbours:
+    def work(engine: Engine) -> Neighbours:
         entity = find_entity(engine.store, uri)
         if entity is None:
             raise not_found(f"there is no entity {uri!r}")

@@ -1,0 +1,133 @@
+"""What fills a store: load documents, embed their texts, take pages away, add what DBpedia knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from trivium.embedding.fill import fill, fill_parts
+from trivium.embedding.store_embedder import StoreEmbedder
+from trivium.errors import InputError
+from trivium.graph.bulk import ExportReport, export
+from trivium.graph.dbpedia import EnrichReport, enrich
+from trivium.graph.schema import page_uri
+from trivium.graph.store import GraphStore
+from trivium.index.load import IngestReport, load
+from trivium.index.load import Progress as StageProgress
+from trivium.index.sentences import sentence_texts
+from trivium.parser.sources.base import Format
+from trivium.text import normalise_title
+
+Progress = Callable[[int, int], None]
+
+
+class BuildOptions(TypedDict, total=False):
+    """The options of :meth:`Indexer.build`."""
+
+    format: Format
+    workers: int | None
+    embed: bool
+    sentences: bool
+    progress: StageProgress | None
+    names: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """Fills one store; one call at a time."""
+
+    store: GraphStore
+    embedder: StoreEmbedder
+
+    def build(
+        self,
+        sources: Sequence[str | Path],
+        *,
+        format: Format = "auto",
+        workers: int | None = None,
+        embed: bool = True,
+        sentences: bool = True,
+        progress: StageProgress | None = None,
+        names: Mapping[str, str] | None = None,
+    ) -> IngestReport:
+        """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
+        adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
+
+        A page already there is replaced if it changed. Documents that cannot be read are in the report's
+        ``problems``; they never stop the run. Running it again after an interruption finishes the work.
+        """
+        if isinstance(sources, str | Path):
+            raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
+        if self.embedder.chosen and self.store.embedder is None:
+            self.store.set_embedder(
+                self.embedder.get().identity
+            )  # remembered also when embedding comes later
+        report = load(
+            [str(s) for s in sources],
+            self.store,
+            format=format,
+            workers=workers,
+            progress=progress,
+            names=names,
+        )
+        if embed:
+            self.embed(_stage(progress, "embed"))
+        if embed and sentences:
+            self.embed_sentences(_stage(progress, "sentences"))
+        self.store.refresh(_stage(progress, "index"))
+        return report
+
+    def remove(self, pages: Sequence[str]) -> list[str]:
+        """Remove pages by title (or alias); returns the uris removed. Raises InputError for an unknown page."""
+        if isinstance(pages, str):
+            raise InputError(f"expected a list of titles, got the text {pages!r}")
+        uris = [page_uri(normalise_title(page)) for page in pages]
+        known = self.store.resolve(uris)
+        present = {uri for uri, _, _, _ in self.store.pages()}
+        unknown = [page for page, uri in zip(pages, uris, strict=True) if known.get(uri) not in present]
+        if unknown:
+            raise InputError(f"no such page in the store: {', '.join(unknown)}")
+        removed = self.store.delete([known[uri] for uri in uris])
+        self.store.refresh()
+        return removed
+
+    def embed(self, progress: Progress | None = None) -> int:
+        """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done."""
+        texts = self.store.pending_texts()
+        if not texts:
+            return 0
+        embedder = self.embedder.get()
+        self.store.set_embedder(embedder.identity)
+        return fill(texts, embedder, self.store.put_vectors, progress)
+
+    def embed_sentences(self, progress: Progress | None = None) -> int:
+        """Embed the sentences of chunks one by one, where that is not done yet; returns how many. Takes about as long as
+        :meth:`embed`, and as resumable. ``progress`` counts chunks."""
+        passages = self.store.pending_sentences()
+        if not passages:
+            return 0
+        embedder = self.embedder.get()
+        self.store.set_embedder(embedder.identity)
+        return fill_parts(passages, sentence_texts, embedder, self.store.put_sentences, progress)
+
+    def enrich(
+        self, sources: Sequence[str], *, embed: bool = True, progress: StageProgress | None = None
+    ) -> EnrichReport:
+        """Add relations and types of DBpedia (dump files, or the address of a SPARQL endpoint) to what the store
+        holds, and (unless ``embed`` is false, or nothing is embedded yet) embed what that changed."""
+        report = enrich(self.store, sources, progress=progress)
+        if embed and self.store.embedder is not None:
+            self.embed(_stage(progress, "embed"))
+        self.store.refresh(_stage(progress, "index"))
+        return report
+
+    def export(self, folder: str | Path, progress: Progress | None = None) -> ExportReport:
+        """Write the store as files for ``neo4j-admin database import full``; see :func:`trivium.graph.bulk.export`."""
+        return export(self.store, folder, progress=progress)
+
+
+def _stage(progress: StageProgress | None, stage: str) -> Progress | None:
+    """Progress of one stage."""
+    return None if progress is None else lambda done, total: progress(stage, done, total)

@@ -1,0 +1,123 @@
+"""Settings of retrievers by dotted name, such as ``walk.damping``, as users write them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from trivium.errors import ConfigurationError
+from trivium.plugins import list_plugins
+
+SettingValues = Mapping[str, Any]
+"""Values by dotted name; text is read as a number where a number is expected."""
+
+PLUGINS = "trivium.retrievers"
+"""The entry points of retrievers."""
+
+S = TypeVar("S")
+
+
+def parse_assignments(assignments: Collection[str]) -> dict[str, str]:
+    """``KEY=VALUE`` texts of a command line. Raises ConfigurationError.
+
+    >>> parse_assignments(["walk.damping=0.4"])
+    {'walk.damping': '0.4'}
+    """
+    values = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not equals or not key.strip():
+            raise ConfigurationError(
+                f"expected a setting as KEY=VALUE, such as walk.damping=0.4, got {assignment!r}"
+            )
+        values[key.strip()] = value.strip()
+    return values
+
+
+def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables, as of ``trivium.toml``, by dotted name.
+
+    >>> flatten({"walk": {"damping": 0.4}})
+    {'walk.damping': 0.4}
+    """
+    values: dict[str, Any] = {}
+    for key, value in tables.items():
+        if isinstance(value, Mapping):
+            values.update(flatten(value, f"{prefix}{key}."))
+        else:
+            values[f"{prefix}{key}"] = value
+    return values
+
+
+def split_values(
+    values: SettingValues, handed_in: Collection[str] = ()
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The settings of the package's own retrievers, and by name those of installed packages. Raises ConfigurationError
+    for settings of a retriever that was handed in as an object: it has its own."""
+    own: dict[str, Any] = {}
+    others: dict[str, dict[str, Any]] = {}
+    for key, value in values.items():
+        name, _, rest = key.partition(".")
+        if name in handed_in:
+            raise ConfigurationError(f"{key}: {name} was handed in as an object and has its own settings")
+        if rest and name in list_plugins(PLUGINS):
+            others.setdefault(name, {})[rest] = value
+        else:
+            own[key] = value
+    return own, others
+
+
+def with_values(settings: S, values: SettingValues) -> S:
+    """A settings dataclass with some values replaced. Raises ConfigurationError for an unknown name and for a value of
+    the wrong type or range."""
+    for key, value in values.items():
+        settings = _replaced(settings, key, key.split("."), value)
+    return settings
+
+
+def known_names(settings: object, prefix: str = "") -> list[str]:
+    """Dotted names of all settings."""
+    names: list[str] = []
+    for field in dataclasses.fields(settings):  # type: ignore[arg-type]
+        value = getattr(settings, field.name)
+        if dataclasses.is_dataclass(value):
+            names += known_names(value, f"{prefix}{field.name}.")
+        else:
+            names.append(f"{prefix}{field.name}")
+    return names
+
+
+def _replaced(settings: S, key: str, path: list[str], value: Any, root: object = None) -> S:
+    root = settings if root is None else root
+    field, *rest = path
+    hints = get_type_hints(type(settings)) if dataclasses.is_dataclass(settings) else {}
+    if field not in hints or bool(rest) != dataclasses.is_dataclass(getattr(settings, field, None)):
+        close = get_close_matches(key, known_names(root), n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known_names(root))}"
+        raise ConfigurationError(f"unknown setting {key!r}: {hint}")
+    inner = getattr(settings, field)
+    new = _replaced(inner, key, rest, value, root) if rest else _typed(key, value, hints[field])
+    try:
+        return dataclasses.replace(settings, **{field: new})  # type: ignore[type-var]
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{key}: {error}") from error
+
+
+def _typed(key: str, value: Any, kind: Any) -> Any:
+    if isinstance(value, str) and kind is not str and str not in get_args(kind):
+        if value.lower() in ("none", "null"):
+            value = None
+        else:
+            with suppress(ValueError):  # the type says below what was expected
+                value = json.loads(value)
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        said = error.errors(include_url=False, include_input=False)[0]["msg"]
+        raise ConfigurationError(f"{key}: {said}, got {value!r}") from None

@@ -1,0 +1,51 @@
+"""Answers from what a searcher finds."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TypedDict, Unpack
+
+from trivium.answering.answer import Ground, answer
+from trivium.answering.events import AnswerEvent
+from trivium.errors import InputError
+from trivium.llm.base import ChatModel
+from trivium.retrievers.setting_values import SettingValues
+from trivium.search.searcher import Searcher, check_k, check_question
+from trivium.types import Turn
+
+
+class AskOptions(TypedDict, total=False):
+    """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
+    is made of sentences of the passages; ``retrievers``, ``fusion`` and ``settings`` as for a search."""
+
+    k: int
+    history: Sequence[Turn]
+    model: ChatModel | None
+    retrievers: Sequence[str] | None
+    fusion: str | None
+    settings: SettingValues | None
+
+
+def answer_stream(
+    searcher: Searcher, question: str, **options: Unpack[AskOptions]
+) -> Generator[AnswerEvent, None, None]:
+    """See :meth:`trivium.engine.Engine.ask_stream`. Raises InputError and FusionError for wrong arguments at once, and
+    while it is read what a search raises, and ChatModelError."""
+    unknown = options.keys() - AskOptions.__annotations__.keys()
+    if unknown:
+        raise InputError(
+            f"unknown option {', '.join(sorted(unknown))}: there are {', '.join(AskOptions.__annotations__)}"
+        )
+    check_question(question)
+    k = options.get("k", 6)
+    check_k(k)
+    retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
+    searcher.fusions.suitable(
+        fusion, searcher.retrievers.choose(retrievers, settings)
+    )  # refuses unknown names
+    ground = Ground(
+        searcher.store,
+        searcher.embedder.get(),
+        lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings),
+    )
+    return answer(question, ground, options.get("history", ()), options.get("model"))

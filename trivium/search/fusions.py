@@ -1,0 +1,59 @@
+"""Which fusion a search uses: by name, handed in as an object, or the default of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from trivium.errors import InputError
+from trivium.fusion.base import Fusion
+from trivium.fusion.decision import read_decision
+from trivium.fusion.registry import DEFAULT, make_fusion, suits
+from trivium.graph.store import GraphStore
+
+
+class Fusions:
+    """The fusions of one store, each made at its first use and kept: one that changes on disk is seen by the next
+    engine.
+
+    ``default`` is used by searches that name none: a fusion handed in, or the name of one; without it ``default`` is
+    what was decided for the store, else what ships for its embedder.
+    """
+
+    def __init__(self, store: GraphStore, default: str | Fusion | None = None) -> None:
+        self._store = store
+        self._default = default
+        self._made: dict[str, Fusion] = {}
+        if default is not None and not isinstance(default, str):
+            self._made[default.name] = default
+
+    def get(self, name: str) -> Fusion:
+        """The fusion of that name, or the trained one in the folder of that name. Raises FusionError."""
+        if name == DEFAULT and self._default is not None:
+            name = self._default if isinstance(self._default, str) else self._default.name
+        if name not in self._made:
+            identity = self._store.embedder
+            embedder = "" if identity is None else identity.name
+            self._made[name] = make_fusion(name, embedder, self._decision() if name == DEFAULT else None)
+        return self._made[name]
+
+    def suitable(self, name: str | None, retrievers: Collection[str]) -> Fusion:
+        """The fusion for a search that asks ``retrievers``: the named one, else the default; where the default is a
+        network and views it was trained on are left out, the convex combination. Raises FusionError."""
+        if name is not None and not isinstance(name, (str, Path)):
+            raise InputError(f"expected the name of a fusion, got {type(name).__name__}")
+        name = DEFAULT if name is None else str(name)
+        fusion = self.get(name)
+        return fusion if name != DEFAULT or suits(fusion, retrievers) else self.get("convex")
+
+    def forget_default(self) -> None:
+        """Ask anew what the default is, after another decision."""
+        self._made.pop(DEFAULT, None)
+
+    def on(self, store: GraphStore) -> Fusions:
+        """The same for another snapshot of the store, for which another default may have been decided."""
+        return Fusions(store, self._default)
+
+    def _decision(self) -> str | None:
+        kept = self._store.fusion_decision
+        return None if kept is None else read_decision(kept).fusion

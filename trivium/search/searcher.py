@@ -1,0 +1,261 @@
+"""From a question to ranked, explained hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
+
+from trivium.embedding.store_embedder import StoreEmbedder
+from trivium.errors import InputError, StoreError
+from trivium.fusion.base import Fused, Fusion
+from trivium.fusion.table import Table
+from trivium.graph.protocols import SearchStore
+from trivium.graph.store import GraphStore, round_score
+from trivium.retrievers.base import Query, Retriever
+from trivium.search.candidates import DEPTH, gather
+from trivium.search.fused import fuse_candidates
+from trivium.search.fusions import Fusions
+from trivium.search.ranking import Ranking, order, probability
+from trivium.search.retriever_set import RetrieverSet, SettingValues
+from trivium.search.stages import StageObserver, ignore_stages, observed
+from trivium.types import Hit
+
+
+class SearchOptions(TypedDict, total=False):
+    """``explain`` fills each hit's ``contributions``; ``exact`` asks exact instead of approximate vector search;
+    ``settings`` are values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``, for this search only."""
+
+    explain: bool
+    exact: bool
+    settings: SettingValues | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The candidates of a question and what a fusion made of them; ``fused`` is None where one retriever was asked by
+    itself. With ``log_odds`` a score of 0 means as likely right as wrong."""
+
+    query: Query
+    table: Table
+    fused: Fused | None
+    log_odds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBreakdown:
+    """Chunks of one question under a fusion: their ``scores``, and what each retriever added to the ``baseline``."""
+
+    scores: Mapping[str, float]
+    contributions: Mapping[str, Mapping[str, float]]
+    baseline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """Searches one store. Threads may share it; it holds no state of a question.
+
+    ``on_stage`` is told of every stage that ended.
+    """
+
+    store: GraphStore
+    embedder: StoreEmbedder
+    retrievers: RetrieverSet
+    fusions: Fusions
+    on_stage: StageObserver = ignore_stages
+
+    def on(self, store: GraphStore) -> Searcher:
+        """The same searcher on another snapshot of its store."""
+        return replace(self, store=store, embedder=self.embedder.on(store), fusions=self.fusions.on(store))
+
+    def search(
+        self,
+        question: str,
+        k: int = 10,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> list[Hit]:
+        """The k best chunks for a question, best first.
+
+        ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
+        scores; otherwise they are fused (``default`` when not named; where that is a network and views it was trained on
+        are left out, the convex combination). Raises InputError for an empty question, a k below 1 or an unknown
+        retriever, FusionError for an unknown fusion, StoreError when nothing is embedded yet.
+        """
+        return self.search_many([question], k, retrievers, fusion, **options)[0]
+
+    def search_many(
+        self,
+        questions: Iterable[str],
+        k: int = 10,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        *,
+        explain: bool = False,
+        exact: bool = False,
+        settings: SettingValues | None = None,
+    ) -> list[list[Hit]]:
+        """:meth:`search` for several questions, answers in their order."""
+        if isinstance(questions, str) or not isinstance(questions, Iterable):
+            raise InputError(f"expected several questions, got {type(questions).__name__}")
+        check_k(k)
+        asked = self.retrievers.choose(retrievers, settings)
+        if len(asked) == 1 and fusion is None:
+            (only,) = asked.values()
+            return [self._search_one(text, k, only, explain, exact) for text in questions]
+        fuse = self.fusions.suitable(fusion, asked)
+        return [self._search_fused(text, k, asked, fuse, explain, exact) for text in questions]
+
+    def gives_log_odds(self, retrievers: Sequence[str] | None = None, fusion: str | None = None) -> bool:
+        """Whether the scores of :meth:`search` with these arguments are log-odds, 0 where a hit is as likely right as
+        wrong. Raises InputError and FusionError for unknown names."""
+        asked = self.retrievers.choose(retrievers)
+        return not (len(asked) == 1 and fusion is None) and self.fusions.suitable(fusion, asked).log_odds
+
+    def score(
+        self,
+        question: str,
+        k: int,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        *,
+        exact: bool = False,
+        settings: SettingValues | None = None,
+    ) -> Scored:
+        """The candidates that a search with the same arguments ranks, with every view's scores of them."""
+        asked = self.retrievers.choose(retrievers, settings)
+        query = self.query(question, exact)
+        if len(asked) == 1 and fusion is None:
+            return Scored(query, self.table(query, asked, max(DEPTH, k)), None, False)
+        fuse = self.fusions.suitable(fusion, asked)
+        table, fused = fuse_candidates(query, asked, fuse, k, on_stage=self.on_stage)
+        return Scored(query, table, fused, fuse.log_odds)
+
+    def break_down(
+        self, question: str, chunks: Sequence[str], fusion: str, *, exact: bool = False
+    ) -> ScoreBreakdown:
+        """The scores that a fusion gives to ``chunks``, taken apart, with all retrievers asked; chunks that none
+        returned are left out. Raises FusionError for an unknown fusion."""
+        fuse = self.fusions.get(fusion)
+        table = self.table(self.query(question, exact), self.retrievers.choose(), signals=fuse.needs_signals)
+        fused = self.fuse(fuse, table)
+        places = {uri: place for place, uri in enumerate(table.chunks)}
+        asked = [uri for uri in dict.fromkeys(chunks) if uri in places]
+        rows = [places[uri] for uri in asked]
+        shares = fused.explain(rows).tolist()
+        return ScoreBreakdown(
+            {uri: float(fused.scores[row]) for uri, row in zip(asked, rows, strict=True)},
+            {uri: dict(zip(table.columns, own, strict=True)) for uri, own in zip(asked, shares, strict=True)},
+            fused.baseline,
+        )
+
+    # -- the stages, one by one ---------------------------------------------------------------------------------
+
+    def query(self, text: str, exact: bool = False, store: SearchStore | None = None) -> Query:
+        """A question, embedded, on the store or on a pinned state of it. Raises InputError for one without text,
+        StoreError when nothing is embedded yet."""
+        check_question(text)
+        if self.store.embedder is None:
+            raise StoreError(
+                f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE"
+            )
+        with observed(self.on_stage, "embed"):
+            vector = self.embedder.get().embed_query(text)
+        return Query(text=text, vector=vector, store=self.store if store is None else store, exact=exact)
+
+    def table(
+        self,
+        query: Query,
+        retrievers: Mapping[str, Retriever],
+        depth: int | None = DEPTH,
+        *,
+        signals: bool = False,
+    ) -> Table:
+        """The table of raw scores; see :func:`trivium.search.candidates.gather`."""
+        return gather(query, retrievers, depth, signals=signals, on_stage=self.on_stage)
+
+    def fuse(self, fusion: Fusion, table: Table) -> Fused:
+        """One score a candidate."""
+        with observed(self.on_stage, "fuse"):
+            return fusion.fuse(table)
+
+    def _search_one(self, text: str, k: int, retriever: Retriever, explain: bool, exact: bool) -> list[Hit]:
+        with self.store.pinned() as store:
+            query = self.query(text, exact, store)
+            with observed(self.on_stage, "retrieve", retriever.name):
+                found = retriever.retrieve(query, k)[:k]
+            scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
+            provenance = {candidate.uri: {retriever.name: candidate.source_node} for candidate in found}
+            contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
+            return self._hits(store, scores, contributions, provenance)
+
+    def _search_fused(
+        self,
+        text: str,
+        k: int,
+        retrievers: Mapping[str, Retriever],
+        fusion: Fusion,
+        explain: bool,
+        exact: bool,
+    ) -> list[Hit]:
+        with self.store.pinned() as store:
+            query = self.query(text, exact, store)
+            table, fused = fuse_candidates(query, retrievers, fusion, k, on_stage=self.on_stage)
+            with observed(self.on_stage, "fuse"):
+                best = order(table.chunks, fused.scores)[:k]
+                scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]
+                contributions = {}
+                if explain:
+                    for row, values in zip(best, fused.explain(best).tolist(), strict=True):
+                        contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
+            provenance = {table.chunks[row]: dict(table.source_nodes[row]) for row in best}
+            baseline = fused.baseline if explain else 0.0
+            return self._hits(store, scores, contributions, provenance, baseline, log_odds=fusion.log_odds)
+
+    def _hits(
+        self,
+        store: SearchStore,
+        scores: Ranking,
+        contributions: Mapping[str, Mapping[str, float]],
+        provenance: Mapping[str, Mapping[str, str]],
+        baseline: float = 0.0,
+        *,
+        log_odds: bool = False,
+    ) -> list[Hit]:
+        with observed(self.on_stage, "fetch"):
+            records = store.fetch([uri for uri, _ in scores])
+        return [
+            Hit(
+                uri=uri,
+                text=record.text,
+                score=score,
+                rank=rank,
+                page=record.page,
+                section=record.section,
+                kind=record.kind,
+                start=record.start,
+                end=record.end,
+                contributions=contributions.get(uri, {}),
+                provenance=provenance.get(uri, {}),
+                baseline=baseline,
+                probability=probability(score) if log_odds else None,
+            )
+            for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
+        ]
+
+
+def check_question(text: object) -> None:
+    """Raise InputError unless a question is text and not empty."""
+    if not isinstance(text, str):
+        raise InputError(f"expected a question as text, got {type(text).__name__}")
+    if not text.strip():
+        raise InputError("a question needs some text, got an empty one")
+
+
+def check_k(k: object) -> None:
+    """Raise InputError unless the number of hits is a whole number of at least 1."""
+    if not isinstance(k, int) or isinstance(k, bool):
+        raise InputError(f"expected k as a whole number, got {type(k).__name__}")
+    if k < 1:
+        raise InputError(f"k must be 1 or more, got {k}")

@@ -1,0 +1,41 @@
+"""The stages of a search, and the one hook through which others watch them: timing, serving and comparing use it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+StageName = Literal["embed", "retrieve", "score", "signals", "fuse", "fetch"]
+
+STAGES: tuple[StageName, ...] = ("embed", "retrieve", "score", "signals", "fuse", "fetch")
+"""In their order: embed the question, ask the retrievers, score every candidate in every view, gather the signals that a
+trained fusion wants, fuse and order, fetch the texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageEnded:
+    """A stage of a search has ended, ``seconds`` after it began. ``retriever`` names the retriever that was at work in
+    the stages ``retrieve`` and ``score``; several may be at work at once where the store is a server."""
+
+    stage: StageName
+    seconds: float
+    retriever: str = ""
+
+
+StageObserver = Callable[[StageEnded], None]
+"""Called at the end of every stage, from the thread that worked on it. It should be quick and must not raise."""
+
+
+def ignore_stages(_: StageEnded) -> None:
+    """The observer that looks away."""
+
+
+@contextmanager
+def observed(observe: StageObserver, stage: StageName, retriever: str = "") -> Iterator[None]:
+    """Tell ``observe`` how long the block took, unless it raises."""
+    started = time.perf_counter()
+    yield
+    observe(StageEnded(stage, time.perf_counter() - started, retriever))
