@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 import requests
+import yaml
 
 from tests.code_blocks import ROOT, Block, blocks
 from tests.fakes.openai_server import OpenAIServer
@@ -184,6 +185,21 @@ def test_the_maps_of_the_repository_are_complete() -> None:
         r"`((?:trivium|tests|tools|docs|experiments)/[\w/.]*)`", architecture + contributing
     ):
         assert (ROOT / path).exists(), path
+
+
+def test_the_workflow_runs_every_supported_python() -> None:
+    """Those that the package declares; what it runs builds the documentation and runs the tests."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    supported = [
+        match[1]
+        for entry in project["classifiers"]
+        if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", entry))
+    ]
+    (job,) = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text("utf-8"))["jobs"].values()
+    assert job["strategy"]["matrix"]["python"] == supported
+    assert any(step.get("run") == ".ci/run" for step in job["steps"])
+    commands = (ROOT / ".ci/run").read_text("utf-8").splitlines()
+    assert {"make docs", "make test"} <= set(commands)
 
 
 def _run(block: Block, text: str, folder: Path, environment: Mapping[str, str]) -> None:
