@@ -233,6 +233,7 @@ def test_what_cannot_work_is_said_before_anything_is_made(
 ) -> None:
     """2 for the command line, 1 for what goes wrong."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none is asked for it")
     result = synthesize(*arguments)
     assert result.code == code and said in result.err and "Traceback" not in result.err
     assert list(tmp_path.iterdir()) == []

@@ -125,6 +125,7 @@ class OpenAIServer(LocalServer):
 
         class Handler(QuietHandler):
             protocol_version = "HTTP/1.1"  # older ones know no chunks
+            disable_nagle_algorithm = True  # a body after its headers would wait 40 ms on a kept connection
 
             def setup(self) -> None:
                 outer.connections += 1
