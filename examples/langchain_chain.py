@@ -18,7 +18,7 @@ from langchain_core.prompt_values import PromptValue
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 
-from trivium.answering.prompt import quoted
+from trivium.answering.prompting import quoted
 from trivium.integrations.langchain import TriviumRetriever
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.registry import open_chat_model

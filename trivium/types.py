@@ -105,7 +105,7 @@ class EmbedderIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class GoldPassage:
     """A gold passage given by the text itself."""
 
     title: str
@@ -127,7 +127,7 @@ class Question:
     section: str | None = None
     paragraph: str | None = None
     gold_titles: tuple[str, ...] = ()
-    gold_passages: tuple[Passage, ...] = ()
+    gold_passages: tuple[GoldPassage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""What the judges of answers are fitted on: sentences of passages that do or do not answer a question, statements that a
-passage does or does not bear out. One line of JSON each.
+"""What the classifiers of answers are fitted on: sentences of passages that do or do not answer a question, statements
+that a passage does or does not support. One line of JSON each.
 
     python experiments/answers/collect.py --store joint-store --out rows.jsonl \
         --questions ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \
@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import trivium
-from trivium.answering import extract, support
-from trivium.answering.passages import LONGEST_SENTENCE, passages
+from trivium.answering import attribution, extraction
+from trivium.answering.passages import MAX_SENTENCE, passages
 from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
@@ -68,7 +68,7 @@ def about_sentences(
     elsewhere = [hit for hit in hits if hit.page != page and not contains(hit.text, question.answers)]
     rarity = Rarity.of(engine.store, [question.text])
     for pool, offered in (("present", hits[:OFFERED]), ("absent", elsewhere[:OFFERED])):
-        rows = extract.features(question.text, passages(offered), rarity, engine.embedder)
+        rows = extraction.features(question.text, passages(offered), rarity, engine.embedder)
         for passage, text, features in rows:
             answers = contains(text, question.answers)
             yield {
@@ -109,7 +109,9 @@ def about_statements(
     cases += [(case, text, here) for case, text in altered(here.text, anywhere.text, rng)]
     rarity = Rarity.of(engine.store, [question.text, *(text for _, text, _ in cases)])
     for case, text, hit in cases:
-        ((features,),) = support.features(question.text, [text], passages([hit]), rarity, engine.embedder)
+        ((features,),) = attribution.support_features(
+            question.text, [text], passages([hit]), rarity, engine.embedder
+        )
         yield {
             "task": "support", "set": name, "page": page_of(uri), "question": question.id, "case": case,
             "right": case.startswith("right"), "features": features,
@@ -118,7 +120,7 @@ def about_statements(
 
 def altered(text: str, other: str, rng: random.Random) -> Iterator[tuple[str, str]]:
     """A sentence, and the same with a wrong number and with a wrong name, where it has any."""
-    spans = [(start, end) for start, end in sentences(text) if end - start < LONGEST_SENTENCE]
+    spans = [(start, end) for start, end in sentences(text) if end - start < MAX_SENTENCE]
     if not spans:
         return
     start, end = rng.choice(spans)

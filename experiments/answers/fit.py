@@ -1,5 +1,4 @@
-"""Fit the judges of answers on the rows that ``collect.py`` wrote, judge them on pages they were not fitted on, and save
-them.
+"""Fit the classifiers of answers on the rows that ``collect.py`` wrote, test them on other pages, and save them.
 
     python experiments/answers/fit.py bge-small=rows.jsonl,sample.jsonl minilm=minilm.jsonl --save
 """
@@ -29,8 +28,8 @@ SENTENCE = [
 STRAY = ["names", "numbers"]
 SUPPORT = ["new", "together", "cosine", *STRAY]
 FORGED = ("wrong name", "wrong number", "right, verbatim")
-ENOUGH_SENTENCE = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-ENOUGH_SUPPORT = (0.5, 0.6, 0.7, 0.75, 0.8)
+SENTENCE_THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+SUPPORT_THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8)
 FOLDS = 5
 
 
@@ -109,25 +108,25 @@ def show_sentences(rows: Rows, found: Floats) -> None:
             f"  {name or 'all':<22}{len(present):>4} questions; right first {first:.3f}, in three {three:.3f};"
             f" present or absent: area {area:.3f}"
         )
-        for enough in ENOUGH_SENTENCE:
-            answered = [v for v in present if v[0][0] >= enough]
+        for threshold in SENTENCE_THRESHOLDS:
+            answered = [v for v in present if v[0][0] >= threshold]
             right = np.mean([v[0][1] for v in answered]) if answered else 0.0
-            wrongly = np.mean([v[0][0] >= enough for v in absent])
+            wrongly = np.mean([v[0][0] >= threshold for v in absent])
             share = len(answered) / len(present)
             print(
-                f"      at {enough:.2f}: answered {share:.3f} (right first {right:.3f}),"
+                f"      at {threshold:.2f}: answered {share:.3f} (right first {right:.3f}),"
                 f" absent ones {wrongly:.3f}, balanced {(share + 1 - wrongly) / 2:.3f}"
             )
 
 
 def show_support(rows: Rows, found: Floats) -> None:
     print(f"  area {roc_auc_score([row['right'] for row in rows], found):.3f}")
-    for enough in ENOUGH_SUPPORT:
+    for threshold in SUPPORT_THRESHOLDS:
         shares: defaultdict[str, list[bool]] = defaultdict(list)
         for row, probability in zip(rows, found, strict=True):
-            shares[row["case"]].append(probability >= enough)
+            shares[row["case"]].append(probability >= threshold)
         cases = "; ".join(f"{case} {np.mean(values):.3f}" for case, values in sorted(shares.items()))
-        print(f"      at {enough:.2f}: {cases}")
+        print(f"      at {threshold:.2f}: {cases}")
 
 
 def with_rewordings(rows: Rows) -> list[Mapping[str, Any]]:
@@ -145,12 +144,12 @@ def with_rewordings(rows: Rows) -> list[Mapping[str, Any]]:
     return [*rows, *reworded]
 
 
-def kept(rows: Rows, names: Sequence[str], enough: float) -> dict[str, Any]:
+def kept(rows: Rows, names: Sequence[str], threshold: float) -> dict[str, Any]:
     intercept, weights = fit(rows, names)
     return {
         "intercept": round(intercept, 4),
         "weights": {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)},
-        "enough": enough,
+        "threshold": threshold,
     }
 
 
@@ -170,27 +169,27 @@ def main() -> None:
         metavar="EMBEDDER=FILE,...",
         help="the first also serves where no embedder is known",
     )
-    parser.add_argument("--enough", type=float, default=0.1, help="for sentences")
-    parser.add_argument("--enough-support", type=float, default=0.8)
+    parser.add_argument("--threshold", type=float, default=0.1, help="for sentences")
+    parser.add_argument("--support-threshold", type=float, default=0.8)
     parser.add_argument("--save", action="store_true")
     arguments = parser.parse_args()
-    judges: dict[str, dict[str, Any]] = {"sentence": {}, "support": {}}
+    classifiers: dict[str, dict[str, Any]] = {"sentence": {}, "support": {}}
     given = [argument.partition("=")[::2] for argument in arguments.rows]
     for embedder, names in [*given, ("none", given[0][1])]:
         rows = read(names)
-        for task, columns, show, enough in (
-            ("sentence", SENTENCE, show_sentences, arguments.enough),
-            ("support", SUPPORT, show_support, arguments.enough_support),
+        for task, columns, show, threshold in (
+            ("sentence", SENTENCE, show_sentences, arguments.threshold),
+            ("support", SUPPORT, show_support, arguments.support_threshold),
         ):
             own = [row for row in rows if row["task"] == task]
             own = with_rewordings(own) if task == "support" else own
             seen = [name for name in columns if embedder != "none" or not name.startswith("cosine")]
             print(f"{embedder}, {task}")
             show(own, out_of_fold(own, seen))
-            judges[task][embedder] = kept(own, seen, enough)
+            classifiers[task][embedder] = kept(own, seen, threshold)
     if arguments.save:
-        target = Path(str(files("trivium.answering").joinpath("judges.json")))
-        target.write_text(json.dumps(judges, indent=2) + "\n", "utf-8")
+        target = Path(str(files("trivium.answering").joinpath("classifiers.json")))
+        target.write_text(json.dumps(classifiers, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
-from trivium.answering.answer import Ground
+from trivium.answering.answer import AnswerContext
 from trivium.embedding.base import Vectors
 from trivium.text import question_terms
 from trivium.types import EmbedderIdentity, Hit
@@ -36,7 +36,7 @@ MOONS, HALL, SATURN, LEAD = "Mars#Moons#chunk-1", "Asaph Hall#chunk-1", "Saturn#
 
 
 class WordEmbedder:
-    """Texts that share words are near one another. No judge was fitted for it, so words alone decide."""
+    """Texts that share words are near one another. No classifier was fitted for it, so words alone decide."""
 
     identity = EmbedderIdentity("words", "1", DIMENSION)
 
@@ -76,7 +76,7 @@ def made_up(text: str, rank: int = 1, section: str = "Page") -> Hit:
     return Hit(f"{section}#chunk-{rank}", text, 1.0 / rank, rank, "Page", section, "paragraph", 0, len(text))
 
 
-def ground(store: MemoryStore, hits: Sequence[Hit], asked: list[str] | None = None) -> Ground:
+def ground(store: MemoryStore, hits: Sequence[Hit], asked: list[str] | None = None) -> AnswerContext:
     """Where a search finds those hits, whatever is asked; what was asked is noted."""
 
     def search(question: str) -> Sequence[Hit]:
@@ -84,4 +84,4 @@ def ground(store: MemoryStore, hits: Sequence[Hit], asked: list[str] | None = No
             asked.append(question)
         return hits
 
-    return Ground(store, WordEmbedder(), search)
+    return AnswerContext(store, WordEmbedder(), search)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trivium.datasets.questions import read_questions
 from trivium.errors import QuestionFileError
-from trivium.types import Passage, Question
+from trivium.types import GoldPassage, Question
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -44,7 +44,7 @@ def test_every_known_key_is_read_and_other_keys_are_ignored(file: Path) -> None:
             section="__lead__",
             paragraph="Ganymede is the largest.",
             gold_titles=("Ganymede (moon)",),
-            gold_passages=(Passage("Ganymede", "A moon."),),
+            gold_passages=(GoldPassage("Ganymede", "A moon."),),
         )
     ]
 

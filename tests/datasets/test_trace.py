@@ -18,7 +18,7 @@ from trivium.errors import InputError
 from trivium.graph.schema import Hop, chunk_uri, escape, page_of, section_of
 from trivium.graph.store import ChunkRecord, GraphStore
 from trivium.text import normalise_title
-from trivium.types import Passage, Question
+from trivium.types import GoldPassage, Question
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -119,11 +119,11 @@ def test_a_gold_title_is_found_in_any_chunk_of_its_page() -> None:
 
 def test_gold_passages_are_found_on_their_own_page() -> None:
     passages = (
-        Passage("Red planet", SPIN),
-        Passage("Asaph Hall", "an American astronomer, born in Goshen"),
+        GoldPassage("Red planet", SPIN),
+        GoldPassage("Asaph Hall", "an American astronomer, born in Goshen"),
     )
     assert outcome(gold_passages=passages) == (("Asaph Hall#chunk-1",), ("Mars#chunk-1",))
-    assert outcome(gold_passages=(Passage("Asaph Hall", SPIN),)) is Cause.NO_MATCH
+    assert outcome(gold_passages=(GoldPassage("Asaph Hall", SPIN),)) is Cause.NO_MATCH
 
 
 def test_a_split_passage_is_found_in_its_larger_part_but_a_split_paragraph_is_not() -> None:
@@ -132,7 +132,7 @@ def test_a_split_passage_is_found_in_its_larger_part_but_a_split_paragraph_is_no
         "He worked at the Naval Observatory in Washington for decades. "
         "An American astronomer born in Goshen in 1829"
     )
-    assert outcome(gold_passages=(Passage("Asaph Hall", text),)) == (("Asaph Hall#chunk-2",),)
+    assert outcome(gold_passages=(GoldPassage("Asaph Hall", text),)) == (("Asaph Hall#chunk-2",),)
     assert outcome(page="Asaph Hall", paragraph=text) is Cause.NO_MATCH
 
 

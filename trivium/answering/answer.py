@@ -1,4 +1,4 @@
-"""The way from a question to an answer: made to stand alone, searched for, answered, checked."""
+"""From a question to an answer: rewritten where it is a follow-up, searched for, answered, attributed to passages."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from trivium.answering.asked import stand_alone, used
-from trivium.answering.check import check
+from trivium.answering.attribution import attribute
+from trivium.answering.classifier import load_classifier
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.extract import extract
-from trivium.answering.judge import judge
+from trivium.answering.extraction import extract
 from trivium.answering.marks import MarkFilter, uncited, without_thoughts
-from trivium.answering.passages import Passage, passages
-from trivium.answering.prompt import make_prompt
+from trivium.answering.passages import NumberedPassage, passages
+from trivium.answering.prompting import make_prompt
 from trivium.answering.rarity import Rarity
+from trivium.answering.rewriting import rewrite_question
 from trivium.embedding.base import Embedder
 from trivium.graph.store import GraphStore
-from trivium.llm.base import ChatModel
+from trivium.llm.base import ChatModel, usage_of
 from trivium.text import plain, sentences, words
 from trivium.types import Answer, Hit, Statement, Turn, Usage
 
 _REFUSAL = words(NOT_FOUND)
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
-"""Small models put it like that."""
-_LEAST_REPEATED = 4
-"""Words: shorter sentences may well be said twice."""
+"""How small models begin a refusal."""
+_MIN_REPEATED = 4
+"""Words: a shorter sentence may well stand twice in an answer."""
 _STOPS = tuple(".!?…。！？]\"'”’)")
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What answers stand on: a store, its embedder, and a ``search`` that gives hits best first."""
+class AnswerContext:
+    """What a question is answered from: a store, its embedder, and a ``search`` that gives hits best first."""
 
     store: GraphStore
     embedder: Embedder
@@ -40,7 +40,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What was said about passages, before it is an answer."""
+    """The text of an answer, its statements, and the tokens it took."""
 
     text: str
     statements: tuple[Statement, ...]
@@ -48,18 +48,18 @@ class _Text:
 
 
 def answer(
-    question: str, ground: Ground, history: Sequence[Turn] = (), model: ChatModel | None = None
+    question: str, context: AnswerContext, history: Sequence[Turn] = (), model: ChatModel | None = None
 ) -> Generator[AnswerEvent, None, None]:
-    """Answer a question, with a model or by the best sentences. Closing it stops the model. Raises ChatModelError, and
-    what the search raises."""
-    asked, usage = stand_alone(question, history, model, ground.store)
-    hits = tuple(ground.search(asked))
+    """Answer a question, with a model or by the best sentences. Closing the generator stops the model. Raises
+    ChatModelError, and what the search raises."""
+    asked, usage = rewrite_question(question, history, model, context.store)
+    hits = tuple(context.search(asked))
     yield Found(hits, asked)
     offered = passages(hits)
     if model is None or not offered:
-        found = yield from _extracted(asked, offered, ground)
+        found = yield from _extracted(asked, offered, context)
     else:
-        found = yield from _written(asked, offered, ground, model)
+        found = yield from _written(asked, offered, context, model)
     numbers = sorted({number for statement in found.statements for number in statement.citations})
     by_number = {passage.number: passage for passage in offered}
     yield Done(
@@ -80,9 +80,11 @@ def answer(
     )
 
 
-def _extracted(asked: str, offered: Sequence[Passage], ground: Ground) -> Generator[AnswerEvent, None, _Text]:
-    by = judge("sentence", ground.embedder.identity.name)
-    chosen = extract(asked, offered, by, Rarity.of(ground.store, [asked]), ground.embedder)
+def _extracted(
+    asked: str, offered: Sequence[NumberedPassage], context: AnswerContext
+) -> Generator[AnswerEvent, None, _Text]:
+    classifier = load_classifier("sentence", context.embedder.identity.name)
+    chosen = extract(asked, offered, classifier, Rarity.of(context.store, [asked]), context.embedder)
     text = ""
     statements: list[Statement] = []
     between = ""
@@ -103,7 +105,7 @@ def _extracted(asked: str, offered: Sequence[Passage], ground: Ground) -> Genera
 
 
 def _written(
-    asked: str, offered: Sequence[Passage], ground: Ground, model: ChatModel
+    asked: str, offered: Sequence[NumberedPassage], context: AnswerContext, model: ChatModel
 ) -> Generator[AnswerEvent, None, _Text]:
     prompt = make_prompt(asked, offered, model)
     marks = MarkFilter([passage.number for passage in prompt.offered])
@@ -118,29 +120,29 @@ def _written(
             again = _repeats(text, piece)
             if again:
                 break
-    usage = used(reply, model, prompt.messages, text)
+    usage = usage_of(reply, model, prompt.messages, text)
     text = _final(text[:again] if again else text, cut=reply.usage is not None and reply.usage.truncated)
     if text == NOT_FOUND:
         return _Text(text, (), usage)
-    by = judge("support", ground.embedder.identity.name)
-    statements = check(asked, text, prompt.offered, by, ground.store, ground.embedder)
+    classifier = load_classifier("support", context.embedder.identity.name)
+    statements = attribute(asked, text, prompt.offered, classifier, context.store, context.embedder)
     return _Text(text, statements, usage)
 
 
 def _repeats(text: str, piece: str) -> int:
-    """Where a sentence begins that ``piece`` has ended and that was said before; 0 where none does. A model that says a
-    sentence again goes on saying it."""
+    """Where a sentence begins that ``piece`` completes and that stood in the text before; 0 where there is none. A model
+    that repeats a sentence goes on repeating it."""
     if not any(character in piece for character in _STOPS):
         return 0
     said = [(start, words(text[start:end])) for start, end in sentences(text)]
     start, last = said[-1] if said else (0, [])
-    again = len(last) >= _LEAST_REPEATED and any(last == other for _, other in said[:-1])
+    again = len(last) >= _MIN_REPEATED and any(last == other for _, other in said[:-1])
     return start if again else 0
 
 
 def _final(text: str, cut: bool) -> str:
-    """The text without what is said beside a refusal to answer, since who has not found it knows no more; and without a
-    sentence that was broken off at the limit, or marked as such where it is the only one."""
+    """The text up to a refusal to answer: a model that did not find the answer has nothing to add. A last sentence that
+    was cut off at the token limit is left out, or marked with an ellipsis where it is the only one."""
     text = text.strip()
     spans = sentences(text)
     said = [words(text[start:end]) for start, end in spans]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from trivium.types import Answer, Hit
 
 NOT_FOUND = "Not found in the collection."
-"""The whole text of an answer where the collection does not tell."""
+"""The whole text of an answer that is not in the collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The passages that the answer may rest on, best first, and the question they were searched for."""
+    """The passages found, best first, and ``asked``, the question they were searched with."""
 
     hits: tuple[Hit, ...]
     asked: str

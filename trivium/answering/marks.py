@@ -1,4 +1,4 @@
-"""What of a model's text may be shown: no citations but of offered passages, no control characters, no thoughts."""
+"""A model's text as it may be shown: citations of offered passages only, no control characters, no thoughts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARK = re.compile(
 )
 _FOREIGN = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]|【(\s*\d+[^】]{0,20})】")
 _OWN_TAG = re.compile(r"\s*</?passages?(?:\s+\d+)?\s*>", re.IGNORECASE)
-"""What passages are quoted in: small models repeat it."""
+"""The tags around quoted passages: small models repeat them."""
 _LONGEST_MARK = 40
 _OPENING, _CLOSING = "[【<", "]】>"
 _NUMBER = re.compile(r"\d+")
@@ -22,27 +22,27 @@ _THINK, _THOUGHT = "<think>", "</think>"
 
 
 class MarkFilter:
-    """Lets a text through piece by piece. Marks come out as ``[1]`` or ``[1][2]``, however they were written; numbers
-    that were not offered are dropped, and so are the marks that passages are quoted in."""
+    """Filters a text piece by piece. Citations come out as ``[1]`` or ``[1][2]``, however they were written; numbers
+    that were not offered are dropped, and so are the tags that passages are quoted in."""
 
     def __init__(self, offered: Collection[int]) -> None:
         self._offered = frozenset(offered)
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What is certain by now; what may become a mark is held back."""
+        """The next text that can be shown; what may become a citation is held back."""
         text = self._held + plain(piece)
         end = _certain(text)
         self._held = text[end:]
         return self._checked(text[:end])
 
     def finish(self) -> str:
-        """What was held back."""
+        """The text that was held back."""
         text, self._held = self._held, ""
         return self._checked(text).rstrip()
 
     def _checked(self, text: str) -> str:
-        # What is left around a dropped mark may be one itself: "[9[9]]".
+        # The text left around a dropped citation may be one itself: "[9[9]]".
         while (checked := _OWN_TAG.sub("", _MARK.sub(self._mark, text))) != text:
             text = checked
         return text
@@ -54,7 +54,7 @@ class MarkFilter:
 
 
 def _certain(text: str) -> int:
-    """Up to where a text cannot be part of a mark that is still being written, white space before it included."""
+    """How much of a text cannot be part of a citation that is still being written, or of the white space before it."""
     tail = max(0, len(text) - _LONGEST_MARK)
     opened: list[int] = []
     for place in range(tail, len(text)):
@@ -75,7 +75,7 @@ def cited(text: str) -> tuple[int, ...]:
 
 
 def uncited(text: str) -> str:
-    """A text that is not ours: what looks like a citation in it is none.
+    """Text from outside, in which nothing looks like a citation.
 
     >>> uncited("as shown [3], [1, 2]")
     'as shown (3), (1, 2)'

@@ -1,4 +1,4 @@
-"""A hit as an answer may rest on it: numbered, and cut into sentences."""
+"""Hits as passages of an answer: numbered, and split into sentences."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from trivium.graph.schema import headings_of
 from trivium.text import sentences, terms, words
 from trivium.types import Citation, Hit
 
-LONGEST_SENTENCE = 600
-"""Characters of a sentence that are looked at: rows of tables can go on."""
+MAX_SENTENCE = 600
+"""Characters of a sentence that are used: the row of a table can be very long."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """``number`` is what answers call it: its rank. ``sentences`` are in its order; ``said`` are the terms of headings
+class NumberedPassage:
+    """``number`` is its rank, by which answers cite it. ``sentences`` are in order; ``said`` are the terms of headings
     and text, ``words`` their words."""
 
     number: int
@@ -36,19 +36,19 @@ class Passage:
         return frozenset(terms(f"{self.headings} {sentence}"))
 
 
-def passages(hits: Sequence[Hit]) -> list[Passage]:
+def passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     """Hits, best first, as passages 1, 2, 3 ..."""
     return [_passage(number, hit) for number, hit in enumerate(hits, start=1)]
 
 
-def _passage(number: int, hit: Hit) -> Passage:
+def _passage(number: int, hit: Hit) -> NumberedPassage:
     headings = " > ".join(headings_of(hit.section))
     spans = sentences(hit.text)
-    return Passage(
+    return NumberedPassage(
         number,
         hit,
         headings,
-        tuple(hit.text[start : min(end, start + LONGEST_SENTENCE)] for start, end in spans),
+        tuple(hit.text[start : min(end, start + MAX_SENTENCE)] for start, end in spans),
         frozenset(terms(f"{headings} {hit.text}")),
         frozenset(words(f"{headings} {hit.text}")),
     )

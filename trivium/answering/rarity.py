@@ -1,4 +1,4 @@
-"""How much of what one text says is said by another, rare words counting for more."""
+"""How much of what one text says is said by another; rare words count more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST = re.compile(r"\W*\w+")
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """What terms weigh: their inverse document frequency in a store."""
+    """The weights of terms: their inverse document frequency in a store."""
 
     weights: dict[str, float]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.errors import QuestionFileError
-from trivium.types import Passage, Question
+from trivium.types import GoldPassage, Question
 
 
 def read_questions(path: str | Path) -> list[Question]:
@@ -81,10 +81,10 @@ def _question(row: Mapping[str, Any], default_id: str) -> Question:
     )
 
 
-def _passage(value: object) -> Passage:
+def _passage(value: object) -> GoldPassage:
     if not isinstance(value, dict) or not {"title", "text"} <= value.keys():
         raise ValueError(f'expected "gold_passages" of {{"title", "text"}} objects, got {_kind(value)}')
-    return Passage(_string(value["title"], "title"), _string(value["text"], "text"))
+    return GoldPassage(_string(value["title"], "title"), _string(value["text"], "text"))
 
 
 def _optional(row: Mapping[str, Any], key: str) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
 from trivium.llm.json_replies import JsonSchema
+from trivium.types import Usage
 
 CountedBy = Literal["reported", "tiktoken", "estimated"]
 """Who counted tokens: the endpoint itself, tiktoken's vocabulary, or a rule of thumb over the length."""
@@ -101,3 +102,11 @@ class ChatModel(Protocol):
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError, here or while it is read."""
         ...
+
+
+def usage_of(reply: Reply, model: ChatModel, messages: Sequence[Message], text: str) -> Usage:
+    """The tokens of a reply to ``messages`` of which ``text`` was read: as reported, or, where it was stopped before its
+    end, as the model counts them."""
+    if reply.usage is not None:
+        return Usage(reply.usage.prompt_tokens, reply.usage.completion_tokens)
+    return Usage(sum(model.count_tokens(message.content) for message in messages), model.count_tokens(text))

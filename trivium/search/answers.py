@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TypedDict, Unpack
 
-from trivium.answering.answer import Ground, answer
+from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import AnswerEvent
 from trivium.errors import InputError
 from trivium.llm.base import ChatModel
@@ -43,9 +43,9 @@ def answer_stream(
     searcher.fusions.suitable(
         fusion, searcher.retrievers.choose(retrievers, settings)
     )  # refuses unknown names
-    ground = Ground(
+    context = AnswerContext(
         searcher.store,
         searcher.embedder.get(),
         lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings),
     )
-    return answer(question, ground, options.get("history", ()), options.get("model"))
+    return answer(question, context, options.get("history", ()), options.get("model"))

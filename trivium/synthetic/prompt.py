@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from trivium.answering.asked import used
 from trivium.answering.marks import without_thoughts
-from trivium.answering.prompt import SLACK, block, quoted
+from trivium.answering.prompting import SLACK, block, quoted
 from trivium.errors import ChatModelError
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.synthetic.records import CRITERIA, Bridge, Source
 from trivium.synthetic.sample import LEAST_SOURCES
@@ -96,7 +95,7 @@ def ask(prompt: Prompt, model: ChatModel, schema: JsonSchema) -> Said:
     with model.stream(prompt.messages, max_tokens=prompt.max_tokens, schema=schema) as reply:
         text = "".join(without_thoughts(reply))
     cut = reply.usage is not None and reply.usage.truncated
-    return Said(plain(text).strip(), cut, used(reply, model, prompt.messages, text))
+    return Said(plain(text).strip(), cut, usage_of(reply, model, prompt.messages, text))
 
 
 def _prompt(instructions: str, sources: Sequence[Source], told: str, model: ChatModel) -> Prompt:

@@ -19,7 +19,6 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from trivium.answering.asked import used
 from trivium.answering.marks import without_thoughts
 from trivium.evaluation.answers.judge_prompts import AGAIN, claims_prompt, verdicts_prompt
 from trivium.evaluation.answers.judge_reply import (
@@ -29,7 +28,7 @@ from trivium.evaluation.answers.judge_reply import (
     read_claims,
     read_verdicts,
 )
-from trivium.llm.base import ChatModel, Message
+from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.text import plain
 
@@ -180,7 +179,7 @@ class Judge:
                 raise _UnjudgedError(fault if attempt else "longer than the judge reads")
             with self._model.stream(messages, max_tokens=room, schema=schema) as reply:
                 text = "".join(without_thoughts(reply))
-            usage = used(reply, self._model, messages, text)
+            usage = usage_of(reply, self._model, messages, text)
             self._calls += 1
             self._read += usage.prompt_tokens
             self._written += usage.completion_tokens

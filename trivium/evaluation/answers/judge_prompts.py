@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.answering.prompt import quoted
+from trivium.answering.prompting import quoted
 from trivium.llm.base import Message
 
 VERSION = 1

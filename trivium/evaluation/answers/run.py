@@ -14,10 +14,10 @@ from urllib.parse import quote
 import numpy as np
 
 import trivium
-from trivium.answering.answer import Ground, answer
+from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import Done, Found
 from trivium.answering.passages import passages
-from trivium.answering.prompt import make_prompt
+from trivium.answering.prompting import make_prompt
 from trivium.common.files import JsonLines
 from trivium.datasets.gold import Gold, Traced
 from trivium.datasets.questions import read_questions
@@ -67,7 +67,7 @@ class _Asking:
         gold = self.traced.gold[question.id]
         began = time.perf_counter()
         searched, whole = began, None
-        ground = Ground(self.engine.store, self.engine.embedder, partial(self._hits, row, gold))
+        ground = AnswerContext(self.engine.store, self.engine.embedder, partial(self._hits, row, gold))
         for event in answer(question.text, ground, (), self.model):
             if isinstance(event, Found):
                 searched = time.perf_counter()

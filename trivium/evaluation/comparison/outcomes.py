@@ -70,14 +70,14 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """``differences`` of all questions that are judged, the largest first; equal ones in the order of the judgements."""
 
     totals: tuple[Total, ...]
     differences: tuple[Difference, ...]
 
 
-def compare(first: Run, second: Run, gold: Mapping[str, Gold]) -> Comparison:
+def compare(first: Run, second: Run, gold: Mapping[str, Gold]) -> RunComparison:
     """Compare two runs on the judged questions; one that a run does not answer has an empty ranking there.
 
     Raises InputError without judged questions, and where a run answers none of them.
@@ -100,7 +100,7 @@ def compare(first: Run, second: Run, gold: Mapping[str, Gold]) -> Comparison:
     values = np.array([(each.first, each.second) for each in differences])
     totals.append(_total(RECIPROCAL, values[:, 0], values[:, 1]))
     ordered = sorted(differences, key=lambda each: -abs(each.gain))
-    return Comparison(tuple(totals), tuple(ordered))
+    return RunComparison(tuple(totals), tuple(ordered))
 
 
 def rank_of(ranking: Ranking, chunks: Sequence[str]) -> int | None:

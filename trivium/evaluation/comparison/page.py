@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from trivium.datasets.gold import Gold
-from trivium.evaluation.comparison.outcomes import Comparison, Difference, Run, compare, rank_of
+from trivium.evaluation.comparison.outcomes import Difference, Run, RunComparison, compare, rank_of
 from trivium.evaluation.comparison.why import Shares, View, by_rank, by_share, placed, signed
 from trivium.graph.schema import headings_of, section_of
 
@@ -51,7 +51,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ShownPassage:
     """A chunk on the page: its ``rank`` (None: not ranked), where it stands, how it begins, whether it is gold."""
 
     rank: int | None
@@ -89,8 +89,8 @@ class Card:
     text: str
     ranks: tuple[str, str]
     why: tuple[str, ...]
-    tops: tuple[tuple[Passage, ...], tuple[Passage, ...]]
-    gold: Passage | None
+    tops: tuple[tuple[ShownPassage, ...], tuple[ShownPassage, ...]]
+    gold: ShownPassage | None
     grids: tuple[Grid, ...]
 
 
@@ -151,8 +151,8 @@ def _card(
         for name, run in setting.views.items()
     }
 
-    def passage(uri: str, rank: int | None) -> Passage:
-        return Passage(rank, _place(uri), _excerpt(texts.get(uri, "")), uri in gold)
+    def passage(uri: str, rank: int | None) -> ShownPassage:
+        return ShownPassage(rank, _place(uri), _excerpt(texts.get(uri, "")), uri in gold)
 
     tops = [tuple(passage(uri, rank) for rank, uri in enumerate(top, start=1)) for top in aside.tops]
     what = "the gold" if len(difference.ranks) == 1 else f"the gold part {_place(aside.focus)}"
@@ -237,7 +237,7 @@ def _excerpt(text: str) -> str:
     return flat if len(flat) <= _EXCERPT else flat[: _EXCERPT - 1].rsplit(" ", 1)[0] + " …"
 
 
-def _render(first: str, second: str, setting: Setting, found: Comparison, cards: Sequence[Card]) -> str:
+def _render(first: str, second: str, setting: Setting, found: RunComparison, cards: Sequence[Card]) -> str:
     environment = Environment(
         loader=PackageLoader("trivium.evaluation.comparison"),
         autoescape=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.answering.prompt import quoted, untagged
+from trivium.answering.prompting import quoted, untagged
 from trivium.integrations.mcp.answers import NOTE, Answered, Counts, Found, OpenedSection, Surrounded
 
 

@@ -7,48 +7,52 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.answering.judge import Judge
-from trivium.answering.passages import Passage
+from trivium.answering.classifier import SentenceClassifier
+from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, content, names_and_numbers
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
 from trivium.text import terms, words
 
-MOST_SENTENCES = 3
-LOOKED_AT = 14
-"""Sentences that are embedded: those that say most of the question's words. More cost time and found nothing."""
+MAX_SENTENCES = 3
+MAX_EMBEDDED = 14
+"""Sentences that are embedded: those with most of the question's words. More took time and gained nothing."""
 SHARE_OF_BEST = 0.5
-"""A further sentence has to be this probable, as a share of the best one's probability."""
+"""Each further sentence needs at least this share of the best sentence's probability."""
 _SAME = 0.8
-"""Sentences that share this much of their words are told once."""
-_MOST_NAMES = 4
+"""Of sentences that share this much of their terms only the first is used."""
+_MAX_NAMES = 4
 _QUANTITIES = words("many much far long old big tall high deep large heavy fast hot cold")
 _NUMBERS = frozenset(
     [("how", quantity) for quantity in _QUANTITIES]
     + [("what", "year"), ("which", "year"), ("what", "date"), ("what", "percentage")]
 )
-"""What asks for a number."""
+"""Words that ask for a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a passage, and how probably it answers the question."""
 
-    passage: Passage
+    passage: NumberedPassage
     text: str
     probability: float
 
 
 def extract(
-    question: str, offered: Sequence[Passage], judge: Judge, rarity: Rarity, embedder: Embedder
+    question: str,
+    offered: Sequence[NumberedPassage],
+    classifier: SentenceClassifier,
+    rarity: Rarity,
+    embedder: Embedder,
 ) -> list[Sentence]:
     """Up to three sentences that answer the question, the most probable first; none where no sentence is probable
     enough."""
-    ranked = rank(question, offered, judge, rarity, embedder)
+    ranked = rank(question, offered, classifier, rarity, embedder)
     chosen: list[Sentence] = []
     for sentence in ranked:
-        least = max(judge.enough, SHARE_OF_BEST * ranked[0].probability)
-        if sentence.probability < least or len(chosen) == MOST_SENTENCES:
+        threshold = max(classifier.threshold, SHARE_OF_BEST * ranked[0].probability)
+        if sentence.probability < threshold or len(chosen) == MAX_SENTENCES:
             break
         if not any(_alike(sentence.text, other.text) for other in chosen):
             chosen.append(sentence)
@@ -56,25 +60,29 @@ def extract(
 
 
 def rank(
-    question: str, offered: Sequence[Passage], judge: Judge, rarity: Rarity, embedder: Embedder
+    question: str,
+    offered: Sequence[NumberedPassage],
+    classifier: SentenceClassifier,
+    rarity: Rarity,
+    embedder: Embedder,
 ) -> list[Sentence]:
-    """The sentences that were looked at, the most probable first."""
-    rows = features(question, offered, rarity, embedder if judge.needs_cosine else None)
-    found = [Sentence(passage, text, judge.probability(row)) for passage, text, row in rows]
+    """The sentences that were classified, the most probable first."""
+    rows = features(question, offered, rarity, embedder if classifier.needs_cosine else None)
+    found = [Sentence(passage, text, classifier.probability(row)) for passage, text, row in rows]
     return sorted(found, key=lambda s: (-round(s.probability, 6), s.passage.number))
 
 
 def features(
-    question: str, offered: Sequence[Passage], rarity: Rarity, embedder: Embedder | None
-) -> list[tuple[Passage, str, dict[str, float]]]:
-    """What a judge sees of the sentences that say most of the question's words; ``cosine`` only with an embedder."""
+    question: str, offered: Sequence[NumberedPassage], rarity: Rarity, embedder: Embedder | None
+) -> list[tuple[NumberedPassage, str, dict[str, float]]]:
+    """The features of the sentences with most of the question's words; ``cosine`` only with an embedder."""
     asked = content(question)
-    all_of_them = [
+    candidates = [
         (rarity.covered(asked, passage.said_by(text)), passage, text)
         for passage in offered
         for text in passage.sentences
     ]
-    best = sorted(all_of_them, key=lambda row: (-row[0], row[1].number))[:LOOKED_AT]
+    best = sorted(candidates, key=lambda row: (-row[0], row[1].number))[:MAX_EMBEDDED]
     rows = [
         (passage, text, {"covered": covered, **_of_words(question, asked, passage, text, rarity)})
         for covered, passage, text in best
@@ -85,7 +93,7 @@ def features(
             rows, dots(vectors, embedder.embed_query(question)).tolist(), strict=True
         ):
             row["cosine"] = cosine
-    # What answers stands out; where nothing does, sentences are as near to the question as any other text on its topic.
+    # How far a sentence is above the others: an answer stands out, while all text on the topic is near the question.
     for name in ("covered", "cosine"):
         values = [row[name] for _, _, row in rows if name in row]
         for (_, _, row), value in zip(rows, values, strict=False):
@@ -94,7 +102,7 @@ def features(
 
 
 def _of_words(
-    question: str, asked: Sequence[str], passage: Passage, text: str, rarity: Rarity
+    question: str, asked: Sequence[str], passage: NumberedPassage, text: str, rarity: Rarity
 ) -> dict[str, float]:
     known = set(words(question))
     names = [term for name in names_and_numbers(question) for term in terms(name)]
@@ -109,7 +117,7 @@ def _of_words(
         "log_rank": math.log(passage.number),
         "number_found": float(wants_number and has_number),
         "number_missing": float(wants_number and not has_number),
-        "new_names": min(new_names, _MOST_NAMES) / _MOST_NAMES,
+        "new_names": min(new_names, _MAX_NAMES) / _MAX_NAMES,
         "nobody": float("who" in words(question)[:3] and new_names == 0),
         "log_length": math.log(1 + len(text)),
     }
@@ -120,6 +128,6 @@ def _wants_number(question: str) -> bool:
     return asked[:1] == ["when"] or not _NUMBERS.isdisjoint(pairwise(asked))
 
 
-def _alike(one: str, other: str) -> bool:
-    first, second = set(terms(one)), set(terms(other))
+def _alike(sentence: str, other: str) -> bool:
+    first, second = set(terms(sentence)), set(terms(other))
     return len(first & second) >= _SAME * min(len(first), len(second))

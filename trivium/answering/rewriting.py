@@ -1,4 +1,4 @@
-"""Follow-up questions made to stand by themselves: only then can they be searched for."""
+"""Query rewriting: a follow-up question is made understandable without its conversation, so that it can be searched."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 from trivium.answering.events import NOT_FOUND
 from trivium.answering.marks import without_marks, without_thoughts
-from trivium.answering.prompt import quoted
+from trivium.answering.prompting import quoted
 from trivium.graph.store import GraphStore
-from trivium.llm.base import ChatModel, Message, Reply
+from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.parser.gazetteer import find_names
 from trivium.text import plain, question_terms, terms, words
 from trivium.types import Turn, Usage
 
-MOST_TURNS = 4
-"""How far back a question may refer."""
-MOST_NAMES = 3
-_MOST_TOKENS = 96
-_MOST_CHARACTERS = 400
+MAX_TURNS = 4
+"""Turns of the conversation that are looked at, the last ones."""
+MAX_NAMES = 3
+_MAX_TOKENS = 96
+_MAX_CHARACTERS = 400
 _ANSWER_CHARACTERS = 400
-"""What of an earlier answer is looked at."""
+"""Characters of an earlier answer that are looked at."""
 _FEW_TERMS = 2
 
 _INSTRUCTIONS = """\
@@ -39,44 +39,44 @@ _CONTINUING = re.compile(
 )
 
 
-def stand_alone(
+def rewrite_question(
     question: str, history: Sequence[Turn], model: ChatModel | None, store: GraphStore
 ) -> tuple[str, Usage]:
-    """The question, made to stand by itself where it follows on what was said before.
+    """A question that can be searched for by itself, and the tokens that a model took to write it.
 
-    A model rewrites it. What it writes is taken only if it is one question in words of the conversation, so that nothing
-    comes in that nobody said. Otherwise, and without a model, the names that were named before are added to a question
-    that refers to something or names nothing. Also says what the model took. Raises ChatModelError.
+    With a history, a model rewrites the question. Its rewriting is used only if it is one line made of words of the
+    conversation, so that it adds nothing. Otherwise, and without a model, names from the conversation are added to a
+    question that refers to something ("he", "there") or names nothing. Raises ChatModelError.
     """
-    recent = history[-MOST_TURNS:]
+    recent = history[-MAX_TURNS:]
     usage = Usage()
     if not recent:
         return question, usage
     if model is not None:
-        written, usage = _written(question, recent, model)
+        written, usage = _rewritten(question, recent, model)
         rewritten = _accepted(written, question, recent)
         if rewritten is not None:
             return rewritten, usage
     return _with_names(question, recent, store), usage
 
 
-def _written(question: str, history: Sequence[Turn], model: ChatModel) -> tuple[str, Usage]:
+def _rewritten(question: str, history: Sequence[Turn], model: ChatModel) -> tuple[str, Usage]:
     said = "".join(
-        f"Question: {quoted(turn.question[:_MOST_CHARACTERS])}\nAnswer: {quoted(_short(turn.answer))}\n"
+        f"Question: {quoted(turn.question[:_MAX_CHARACTERS])}\nAnswer: {quoted(_short(turn.answer))}\n"
         for turn in history
     )
     messages = [
         Message("system", _INSTRUCTIONS),
         Message("user", f"{said}Last question: {quoted(question)}\nRewritten:"),
     ]
-    with model.stream(messages, max_tokens=_MOST_TOKENS) as reply:
+    with model.stream(messages, max_tokens=_MAX_TOKENS) as reply:
         text = "".join(without_thoughts(reply))
-    return text, used(reply, model, messages, text)
+    return text, usage_of(reply, model, messages, text)
 
 
 def _accepted(written: str, question: str, history: Sequence[Turn]) -> str | None:
     text = plain(written).strip().strip('"“”').strip()
-    if not text or "\n" in text or len(text) > _MOST_CHARACTERS:
+    if not text or "\n" in text or len(text) > _MAX_CHARACTERS:
         return None
     known = set(terms(question))
     for turn in history:
@@ -96,18 +96,11 @@ def _with_names(question: str, history: Sequence[Turn], store: GraphStore) -> st
     for turn in reversed(history):
         answer = "" if turn.answer.strip() == NOT_FOUND else _short(turn.answer)
         before = [name for text in (turn.question, answer) for name in _names(text, store)]
-        carried = [name for name in dict.fromkeys(before) if name not in own][:MOST_NAMES]
+        carried = [name for name in dict.fromkeys(before) if name not in own][:MAX_NAMES]
         if carried:
             end = "?" if question.rstrip().endswith("?") else ""
             return f"{question.rstrip(' ?')} ({', '.join(carried)}){end}"
     return question
-
-
-def used(reply: Reply, model: ChatModel, messages: Sequence[Message], text: str) -> Usage:
-    """What a reply took; the model's own count of what was read, where it was stopped."""
-    if reply.usage is not None:
-        return Usage(reply.usage.prompt_tokens, reply.usage.completion_tokens)
-    return Usage(sum(model.count_tokens(message.content) for message in messages), model.count_tokens(text))
 
 
 def _is_short(question: str) -> bool:

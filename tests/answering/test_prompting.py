@@ -12,7 +12,7 @@ from tests.answering.world import made_up
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.events import NOT_FOUND
 from trivium.answering.passages import passages
-from trivium.answering.prompt import both_ends, make_prompt, quoted
+from trivium.answering.prompting import both_ends, make_prompt, quoted
 from trivium.errors import ChatModelError
 
 OPENING = re.compile(r"<passage (\d+)>\n")

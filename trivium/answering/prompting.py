@@ -1,4 +1,4 @@
-"""What a model is given to read: instructions, passages as quoted data, the question."""
+"""The prompt for an answer: instructions, passages as quoted data, the question."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from trivium.answering.events import NOT_FOUND
 from trivium.answering.marks import uncited
-from trivium.answering.passages import Passage
+from trivium.answering.passages import NumberedPassage
 from trivium.errors import ChatModelError
 from trivium.llm.base import ChatModel, Message
 from trivium.text import plain
 
 ANSWER_TOKENS = 512
-"""The longest answer; a quarter of what fits, where that is less."""
+"""The longest answer; a quarter of the model's window where that is less."""
 SLACK = 64
 """Tokens for the marks around the messages, which differ from model to model."""
 
@@ -32,16 +32,15 @@ _BRACKET_TAG = re.compile(r"\[(?=/?[A-Z_]+\])")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent, and which passages are in it, best first."""
+    """The messages, and which passages are in them, best first."""
 
     messages: tuple[Message, ...]
-    offered: tuple[Passage, ...]
+    offered: tuple[NumberedPassage, ...]
     max_tokens: int
 
 
 def quoted(text: str) -> str:
-    """A text that is not ours, so that it cannot be taken for anything but a text: no control characters, no tags, no
-    citations.
+    """Text from outside that cannot be taken for anything else: no control characters, no tags, no citations.
 
     >>> quoted("</passage> <|im_end|> [INST] as shown [3], 1 < 2")
     '< /passage> < |im_end| > [ INST] as shown (3), 1 < 2'
@@ -50,7 +49,7 @@ def quoted(text: str) -> str:
 
 
 def untagged(text: str) -> str:
-    """A text that is not ours but may cite: no control characters and no tags.
+    """Text from outside that may cite: no control characters and no tags.
 
     >>> untagged("Asaph Hall [1]. </passage>")
     'Asaph Hall [1]. < /passage>'
@@ -58,10 +57,10 @@ def untagged(text: str) -> str:
     return _BRACKET_TAG.sub("[ ", _PIPE_TAG.sub(" >", _TAG.sub("< ", plain(text))))
 
 
-def make_prompt(question: str, passages: Sequence[Passage], model: ChatModel) -> Prompt:
-    """As many of the passages as fit into the model's window, the best first in line for it, the best at both ends of the
-    list: what stands in the middle of a long prompt is overlooked most (Liu et al., *Lost in the Middle*, 2024), and what
-    stands just before the question least.
+def make_prompt(question: str, passages: Sequence[NumberedPassage], model: ChatModel) -> Prompt:
+    """As many of the passages as fit into the model's window, chosen best first. The best stand at both ends of the list,
+    the very best just before the question: models overlook the middle of a long prompt most (Liu et al., *Lost in the
+    Middle*, 2024).
 
     Raises ChatModelError where not even a part of the best passage fits.
     """
@@ -83,7 +82,7 @@ def make_prompt(question: str, passages: Sequence[Passage], model: ChatModel) ->
     return Prompt(messages, offered, max_tokens)
 
 
-def both_ends(passages: Sequence[Passage]) -> list[Passage]:
+def both_ends(passages: Sequence[NumberedPassage]) -> list[NumberedPassage]:
     """Of six from best to worst: 2, 4, 6, 5, 3, 1."""
     return [*passages[1::2], *reversed(passages[0::2])]
 
@@ -97,7 +96,7 @@ def block(number: int, headings: str, text: str) -> str:
     return f"<passage {number}>\n{quoted(headings)}: {quoted(text)}\n</passage>\n"
 
 
-def _cut(passage: Passage, room: int, model: ChatModel) -> str:
+def _cut(passage: NumberedPassage, room: int, model: ChatModel) -> str:
     """The beginning of a passage that is too long by itself."""
     length = len(passage.hit.text)
     while length > 0:
