@@ -1,6 +1,8 @@
-"""Fit the classifiers of answers on the rows that ``collect.py`` wrote, test them on other pages, and save them.
+"""Fit the classifiers of answers on the rows that ``collect.py`` wrote, and test them on other pages.
 
     python experiments/answers/fit.py bge-small=rows.jsonl,sample.jsonl minilm=minilm.jsonl --save
+
+``--save`` keeps them.
 """
 
 from __future__ import annotations
