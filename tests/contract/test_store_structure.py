@@ -52,6 +52,36 @@ def test_counts_by_hand(filled: GraphStore) -> None:
     assert info.embedder is None
 
 
+def test_pages_are_listed_some_at_a_time_by_uri(store: GraphStore) -> None:
+    """In the order of code points, whatever a database's own is; all of them at once as well."""
+    titles = ["B", "a", "é", "A", "\U0001f40d", "\uffee", "z", "A b"]
+    store.write([graph(title, [(title, [])]) for title in titles])
+    ordered = sorted(titles)
+    assert [page.uri for page in store.pages()] == ordered
+    assert store.count_pages() == len(ordered)
+    shown: list[str] = []
+    while part := store.pages(after=shown[-1] if shown else None, limit=3):
+        assert part == store.pages()[len(shown) : len(shown) + 3]
+        shown += [page.uri for page in part]
+    assert shown == ordered
+    assert [page.uri for page in store.pages(after="Azzz")] == ordered[ordered.index("B") :]
+    assert store.pages(limit=0) == store.pages(after="\U0010ffff") == []
+
+
+def test_named_pages_are_found_without_the_others(filled: GraphStore) -> None:
+    """In the order asked; aliases, entities without a page and unknown uris are left out."""
+    every = {page.uri: page for page in filled.pages()}
+    asked = [*reversed(every), "Ares", "Sun", "nowhere", ""]
+    assert filled.resolve(["Ares", "Sun"]).keys() == {"Ares", "Sun"}, "known, but no page of that uri"
+    assert list(filled.find_pages(asked).items()) == [(uri, every[uri]) for uri in reversed(every)]
+    assert filled.find_pages([]) == {}
+
+
+def test_a_store_says_where_it_is(filled: GraphStore) -> None:
+    """Without counting what it holds."""
+    assert filled.location == filled.info().location
+
+
 def test_records_and_texts_come_back(filled: GraphStore) -> None:
     """In the order asked, repeats included; offsets count in the page's text."""
     first, second, again = filled.fetch(["Mars#Moons#Phobos#chunk-2", "Mars#chunk-2", "Mars#chunk-2"])

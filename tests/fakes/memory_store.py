@@ -36,6 +36,7 @@ from trivium.graph.records import (
     ChunkRecord,
     Codes,
     Neighbour,
+    PageRecord,
     Passage,
     Progress,
     Reached,
@@ -149,8 +150,21 @@ class MemoryStore:
         self._prune()
         return removed
 
-    def pages(self) -> list[tuple[str, str, int | None, str]]:
-        return [(p.uri, p.source, p.revision, p.content_hash) for _, p in sorted(self._graph.pages.items())]
+    def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
+        found = [
+            self._record(p) for uri, p in sorted(self._graph.pages.items()) if after is None or uri > after
+        ]
+        return found if limit is None else found[: max(limit, 0)]
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
+        return {uri: self._record(self._graph.pages[uri]) for uri in uris if uri in self._graph.pages}
+
+    def count_pages(self) -> int:
+        return len(self._graph.pages)
+
+    @staticmethod
+    def _record(page: PageGraph) -> PageRecord:
+        return PageRecord(page.uri, page.source, page.revision, page.content_hash)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         yield from self._graph.page_graphs(uris)

@@ -31,6 +31,7 @@ from trivium.graph.records import (
     ChunkRecord,
     Codes,
     Neighbour,
+    PageRecord,
     Passage,
     Progress,
     Reached,
@@ -163,7 +164,7 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
 
     @property
     def location(self) -> str:
-        """Where the store is, for people: a folder or an address."""
+        """Where the store is, for people: a folder or an address. Reads nothing."""
         ...
 
     @property
@@ -180,8 +181,17 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
 class PageReader(Protocol):
     """Lists and copies whole pages, and counts what is there."""
 
-    def pages(self) -> list[tuple[str, str, int | None, str]]:
-        """(uri, source, revision, content_hash) of every page, by uri."""
+    def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
+        """Pages by uri: all of them, or at most ``limit`` whose uri comes after ``after``, in the order of code points."""
+        ...
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
+        """uri -> page, in the order asked; what is no page is left out (aliases too: :meth:`GraphReader.resolve` leads to
+        their page)."""
+        ...
+
+    def count_pages(self) -> int:
+        """How many pages there are."""
         ...
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:

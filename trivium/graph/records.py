@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +147,15 @@ class WriteReport:
     unchanged: int = 0
     skipped: tuple[str, ...] = ()
     """Pages left alone because the store holds a higher revision."""
+
+
+class PageRecord(NamedTuple):
+    """A page as it was loaded. ``content_hash`` changes with everything but the source."""
+
+    uri: str
+    source: str
+    revision: int | None
+    content_hash: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,7 @@ class Hop(StrEnum):
 
 def escape(part: str) -> str:
     """A title or heading as one part of a uri: ``#`` is the separator and is written ``%23``. What looks like that
-    already
-    gets one ``25`` more, so that no two titles have the same uri; any other ``%`` stays.
+    already gets one ``25`` more, so that no two titles have the same uri; any other ``%`` stays.
 
     >>> escape("C# (language)"), escape("%23"), escape("100 % of 25")
     ('C%23 (language)', '%2523', '100 % of 25')

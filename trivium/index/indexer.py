@@ -80,16 +80,20 @@ class Indexer:
         return report
 
     def remove(self, pages: Sequence[str]) -> list[str]:
-        """Remove pages by title (or alias); returns the uris removed. Raises InputError for an unknown page."""
+        """Remove pages by title, alias or uri; returns the uris removed. Raises InputError for an unknown page."""
         if isinstance(pages, str):
             raise InputError(f"expected a list of titles, got the text {pages!r}")
-        uris = [page_uri(normalise_title(page)) for page in pages]
-        known = self.store.resolve(uris)
-        present = {uri for uri, _, _, _ in self.store.pages()}
-        unknown = [page for page, uri in zip(pages, uris, strict=True) if known.get(uri) not in present]
+        uris = {page: (page_uri(normalise_title(page)), page) for page in pages}
+        known = self.store.resolve(list(dict.fromkeys(uri for names in uris.values() for uri in names)))
+        present = self.store.find_pages(list(known.values()))
+        found = {
+            page: next((known[uri] for uri in names if known.get(uri) in present), None)
+            for page, names in uris.items()
+        }
+        unknown = [page for page, uri in found.items() if uri is None]
         if unknown:
             raise InputError(f"no such page in the store: {', '.join(unknown)}")
-        removed = self.store.delete([known[uri] for uri in uris])
+        removed = self.store.delete([uri for uri in found.values() if uri is not None])
         self.store.refresh()
         return removed
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.records import ChunkRecord
+from trivium.graph.records import ChunkRecord, PageRecord
 from trivium.graph.schema import Label, RelationshipType, unescape
 
 _NODE_COUNTS = {
@@ -45,12 +45,29 @@ _MIRRORED = {
 """Relationship types that mirror another: counted once."""
 
 
-def pages(connection: Connection) -> list[tuple[str, str, int | None, str]]:
-    """(uri, source, revision, content_hash) of every page, by uri."""
-    return connection.execute(
-        "SELECT n.uri, p.source, p.revision, p.content_hash FROM page AS p JOIN name AS n ON n.id = p.id"
-        " ORDER BY n.uri"
-    ).fetchall()
+def pages(connection: Connection, after: str | None, limit: int | None) -> list[PageRecord]:
+    """Pages by uri: at most ``limit`` whose uri comes after ``after``."""
+    rows = connection.execute(
+        "SELECT n.uri, p.source, p.revision, p.content_hash FROM name AS n JOIN page AS p ON p.id = n.id"
+        " WHERE n.uri > ? OR ? IS NULL ORDER BY n.uri LIMIT ?",
+        [after, after, -1 if limit is None else max(limit, 0)],
+    )
+    return [PageRecord(*row) for row in rows]
+
+
+def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
+    """uri -> page, of those that are pages, in the order asked."""
+    rows = connection.execute(
+        "SELECT n.uri, p.source, p.revision, p.content_hash FROM json_each(?) AS j"
+        " JOIN name AS n ON n.uri = j.value JOIN page AS p ON p.id = n.id ORDER BY j.key",
+        [as_json(uris)],
+    )
+    return {row[0]: PageRecord(*row) for row in rows}
+
+
+def count_pages(connection: Connection) -> int:
+    """How many pages there are."""
+    return _number(connection, _NODE_COUNTS[Label.PAGE])
 
 
 def count_nodes(connection: Connection) -> dict[str, int]:

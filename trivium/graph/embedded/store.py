@@ -40,6 +40,7 @@ from trivium.graph.records import (
     ChunkRecord,
     Codes,
     Neighbour,
+    PageRecord,
     Passage,
     Progress,
     Reached,
@@ -133,9 +134,17 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             return writer.delete_pages(connection, pages)
 
-    def pages(self) -> list[tuple[str, str, int | None, str]]:
+    def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
         with self._database.reading() as connection:
-            return reader.pages(connection)
+            return reader.pages(connection, after, limit)
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
+        with self._database.reading() as connection:
+            return reader.find_pages(connection, uris)
+
+    def count_pages(self) -> int:
+        with self._database.reading() as connection:
+            return reader.count_pages(connection)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         """See the protocol. Named pages come in the order asked. Aliases are sorted, claimed ones that another

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
-from trivium.graph.records import ChunkRecord, StoreInfo
+from trivium.graph.records import ChunkRecord, PageRecord, StoreInfo
 from trivium.graph.schema import Hop, Label, RelationshipType, page_of, section_of, unescape
 
 _PAGES_A_READ = 50
@@ -135,10 +136,33 @@ def names(connection: Connection) -> list[tuple[str, str]]:
 # -- whole pages -------------------------------------------------------------------------------------------------
 
 
-def pages(connection: Connection) -> list[tuple[str, str, int | None, str]]:
-    """(uri, source, revision, content_hash) of every page, by uri."""
-    found = (row for part in connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part)
-    return sorted((uri, source, revision, content_hash) for source, revision, content_hash, uri in found)
+def pages(connection: Connection, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
+    """Pages by uri: at most ``limit`` whose uri comes after ``after``.
+
+    In the order of code points, which the database's is not (it compares UTF-16): so of a part of the pages first all
+    uris are read, from the index.
+    """
+    if after is None and limit is None:
+        found = (row for part in connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part)
+        return sorted(PageRecord(uri, *facts) for *facts, uri in found)
+    uris = sorted(uri for part in connection.batches(scanning.PAGE_URIS, _ROWS_A_READ) for (uri,) in part)
+    begin = 0 if after is None else bisect_right(uris, after)
+    return list(find_pages(connection, uris[begin:][:limit]).values())
+
+
+def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
+    """uri -> page, of those that are pages, in the order asked."""
+    asked = list(dict.fromkeys(uris))
+    found = {
+        row[0]: PageRecord(*row)
+        for row in connection.read(cypher.PAGE_RECORDS, {"uris": asked}, whole=True)[0][0]
+    }
+    return {uri: found[uri] for uri in asked if uri in found}
+
+
+def count_pages(connection: Connection) -> int:
+    """How many pages there are."""
+    return int(connection.read(cypher.COUNT_PAGES)[0][0])
 
 
 def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:

@@ -22,6 +22,7 @@ from trivium.graph.records import (
     ChunkRecord,
     Codes,
     Neighbour,
+    PageRecord,
     Passage,
     Progress,
     Reached,
@@ -114,8 +115,14 @@ class Neo4jStore:
         with self._writing() as connection:
             return writer.delete_pages(connection, pages)
 
-    def pages(self) -> list[tuple[str, str, int | None, str]]:
-        return reader.pages(self._connection)
+    def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
+        return reader.pages(self._connection, after, limit)
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
+        return reader.find_pages(self._connection, uris)
+
+    def count_pages(self) -> int:
+        return reader.count_pages(self._connection)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         return reader.page_graphs(self._connection, uris)

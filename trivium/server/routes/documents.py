@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -127,17 +126,17 @@ async def list_documents(
     """The documents by uri, some at a time."""
 
     def work(engine: Engine) -> Documents:
-        pages = engine.store.pages()
-        begin = 0 if after is None else bisect_right([uri for uri, _, _, _ in pages], after)
-        shown = pages[begin : begin + limit]
-        last = begin + limit >= len(pages)
+        pages = engine.store.pages(after, limit + 1)
+        shown = pages[:limit]
         return Documents(
             documents=[
-                Document(uri=uri, title=unescape(uri), source=_file(source), revision=revision)
-                for uri, source, revision, _ in shown
+                Document(
+                    uri=page.uri, title=unescape(page.uri), source=_file(page.source), revision=page.revision
+                )
+                for page in shown
             ],
-            total=len(pages),
-            next=None if last else shown[-1][0],
+            total=engine.store.count_pages(),
+            next=shown[-1].uri if len(pages) > limit else None,
         )
 
     return await serving.read(request, work)

@@ -55,6 +55,12 @@ UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
 RETURN collect([uri, c.text, c.kind, c.position, c.start, c.end, c.token_count])
 """
 
+PAGE_RECORDS: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri}) RETURN collect([uri, p.source, p.revision, p.content_hash])
+"""
+
+COUNT_PAGES: LiteralString = "MATCH (p:Page) RETURN count(p)"
+
 PAGE_TEXT: LiteralString = "MATCH (p:Page {uri: $page}) RETURN p.body"
 
 OUTLINES: LiteralString = """
