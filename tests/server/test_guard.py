@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from tests.server.world import QUESTION, build_store, serving
 from trivium.errors import ConfigurationError
-from trivium.server.rates import Rates
+from trivium.server.guard import RateLimit
 from trivium.server.settings import ServerSettings, read_keys
 
 KEY, OTHER = "k" * 24, "o" * 24
@@ -139,7 +139,7 @@ def test_who_asks_too_often_is_told_when_to_come_again(store: Path) -> None:
 
 def test_tokens_flow_back_evenly_for_each_client_by_itself() -> None:
     now = [0.0]
-    rates = Rates(60, lambda: now[0])
+    rates = RateLimit(60, lambda: now[0])
     assert [rates.wait("a") for _ in range(60)] == [0.0] * 60
     assert rates.wait("a") == pytest.approx(1.0) and rates.wait("b") == 0.0
     now[0] = 0.4
@@ -172,7 +172,9 @@ def test_keys_are_read_from_a_file(tmp_path: Path) -> None:
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigurationError) as refusal:
-        ServerSettings(**wrong)  # type: ignore[arg-type]
+        ServerSettings(**wrong)
+    (name,) = wrong
+    assert name in str(refusal.value)
     assert "with space" not in str(refusal.value)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import time
+from collections import OrderedDict
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.server.errors import ApiError
-from trivium.server.rates import Rates
 from trivium.server.settings import ServerSettings
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -20,9 +22,11 @@ OPEN_PATHS = ("/", "/health", "/ready", "/favicon.ico")
 OPEN_FOLDER = "/page/"
 UPLOADS = "/documents"
 """Requests to and below this path may be as large as documents are."""
-_UPLOAD_PATIENCE = 10
+_UPLOAD_TIMES = 10
 """How many times as long an upload may take to arrive."""
 _READING = ("GET", "HEAD", "OPTIONS")
+_MAX_CLIENTS = 10_000
+"""Clients whose requests are counted; the one that has not asked for longest is forgotten."""
 
 
 class Guard:
@@ -34,7 +38,7 @@ class Guard:
         self._settings = settings
         self._keys = [_digest(key) for key in settings.api_keys]
         self._hosts = frozenset((*LOOPBACK, *settings.hosts)) if settings.on_loopback else None
-        self._rates = None if settings.rate_limit is None else Rates(settings.rate_limit)
+        self._rates = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -54,7 +58,7 @@ class Guard:
         read = 0
         complete = False
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._settings.timeout * (_UPLOAD_PATIENCE if _uploads(scope["path"]) else 1)
+        deadline = loop.time() + self._settings.timeout * (_UPLOAD_TIMES if _uploads(scope["path"]) else 1)
 
         async def receive_some() -> Message:
             nonlocal read, complete
@@ -134,6 +138,28 @@ class Guard:
                 f"more than {self._settings.rate_limit} requests a minute",
                 {"Retry-After": str(max(1, round(wait)))},
             )
+
+
+class RateLimit:
+    """How often one client may ask, by a token bucket each: ``per_minute`` tokens flow in evenly, and as many can be
+    saved up. For one thread."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._capacity = float(per_minute)
+        self._per_second = per_minute / 60
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, client: str) -> float:
+        """Take a token: 0, or the seconds until there is one."""
+        now = self._clock()
+        tokens, since = self._buckets.pop(client, (self._capacity, now))
+        tokens = min(self._capacity, tokens + (now - since) * self._per_second)
+        allowed = tokens >= 1
+        self._buckets[client] = (tokens - 1 if allowed else tokens, now)
+        if len(self._buckets) > _MAX_CLIENTS:
+            self._buckets.popitem(last=False)
+        return 0.0 if allowed else (1 - tokens) / self._per_second
 
 
 def _uploads(path: str) -> bool:

@@ -1,22 +1,63 @@
-"""What a server can be told."""
+"""How to serve."""
 
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from trivium.embedding.workers import available_cores
 from trivium.errors import ConfigurationError
 
-SHORTEST_KEY = 16
+MIN_KEY_CHARACTERS = 16
 """Characters an API key must have."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """How to serve. Sizes are in bytes, times in seconds; raises ConfigurationError where a value makes no sense.
+def _check_key(key: str) -> str:
+    # The message never holds the key itself.
+    if len(key) < MIN_KEY_CHARACTERS or not key.isascii() or not key.isprintable() or " " in key:
+        raise PydanticCustomError(
+            "api_key",
+            "expected {least} or more printable ASCII characters without spaces, got {got} characters: make a key with"
+            "  openssl rand -hex 24",
+            {"least": MIN_KEY_CHARACTERS, "got": len(key)},
+        )
+    return key
+
+
+def _check_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.netloc
+        or origin != f"{parts.scheme}://{parts.netloc}"
+    ):
+        raise PydanticCustomError(
+            "origin", "expected an origin like https://example.org:8443, got '{origin}'", {"origin": origin}
+        )
+    return origin
+
+
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+ApiKey = Annotated[str, AfterValidator(_check_key)]
+Origin = Annotated[str, AfterValidator(_check_origin)]
+
+
+class ServerSettings(BaseModel):
+    """How to serve. Sizes are in bytes, times in seconds; raises ConfigurationError that names the value at fault.
 
     ``api_keys``: any of them opens the API, none leaves it open. ``cors_origins``: pages of which other origins may use
     it (``https://host[:port]``). ``hosts``: names under which the server may be addressed, besides the loopback ones;
@@ -25,56 +66,39 @@ class ServerSettings:
     given up, ``answer_timeout`` one that waits for a language model. ``workers``: questions answered at once (default:
     one a core), and ``queue`` how many may wait for them before more are refused; ``answer_workers`` and ``answer_queue``
     the same for answers of a language model. ``processes``: how many processes search beside the one that serves (0: it
-    searches itself). ``rate_limit``: requests a client may make in a minute, None for any
-    number. ``shutdown_timeout``: how long requests under way may take to end.
+    searches itself). ``rate_limit``: requests a client may make in a minute, None for any number.
+    ``shutdown_timeout``: how long requests under way may take to end.
     """
 
-    host: str = "127.0.0.1"
-    port: int = 8000
-    api_keys: tuple[str, ...] = field(default=(), repr=False)
-    cors_origins: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    request_bytes: int = 256 << 10
-    upload_bytes: int = 64 << 20
-    timeout: float = 30.0
-    answer_timeout: float = 180.0
-    workers: int = field(default_factory=available_cores)
-    queue: int = 256
-    processes: int = 0
-    answer_workers: int = 4
-    answer_queue: int = 16
-    rate_limit: int | None = None
-    shutdown_timeout: float = 15.0
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    def __post_init__(self) -> None:
-        counts = {
-            "request_bytes": self.request_bytes,
-            "upload_bytes": self.upload_bytes,
-            "workers": self.workers,
-            "queue": self.queue,
-            "answer_workers": self.answer_workers,
-            "answer_queue": self.answer_queue,
-        }
-        if self.rate_limit is not None:
-            counts["rate_limit"] = self.rate_limit
-        for name, count in counts.items():
-            if count < 1:
-                raise ConfigurationError(f"{name} must be at least 1, got {count}")
-        if self.processes < 0:
-            raise ConfigurationError(f"processes must be at least 0, got {self.processes}")
-        for name, seconds in (
-            ("timeout", self.timeout),
-            ("answer_timeout", self.answer_timeout),
-            ("shutdown_timeout", self.shutdown_timeout),
-        ):
-            if not seconds > 0:
-                raise ConfigurationError(f"{name} must be more than 0 seconds, got {seconds:g}")
-        if not 0 <= self.port <= 65535:
-            raise ConfigurationError(f"a port is a number from 0 (any free one) to 65535, got {self.port}")
-        for key in self.api_keys:
-            _check_key(key)
-        for origin in self.cors_origins:
-            _check_origin(origin)
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8000
+    api_keys: tuple[ApiKey, ...] = Field(default=(), repr=False)
+    cors_origins: tuple[Origin, ...] = ()
+    hosts: tuple[str, ...] = ()
+    request_bytes: Count = 256 << 10
+    upload_bytes: Count = 64 << 20
+    timeout: Seconds = 30.0
+    answer_timeout: Seconds = 180.0
+    workers: Count = Field(default_factory=available_cores)
+    queue: Count = 256
+    processes: Annotated[int, Field(ge=0)] = 0
+    answer_workers: Count = 4
+    answer_queue: Count = 16
+    rate_limit: Count | None = None
+    shutdown_timeout: Seconds = 15.0
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _explain_faults(cls, values: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return validate(values)
+        except ValidationError as error:
+            # Never with the input: it may be a key.
+            faults = error.errors(include_input=False, include_url=False)
+            told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
+            raise ConfigurationError(f"the server cannot be set up like this: {told}") from None
 
     @property
     def on_loopback(self) -> bool:
@@ -95,22 +119,3 @@ def read_keys(file: Path) -> tuple[str, ...]:
     if not keys:
         raise ConfigurationError(f"expected an API key a line in {file}, got none")
     return keys
-
-
-def _check_key(key: str) -> None:
-    # Never with the key itself.
-    if len(key) < SHORTEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigurationError(
-            f"an API key needs {SHORTEST_KEY} or more printable ASCII characters without spaces, got {len(key)}"
-            " characters: make one with  openssl rand -hex 24"
-        )
-
-
-def _check_origin(origin: str) -> None:
-    parts = urlsplit(origin)
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.netloc
-        or origin != f"{parts.scheme}://{parts.netloc}"
-    ):
-        raise ConfigurationError(f"expected an origin like https://example.org:8443, got {origin!r}")
