@@ -235,8 +235,7 @@ class _Worker:
                 return
             process.kill()
             process.join()
-            pause = min(2.0**self._failures, _MAX_PAUSE_SECONDS) if self._failures else 0.0
-            if not self._opened and time.monotonic() < self._started + pause:
+            if not self._opened and time.monotonic() < self._started + pause(self._failures):
                 return
             if not self._opened:
                 self._failures += 1
@@ -251,6 +250,15 @@ class _Worker:
         if self._pipe is None:
             raise EOFError
         return self._pipe
+
+
+def pause(failures: int) -> float:
+    """Seconds from one start to the next, after so many processes in a row that ended before the store was open.
+
+    >>> [pause(failures) for failures in (0, 1, 2, 5, 6, 100)]
+    [0.0, 2.0, 4.0, 32.0, 60.0, 60.0]
+    """
+    return min(2.0 ** min(failures, 10), _MAX_PAUSE_SECONDS) if failures else 0.0
 
 
 # -- inside a process -----------------------------------------------------------------------------------------
