@@ -131,6 +131,31 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphPath:
+    """A path through the graph: ``relations[i]`` leads from ``nodes[i]`` to ``nodes[i + 1]``; nodes are uris.
+
+    As text, ``A -[relation]-> B``, it is for people: titles may hold such arrows too, so that it cannot be read back.
+    """
+
+    nodes: tuple[str, ...]
+    relations: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.nodes) != len(self.relations) + 1:
+            raise ValueError(
+                f"a path of {len(self.nodes)} nodes needs one relation fewer, got {len(self.relations)}"
+            )
+
+    def __str__(self) -> str:
+        steps = zip(self.relations, self.nodes[1:], strict=True)
+        return self.nodes[0] + "".join(f" -[{relation}]-> {node}" for relation, node in steps)
+
+
+SourceNode = str | GraphPath
+"""What led a retriever to a chunk: the uri of a node, a path, or the empty text where it found the chunk by itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One ranked chunk of an answer list. ``rank`` starts at 1; a higher ``score`` is better.
 

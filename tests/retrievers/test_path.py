@@ -20,6 +20,7 @@ from trivium.retrievers.options import Option, OptionKind
 from trivium.retrievers.passages import path_chunks
 from trivium.retrievers.path import PathRetriever, PathSettings
 from trivium.retrievers.subgraph import SubGraph, grow
+from trivium.types import GraphPath
 
 
 class Choose:
@@ -205,7 +206,10 @@ def test_a_chosen_path_gives_chunks_that_speak_of_it() -> None:
     store = store_of(SOLAR, {"Phobos": 0.9, "Asaph Hall": 0.5})
     path = "Phobos -[discoverer]-> Asaph Hall"
     found = PathRetriever(PathSettings(entities=1), Choose(path)).retrieve(ask(store))
-    assert [(c.uri, c.source_node) for c in found] == [("Phobos#chunk-1", path)]
+    assert [(c.uri, c.source_node) for c in found] == [
+        ("Phobos#chunk-1", GraphPath(("Phobos", "Asaph Hall"), ("discoverer",)))
+    ]
+    assert str(found[0].source_node) == path
 
 
 def test_a_language_model_behind_an_endpoint_chooses_among_what_was_offered() -> None:

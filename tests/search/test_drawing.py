@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,10 @@ from tests.retrievers.world import QUESTION, page
 from trivium.graph.build import build
 from trivium.graph.store import ChunkRecord
 from trivium.retrievers.base import Query
+from trivium.retrievers.options import Option, OptionKind
+from trivium.retrievers.path import PathRetriever, PathSettings
 from trivium.search.drawing import Drawing, around, shortest_way, way_to
-from trivium.types import EmbedderIdentity
+from trivium.types import EmbedderIdentity, GraphPath, SourceNode
 
 ASKED = "who found the moons of mars"
 
@@ -36,7 +40,14 @@ def store() -> MemoryStore:
     return store
 
 
-def drawn(store: MemoryStore, uri: str, source_node: dict[str, str]) -> Drawing:
+class ChoosePaths:
+    """A selector that takes every path."""
+
+    def select(self, question: str, options: Sequence[Option]) -> list[Option]:
+        return [option for option in options if option.kind is OptionKind.PATH]
+
+
+def drawn(store: MemoryStore, uri: str, source_node: dict[str, SourceNode]) -> Drawing:
     (record,) = store.fetch([uri])
     assert isinstance(record, ChunkRecord)
     return way_to(Query(ASKED, QUESTION, store), record, source_node)
@@ -57,7 +68,12 @@ def test_what_was_found_by_itself_hangs_on_the_question(store: MemoryStore) -> N
 
 
 def test_pages_sections_and_entities_stand_between(store: MemoryStore) -> None:
-    source_node = {"page": "Phobos", "section": "Phobos#Name", "entity": "Hall", "path": "Phobos#Name"}
+    source_node: dict[str, SourceNode] = {
+        "page": "Phobos",
+        "section": "Phobos#Name",
+        "entity": "Hall",
+        "path": "Phobos#Name",
+    }
     drawing = drawn(store, "Phobos#Name#chunk-1", source_node)
     goal = "Phobos#Name#chunk-1"
     assert edges(drawing) == {
@@ -77,14 +93,37 @@ def test_pages_sections_and_entities_stand_between(store: MemoryStore) -> None:
     )
 
 
-def test_a_written_path_is_drawn_step_by_step(store: MemoryStore) -> None:
-    drawing = drawn(store, "Hall#chunk-1", {"path": "Mars -[moon]-> Phobos -[is_x_of]-> Sea"})
+def test_a_path_is_drawn_step_by_step(store: MemoryStore) -> None:
+    path = GraphPath(("Mars", "Phobos", "Sea"), ("moon", "is_x_of"))
+    drawing = drawn(store, "Hall#chunk-1", {"path": path})
     assert edges(drawing) == {
         (ASKED, "like", "Mars"),
         ("Mars", "moon", "Phobos"),
         ("Phobos", "is_x_of", "Sea"),
         ("Sea", "cited in", "Hall#chunk-1"),
     }
+
+
+def test_titles_and_relations_that_hold_arrows_are_drawn_as_they_are() -> None:
+    """From the relation of an infobox to the drawing; nothing is put in words and read again on the way."""
+    odd, relation = "Set -[of]-> Moons", "is -[]-> in"
+    store = MemoryStore()
+    store.write([build(page("Mars", [(f"See {odd}.", [odd])], relations=[(relation, odd)]))])
+    store.set_embedder(EmbedderIdentity("test", "1", 4))
+    texts = store.pending_texts()
+    store.put_vectors(texts, np.array([QUESTION] * len(texts), dtype=np.float32))
+    query = Query(ASKED, QUESTION, store)
+    retriever = PathRetriever(PathSettings(entities=1), ChoosePaths())
+    (found,) = retriever.retrieve(query)
+    assert found.uri == "Mars#chunk-1" and isinstance(found.source_node, GraphPath)
+    (record,) = store.fetch([found.uri])
+    (relation_edge,) = [
+        edge
+        for edge in way_to(query, record, {"path": found.source_node}).edges
+        if edge.type not in ("like", "cited in")
+    ]
+    assert {relation_edge.source, relation_edge.target} == {"Mars", odd}
+    assert relation_edge.type.endswith("in")
 
 
 def test_a_walk_goes_at_once_to_a_passage_it_starts_at_and_by_links_from_what_is_named(

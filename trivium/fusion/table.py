@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import FusionError
+from trivium.types import SourceNode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,7 +18,7 @@ class Table:
 
     ``raw`` (n x m) holds scores in each retriever's own unit, higher is better, NaN where there is none.
     ``ranks`` (n x m) is the place in the retriever's list from 1, and 0 where it did not return the chunk.
-    ``source_nodes`` has for each chunk, by retriever that returned it, the node that led there (empty: none did).
+    ``source_nodes`` has for each chunk, by retriever that returned it, what led there (empty: nothing did).
     ``signals`` are further columns (n,) by name, NaN where there is nothing to say, and ``question`` numbers of the
     question itself: both only where a fusion asks for them (:attr:`trivium.fusion.base.Fusion.needs_signals`).
     Raises FusionError when the shapes do not fit.
@@ -27,7 +28,7 @@ class Table:
     columns: tuple[str, ...]
     raw: NDArray[np.float64]
     ranks: NDArray[np.int64]
-    source_nodes: tuple[Mapping[str, str], ...]
+    source_nodes: tuple[Mapping[str, SourceNode], ...]
     signals: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     question: Mapping[str, float] = field(default_factory=dict)
 

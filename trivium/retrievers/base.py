@@ -29,6 +29,7 @@ from trivium.parser.gazetteer import find_names
 from trivium.retrievers.closeness import KnownSentences, closeness
 from trivium.retrievers.counts import KnownCounts
 from trivium.text import question_terms
+from trivium.types import SourceNode
 
 PREFETCHED = {Label.CHUNK: 50}
 """How many neighbours of a label are asked for at least, because some retriever will want them."""
@@ -42,12 +43,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk some retriever proposes; higher scores are better. ``source_node`` names the node that led there
-    (a page, a section, an entity, a path), empty when the chunk was found by itself."""
+    """A chunk some retriever proposes; higher scores are better. ``source_node`` is what led there: the
+    uri of a page, a section or an entity, a path through the graph, empty when the chunk was found by itself."""
 
     uri: str
     score: float
-    source_node: str = ""
+    source_node: SourceNode = ""
 
 
 @dataclass(eq=False)

@@ -13,6 +13,7 @@ from trivium.graph.records import Neighbour
 from trivium.graph.schema import Label, headings_of, unescape
 from trivium.retrievers.base import Query
 from trivium.retrievers.subgraph import SubGraph
+from trivium.types import GraphPath, SourceNode
 
 
 class OptionKind(StrEnum):
@@ -26,7 +27,8 @@ class OptionKind(StrEnum):
 class Option:
     """Something a selector may choose. ``identifier`` is the uri of a section (or page, for its lead) or a
     path written out; ``text`` the same for reading; ``names`` are the titles and headings in it, outermost
-    first; ``nodes`` the uris of its nodes; ``cosine`` its similarity to the question, [-1, 1]."""
+    first; ``nodes`` the uris of its nodes, and ``relations`` those that lead from one to the next;
+    ``cosine`` its similarity to the question, [-1, 1]."""
 
     kind: OptionKind
     identifier: str
@@ -34,6 +36,12 @@ class Option:
     names: tuple[str, ...]
     nodes: tuple[str, ...]
     cosine: float
+    relations: tuple[str, ...] = ()
+
+    @property
+    def source_node(self) -> SourceNode:
+        """What a chunk was found through where this option led to it."""
+        return self.nodes[0] if self.kind is OptionKind.SECTION else GraphPath(self.nodes, self.relations)
 
 
 def section_options(query: Query, pages: Sequence[Neighbour]) -> list[Option]:
@@ -66,9 +74,11 @@ def path_options(graph: SubGraph) -> list[Option]:
     options = []
     for number in range(1, len(graph.nodes)):
         steps = graph.path_to(number)
-        written = steps[0].uri + "".join(f" -[{step.relation}]-> {step.uri}" for step in steps[1:])
+        path = GraphPath(tuple(step.uri for step in steps), tuple(step.relation for step in steps[1:]))
         names = tuple(unescape(step.uri) for step in steps)
         score = sum(step.score for step in steps) / len(steps)
-        nodes = tuple(step.uri for step in steps)
-        options.append(Option(OptionKind.PATH, written, unescape(written), names, nodes, score))
+        for_people = GraphPath(names, path.relations)
+        options.append(
+            Option(OptionKind.PATH, str(path), str(for_people), names, path.nodes, score, path.relations)
+        )
     return options

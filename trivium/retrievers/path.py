@@ -16,6 +16,7 @@ from trivium.retrievers.options import Option, OptionKind, path_options, section
 from trivium.retrievers.passages import path_chunks
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.subgraph import SubGraph, grow
+from trivium.types import SourceNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +64,13 @@ class PathRetriever:
             options += path_options(min(grown, key=_best_first))
         return options
 
-    def _chunks(self, query: Query) -> dict[str, str]:
+    def _chunks(self, query: Query) -> dict[str, SourceNode]:
         return query.memoize(self, lambda: self._find(query))
 
-    def _find(self, query: Query) -> dict[str, str]:
-        """Chunk -> the option that led to it, best chunk first."""
+    def _find(self, query: Query) -> dict[str, SourceNode]:
+        """Chunk -> the section or path that led to it, best chunk first."""
         chosen = self.selector.select(query.text, self.options(query))
-        found: dict[str, str] = {}
+        found: dict[str, SourceNode] = {}
         sections = [option.nodes[0] for option in chosen if option.kind is OptionKind.SECTION]
         below = query.store.expand(sections, Hop.CHILD) if sections else {}
         for option in chosen:
@@ -78,7 +79,7 @@ class PathRetriever:
             else:
                 chunks = path_chunks(query.store, option.nodes)
             for uri in chunks:
-                found.setdefault(uri, option.identifier)
+                found.setdefault(uri, option.source_node)
         return {uri: found[uri] for uri in _by_cosine(query, list(found))}
 
 

@@ -14,6 +14,7 @@ from trivium.graph.store import Floats
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.retrievers.signals import signals as signals_of
 from trivium.search.stages import StageObserver, ignore_stages, observed
+from trivium.types import SourceNode
 
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ def gather(
     shape = (len(chunks), len(lists))
     raw = np.full(shape, np.nan)
     ranks = np.zeros(shape, dtype=np.int64)
-    source_nodes: list[dict[str, str]] = [{} for _ in chunks]
+    source_nodes: list[dict[str, SourceNode]] = [{} for _ in chunks]
     for column, (name, found) in enumerate(lists.items()):
         _fill(name, found, rows, raw[:, column], ranks[:, column], source_nodes)
     if complete and chunks:
@@ -101,7 +102,7 @@ def _fill(
     rows: Mapping[str, int],
     raw: np.ndarray,
     ranks: np.ndarray,
-    source_nodes: list[dict[str, str]],
+    source_nodes: list[dict[str, SourceNode]],
 ) -> None:
     """Write one retriever's list into its columns."""
     for rank, candidate in enumerate(found, 1):

@@ -1,8 +1,9 @@
-"""Pieces of the graph to be drawn: the way from a question to a passage, and what surrounds an entity."""
+"""Parts of the graph to be drawn: the way from a question to a passage, and what surrounds an entity."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,11 +12,12 @@ from trivium.graph.records import Adjacency, ChunkRecord
 from trivium.graph.schema import CHUNK_MARK, Hop, headings_of, page_of, section_of, unescape
 from trivium.retrievers.base import Query
 from trivium.retrievers.walk import WalkSettings, walk_seeds
+from trivium.types import GraphPath, SourceNode
 
 NodeKind = Literal["question", "page", "entity", "section", "chunk"]
 _LONGEST_WALK = 4
 _VISITED = 20_000
-_HOME = "belongs to"
+_BELONGS = "belongs to"
 _CITES = "cites"
 
 
@@ -64,27 +66,22 @@ class _Canvas:
         return Drawing(tuple(self.nodes.values()), tuple(edges))
 
 
-def way_to(query: Query, chunk: ChunkRecord, source_nodes: dict[str, str]) -> Drawing:
-    """How a question came to a chunk. ``source_nodes`` says by retriever which node led there,
-    empty where the chunk was found
-    by itself (:attr:`trivium.types.Hit.provenance`)."""
+def way_to(query: Query, chunk: ChunkRecord, source_nodes: Mapping[str, SourceNode]) -> Drawing:
+    """How a question came to a chunk. ``source_nodes`` says by retriever what led there, empty where the chunk was found
+    by itself (:attr:`trivium.retrievers.base.Candidate.source_node`)."""
     canvas = _Canvas()
     start = canvas.node(Node(f"?{query.text}", "question", query.text))
     goal = canvas.node(Node(chunk.uri, "chunk", _place(chunk.section)))
     pages = _Pages(query.store)
     for view, node in source_nodes.items():
-        if view == "walk" or (view == "path" and " -[" in node):
+        if view == "walk":
             continue
-        if not node:
+        if isinstance(node, GraphPath):
+            _draw_path(canvas, start, goal, node, view, pages)
+        elif not node:
             canvas.edge(start, goal, "like", view)
-            continue
-        uri = canvas.node(_node(node, pages, section=view in ("section", "path")))
-        canvas.edge(start, uri, "like", view)
-        canvas.edge(
-            uri, goal, "has" if page_of(goal) == page_of(uri) and view != "entity" else "cited in", view
-        )
-    if " -[" in source_nodes.get("path", ""):
-        _draw_path(canvas, start, goal, source_nodes["path"], pages)
+        else:
+            _draw_node(canvas, start, goal, node, view, pages)
     if "walk" in source_nodes:
         _draw_walk(canvas, start, goal, query, pages)
     return canvas.drawing()
@@ -142,17 +139,22 @@ def _place(section: str) -> str:
     return " › ".join(headings_of(section))
 
 
-def _draw_path(canvas: _Canvas, start: str, goal: str, written: str, pages: _Pages) -> None:
-    """A path as its option is written: ``A -[relation]-> B -[relation]-> C``."""
-    first, *steps = written.split(" -[")
-    before = canvas.node(_node(first, pages))
-    canvas.edge(start, before, "like", "path")
-    for step in steps:
-        relation, _, uri = step.partition("]-> ")
-        node = canvas.node(_node(uri, pages))
-        canvas.edge(before, node, relation, "path")
+def _draw_node(canvas: _Canvas, start: str, goal: str, uri: str, view: str, pages: _Pages) -> None:
+    """A page, section or entity between the question and the chunk."""
+    canvas.node(_node(uri, pages, section=view in ("section", "path")))
+    canvas.edge(start, uri, "like", view)
+    leads = "has" if page_of(goal) == page_of(uri) and view != "entity" else "cited in"
+    canvas.edge(uri, goal, leads, view)
+
+
+def _draw_path(canvas: _Canvas, start: str, goal: str, path: GraphPath, view: str, pages: _Pages) -> None:
+    first, *others = (canvas.node(_node(uri, pages)) for uri in path.nodes)
+    canvas.edge(start, first, "like", view)
+    before = first
+    for relation, node in zip(path.relations, others, strict=True):
+        canvas.edge(before, node, relation, view)
         before = node
-    canvas.edge(before, goal, "cited in", "path")
+    canvas.edge(before, goal, "cited in", view)
 
 
 def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query, pages: _Pages) -> None:
@@ -176,7 +178,7 @@ def _draw_links(canvas: _Canvas, start: str, way: list[str], query: Query, pages
     for uri in way[1:]:
         node = canvas.node(_node(uri, pages))
         chunk, other = (before, node) if CHUNK_MARK in before else (node, before)
-        canvas.edge(before, node, _HOME if page_of(chunk) == other else _CITES, "walk")
+        canvas.edge(before, node, _BELONGS if page_of(chunk) == other else _CITES, "walk")
         before = node
 
 
@@ -188,7 +190,7 @@ def shortest_way(graph: Adjacency, goal: int, seeds: dict[int, float]) -> list[i
     while layer and depth <= _LONGEST_WALK and len(towards) < _VISITED:
         found = [node for node in layer if node in seeds]
         if found:
-            node = max(found, key=lambda one: (seeds[one], -one))
+            node = max(found, key=lambda row: (seeds[row], -row))
             way = [node]
             while way[-1] != goal:
                 way.append(towards[way[-1]])

@@ -186,7 +186,7 @@ class Searcher:
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retriever.retrieve(query, k)[:k]
             scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
-            provenance = {candidate.uri: {retriever.name: candidate.source_node} for candidate in found}
+            provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
             contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
             return self._hits(store, scores, contributions, provenance)
 
@@ -209,7 +209,10 @@ class Searcher:
                 if explain:
                     for row, values in zip(best, fused.explain(best).tolist(), strict=True):
                         contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
-            provenance = {table.chunks[row]: dict(table.source_nodes[row]) for row in best}
+            provenance = {
+                table.chunks[row]: {name: str(node) for name, node in table.source_nodes[row].items()}
+                for row in best
+            }
             baseline = fused.baseline if explain else 0.0
             return self._hits(store, scores, contributions, provenance, baseline, log_odds=fusion.log_odds)
 

@@ -11,18 +11,20 @@ from trivium.graph.store import round_score
 from trivium.search.drawing import Drawing, way_to
 from trivium.search.ranking import order
 from trivium.search.searcher import Scored
+from trivium.types import GraphPath
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """What one retriever makes of a passage: its ``rank`` in the retriever's own list (from 1; None: not in it), its
     ``score`` there (None: the view has none for it), what it ``contributed`` to the fused score, and the node that led
-    to it (``source_node``; empty: found by itself)."""
+    to it (``source_node``; empty: found by itself). Where that is a path through the graph, ``path`` has its parts."""
 
     rank: int | None
     score: float | None
     contributed: float | None
     source_node: str | None
+    path: GraphPath | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,14 @@ def explain(
         )
     row = table.chunks.index(uri)
     score, rank, shares, baseline = _placed(scored, row)
+    nodes = table.source_nodes[row]
     views = {
         name: View(
-            int(table.ranks[row, column]) or None,
-            _number(float(table.raw[row, column])),
-            shares.get(name),
-            table.source_nodes[row].get(name),
+            rank=int(table.ranks[row, column]) or None,
+            score=_number(float(table.raw[row, column])),
+            contributed=shares.get(name),
+            source_node=None if name not in nodes else str(nodes[name]),
+            path=path if isinstance(path := nodes.get(name), GraphPath) else None,
         )
         for column, name in enumerate(table.columns)
     }
@@ -85,7 +89,7 @@ def explain(
         candidates=len(table.chunks),
         contributions=shares,
         views=views,
-        graph=way_to(scored.query, record, dict(table.source_nodes[row])),
+        graph=way_to(scored.query, record, nodes),
     )
 
 

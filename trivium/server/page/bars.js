@@ -1,7 +1,7 @@
 // What each view added to a score, as one stacked bar: to the right of the middle what spoke for a passage, to the left
 // what spoke against it.
 
-import { el, svg } from "./dom.js";
+import { el, headings, svg } from "./dom.js";
 import { relation } from "./graph.js";
 import { VIEWS } from "./views.js";
 
@@ -61,7 +61,7 @@ export function contributionTable(why) {
     (a, b) => (why.contributions[b] ?? 0) - (why.contributions[a] ?? 0),
   );
   const rows = names.map((name) => {
-    const { rank, source_node: source } = why.views[name];
+    const { rank, source_node: source, path } = why.views[name];
     const added = why.contributions[name];
     return el(
       "tr",
@@ -69,7 +69,7 @@ export function contributionTable(why) {
       el("th", { scope: "row", class: `view-${name}` }, el("span", { class: "swatch", "aria-hidden": "true" }), name),
       el("td", {}, added === undefined ? "–" : signed(added)),
       el("td", {}, rank === null ? "–" : `${rank}.`),
-      el("td", { class: "source" }, through(name, source)),
+      el("td", { class: "source" }, path === null ? through(name, source) : along(path)),
     );
   });
   const heads = ["view", "added", "its rank", "found through"];
@@ -88,7 +88,12 @@ export function contributionTable(why) {
 function through(view, source) {
   if (source === null) return "";
   if (source === "") return view === "walk" ? "links" : "directly";
-  return source.replace(/ -\[(.*?)\]-> /g, (_, type) => ` → ${relation(type)} → `).replaceAll("#", " › ");
+  return headings(source).join(" › ");
+}
+
+function along({ nodes, relations }) {
+  const [first, ...others] = nodes.map((uri) => headings(uri).join(" › "));
+  return [first, ...others.flatMap((title, step) => [relation(relations[step]), title])].join(" → ");
 }
 
 export const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
