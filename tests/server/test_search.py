@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.fakes.packages import install_package
 from tests.server.world import QUESTION, build_store, serving
 from trivium.engine import Engine
 from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.serialization import hit_json
-from trivium.server.fields import FusionName, RetrieverName
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,101 @@ def test_hits_are_those_of_the_engine_field_by_field(
     assert answer.headers["x-trivium-scores"] == ("log-odds" if log_odds else "own")
 
 
-def test_the_names_over_http_are_all_the_names_there_are() -> None:
-    assert get_args(RetrieverName) == RETRIEVERS
-    assert get_args(FusionName) == FUSIONS
+def test_the_description_lists_the_names_that_come_with_the_package(client: TestClient) -> None:
+    request = client.get("/openapi.json").json()["components"]["schemas"]["SearchRequest"]["properties"]
+    names = next(kind for kind in request["retrievers"]["anyOf"] if kind["type"] == "array")["items"][
+        "examples"
+    ]
+    assert tuple(names) == RETRIEVERS and tuple(request["fusion"]["examples"]) == FUSIONS
+
+
+def test_retrievers_and_fusions_of_installed_packages_are_asked_by_their_names(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+from trivium.fusion.rrf import ReciprocalRank
+from trivium.retrievers.vector import VectorRetriever
+
+
+class Reversed(VectorRetriever):
+    name = "reversed"
+
+    def __init__(self, values):
+        super().__init__()
+        self.__dict__["sign"] = values.get("sign", -1)
+
+    def retrieve(self, query, depth=None):
+        return super().retrieve(query, depth)[:: self.sign]
+
+
+class Other(ReciprocalRank):
+    name = "other"
+
+
+def make_fusion(embedder):
+    return Other()
+"""
+    monkeypatch.syspath_prepend(tmp_path)
+    install_package(
+        tmp_path,
+        "reversing_retriever",
+        {"reversed": "reversing_retriever:Reversed"},
+        code,
+        group="trivium.retrievers",
+    )
+    install_package(
+        tmp_path, "other_fusion", {"other": "reversing_retriever:make_fusion"}, group="trivium.fusions"
+    )
+
+    def found(**options: Any) -> list[str]:
+        answer = client.post("/search", json={"question": QUESTION, "k": 3, **options})
+        assert answer.status_code == 200, answer.text
+        return [hit["uri"] for hit in answer.json()["hits"]]
+
+    straight = found(retrievers=["vector"])
+    assert found(retrievers=["reversed"]) == straight[::-1]
+    assert found(retrievers=["reversed"], settings={"reversed.sign": 1}) == straight
+    both = ["vector", "reversed"]
+    assert found(retrievers=both, fusion="other") == found(retrievers=both, fusion="rrf")
+    refused = client.post("/search", json={"question": QUESTION, "retrievers": ["telepathy"]})
+    assert refused.status_code == 422 and "'reversed'" in refused.json()["error"]["message"]
+
+
+def test_settings_hold_for_one_question_and_for_its_explanation(client: TestClient, store: Path) -> None:
+    given = {"question": QUESTION, "retrievers": ["walk"], "settings": {"walk.damping": 0.1}}
+    with Engine.open(store) as engine:
+        expected = engine.search(QUESTION, retrievers=["walk"], settings={"walk.damping": 0.1})
+        usual = engine.search(QUESTION, retrievers=["walk"])
+    hits = client.post("/search", json=given).json()["hits"]
+    assert [(hit["uri"], hit["score"]) for hit in hits] == [(hit.uri, hit.score) for hit in expected]
+    assert [hit.score for hit in expected] != [hit.score for hit in usual]
+    why = client.post("/explain", json={**given, "uri": hits[0]["uri"]}).json()
+    assert why["score"] == hits[0]["score"]
+    after = client.post("/search", json={"question": QUESTION, "retrievers": ["walk"]}).json()["hits"]
+    assert [hit["score"] for hit in after] == [hit.score for hit in usual]
+
+
+@pytest.mark.parametrize("path", ["/search", "/explain", "/ask"])
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"settings": {"walk.dumping": 0.4}}, "did you mean walk.damping?"),
+        ({"settings": {"walk.damping": 7}}, "[0, 1)"),
+        ({"settings": {"walk.damping": "much"}}, "walk.damping"),
+        ({"settings": {"walk": {"damping": 0.4}}}, "settings"),
+        ({"settings": 5}, "settings"),
+        ({"retrievers": ["telepathy"]}, "'vector'"),
+        ({"fusion": "/etc"}, "'convex'"),
+    ],
+)
+def test_what_is_not_known_is_refused_and_says_what_there_is(
+    client: TestClient, path: str, options: dict[str, Any], says: str
+) -> None:
+    given = {"question": QUESTION, **options} | ({"uri": "Mars#chunk-1"} if path == "/explain" else {})
+    for more in ({}, {"stream": True}) if path == "/ask" else ({},):
+        answer = client.post(path, json={**given, **more})
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["error"]["code"] == "invalid" and says in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +47,7 @@ def build_store(folder: Path) -> Path:
 
 
 @dataclass
-class ScriptedAsker:
+class ScriptedAnswerer:
     """Answers with the hits of a search and fixed words; waits before every piece where ``gate`` is closed."""
 
     engine: Engine
@@ -62,11 +62,12 @@ class ScriptedAsker:
         model: ChatModel | None = None,
         retrievers: Sequence[str] | None = None,
         fusion: str | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> Iterator[AnswerEvent]:
         """One event after the other."""
         script = self.script
         script.asked.append((question, tuple(history)))
-        hits = tuple(self.engine.search(question, k, retrievers, fusion))
+        hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings))
         try:
             yield Found(hits, question)
             for piece in script.pieces:
@@ -91,9 +92,9 @@ class Script:
     closed: threading.Event = field(default_factory=threading.Event)
     asked: list[tuple[str, tuple[Turn, ...]]] = field(default_factory=list)
 
-    def asker(self, engine: Engine) -> ScriptedAsker:
+    def answerer(self, engine: Engine) -> ScriptedAnswerer:
         """Who plays it."""
-        return ScriptedAsker(engine, self)
+        return ScriptedAnswerer(engine, self)
 
 
 def answer(question: str, text: str, hits: tuple[Hit, ...], borne_out: str = "[1]") -> Answer:
@@ -127,7 +128,7 @@ def serving(
     """A client of a server that is ready."""
     script = Script() if script is None else script
     script.gate.set()
-    app = create_app(store, settings, asker=script.asker, model=model)
+    app = create_app(store, settings, answerer=script.answerer, model=model)
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: app.state.service.collection.ready)
         yield client
@@ -140,7 +141,7 @@ def listening(
     """The address of a server on a port of its own, as a process would run it, when it is ready."""
     script = Script() if script is None else script
     script.gate.set()
-    app = create_app(store, settings, asker=script.asker)
+    app = create_app(store, settings, answerer=script.answerer)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(
             uvicorn.Config(app, http=TimedConnection, lifespan="on", log_config=None, access_log=False)

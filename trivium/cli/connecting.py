@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import RetrieverOption, Store
+from trivium.cli.options import PathSelectorOption, RetrieverOption, Store
 from trivium.cli.terminal import err
 from trivium.errors import MissingExtraError
 from trivium.fusion.registry import FUSIONS
@@ -35,6 +35,7 @@ def mcp(
             show_default=False,
         ),
     ] = None,
+    selector: PathSelectorOption = None,
     retriever: RetrieverOption = None,
     fusion: Annotated[
         str | None,
@@ -70,7 +71,7 @@ def mcp(
     from trivium.server.logs import log_as_json
 
     chat = None if model is None else open_chat_model(model)
-    engine = Engine.open(store)
+    engine = Engine.open(store, selector=selector)
     try:
         engine.searcher.gives_log_odds(retriever, fusion)  # refuses unknown names before anything is served
     except BaseException:

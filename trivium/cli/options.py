@@ -72,6 +72,14 @@ SelectorOption = Annotated[
     str,
     typer.Option("--selector", help="Who picks for the path view: match, or llm (set TRIVIUM_CHAT_MODEL)."),
 ]
+PathSelectorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--selector",
+        help="Who picks for the path view: match, or llm (TRIVIUM_CHAT_MODEL).  \\[default: that of the settings]",
+        show_default=False,
+    ),
+]
 Exact = Annotated[bool, typer.Option("--exact", help="Exact instead of approximate vector search.")]
 
 _Known = Callable[[str], bool]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import Store
+from trivium.cli.options import PathSelectorOption, Store
 from trivium.cli.terminal import err, out
 from trivium.errors import MissingExtraError
 from trivium.llm.registry import open_chat_model
@@ -26,6 +26,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    selector: PathSelectorOption = None,
     api_key_file: Annotated[
         Path | None,
         typer.Option(
@@ -104,6 +105,7 @@ def serve(
         timeout=timeout,
         answer_timeout=answer_timeout,
         rate_limit=rate_limit,
+        path_selector=selector,
         upload_bytes=upload_limit << 20,
         **({} if workers is None else {"workers": workers}),
     )

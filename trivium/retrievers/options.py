@@ -74,7 +74,7 @@ def path_options(graph: SubGraph) -> list[Option]:
     options = []
     for number in range(1, len(graph.nodes)):
         steps = graph.path_to(number)
-        path = GraphPath(tuple(step.uri for step in steps), tuple(step.relation for step in steps[1:]))
+        path = GraphPath(tuple(step.uri for step in steps), tuple(str(step.relation) for step in steps[1:]))
         names = tuple(unescape(step.uri) for step in steps)
         score = sum(step.score for step in steps) / len(steps)
         for_people = GraphPath(names, path.relations)

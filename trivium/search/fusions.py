@@ -8,8 +8,9 @@ from pathlib import Path
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
 from trivium.fusion.decision import read_decision
-from trivium.fusion.registry import DEFAULT, make_fusion, suits
+from trivium.fusion.registry import DEFAULT, FUSIONS, PLUGINS, make_fusion, suits
 from trivium.graph.store import GraphStore
+from trivium.plugins import list_plugins
 
 
 class Fusions:
@@ -26,6 +27,12 @@ class Fusions:
         self._made: dict[str, Fusion] = {}
         if default is not None and not isinstance(default, str):
             self._made[default.name] = default
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name there is, that of a fusion handed in after the package's own, those of installed packages last."""
+        handed_in = () if self._default is None or isinstance(self._default, str) else (self._default.name,)
+        return tuple(dict.fromkeys((*FUSIONS, *handed_in, *list_plugins(PLUGINS))))
 
     def get(self, name: str) -> Fusion:
         """The fusion of that name, or the trained one in the folder of that name. Raises FusionError."""

@@ -19,7 +19,6 @@ from trivium.errors import TriviumError
 from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
-from trivium.server.asker import Asker, itself
 from trivium.server.collection import Collection
 from trivium.server.guard import Guard
 from trivium.server.jobs import Jobs
@@ -28,7 +27,7 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.routes import asking, documents, entities, page, searching, state
-from trivium.server.service import Service
+from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
@@ -47,21 +46,21 @@ def create_app(
     settings: ServerSettings | None = None,
     *,
     model: ChatModel | None = None,
-    asker: Callable[[Engine], Asker] = itself,
+    answerer: Callable[[Engine], Answerer] = default_answerer,
 ) -> FastAPI:
-    """The app on an existing store. ``model`` writes the answers; without one they quote. ``asker`` says who answers,
-    given the engine of the moment; by default the engine itself.
+    """The app on an existing store. ``model`` writes the answers; without one they quote. ``answerer`` makes what
+    answers of the engine of the moment; by default it is the engine itself.
 
     The store is opened at once (raises StoreNotFoundError, StoreFormatError), its indexes and the embedder are loaded
     when the app has started; until then it is alive but not ready.
     """
     settings = ServerSettings() if settings is None else settings
     metrics = Metrics()
-    engine = Engine.open(store, on_stage=metrics.observe_stage)
+    engine = Engine.open(store, selector=settings.path_selector, on_stage=metrics.observe_stage)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
     jobs = Jobs(collection, metrics.job_ended)
     count = settings.processes
-    processes = Processes(store, count, metrics.observe_stage) if count else None
+    processes = Processes(store, count, metrics.observe_stage, settings.path_selector) if count else None
     service = Service(
         settings=settings,
         collection=collection,
@@ -69,7 +68,7 @@ def create_app(
         jobs=jobs,
         searching=Pool("search", max(settings.workers, count), settings.queue),
         answering=Pool("answer", settings.answer_workers, settings.answer_queue),
-        asker=asker,
+        answerer=answerer,
         model=model,
         processes=processes,
     )

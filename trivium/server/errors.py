@@ -21,6 +21,7 @@ from trivium.errors import (
     StoreError,
     TriviumError,
 )
+from trivium.server.fields import OptionError
 from trivium.server.pool import PoolFullError
 
 RETRY_SECONDS = 1
@@ -80,6 +81,8 @@ def not_found(what: str) -> ApiError:
 def of_trivium(error: TriviumError) -> ApiError:
     """What a client is told of an error of the package. Those of the store name folders, so their words stay here."""
     match error:
+        case OptionError():
+            return ApiError(422, "invalid", str(error))
         case InputError() | FusionError():
             return ApiError(400, "bad_request", str(error))
         case StoreBusyError():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from trivium.engine import Engine
 from trivium.graph.store import round_score
+from trivium.retrievers.setting_values import SettingValues
 from trivium.search.drawing import Drawing, way_to
 from trivium.search.ranking import order
 from trivium.search.searcher import Scored
@@ -53,11 +54,13 @@ def explain(
     k: int,
     retrievers: Sequence[str] | None,
     fusion: str | None,
+    *,
+    settings: SettingValues | None = None,
 ) -> Explanation:
     """Explain the place of a chunk in what a search with the same arguments ranks. Raises StoreChangedError for an
     unknown chunk, and what the search raises."""
     (record,) = engine.store.fetch([uri])
-    scored = engine.searcher.score(question, k, retrievers, fusion)
+    scored = engine.searcher.score(question, k, retrievers, fusion, settings=settings)
     table = scored.table
     if uri not in table.chunks:
         nowhere = {name: View(None, None, None, None) for name in table.columns}

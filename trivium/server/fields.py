@@ -1,17 +1,25 @@
-"""What may be asked through a protocol, within which bounds, and how it is described there."""
+"""The fields of a question as HTTP and MCP describe them, their bounds, and the check of names against an engine."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
+
+from trivium.errors import ConfigurationError, InputError
+from trivium.fusion.registry import FUSIONS
+from trivium.retrievers.registry import RETRIEVERS
+from trivium.search.searcher import Searcher
 
 QUESTION_CHARACTERS = 4000
 """The longest question; an embedder reads the first few hundred words."""
 
-RetrieverName = Literal["vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk"]
-FusionName = Literal["default", "network", "convex", "rrf"]
-"""The fusions by name; folders with trained ones are for the command line, not for whoever can reach a server."""
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class OptionError(InputError):
+    """A request names a retriever, a fusion or a setting that there is not."""
 
 
 def _not_blank(text: str) -> str:
@@ -21,7 +29,7 @@ def _not_blank(text: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """JSON can carry halves of characters, and nothing else takes them."""
+    """JSON can carry half a surrogate pair, which no encoding takes."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("holds half a surrogate pair, which is no character")
     return text
@@ -39,17 +47,54 @@ QuestionText = Annotated[
     ),
 ]
 Retrievers = Annotated[
-    list[RetrieverName] | None,
+    list[Annotated[Name, Field(examples=list(RETRIEVERS))]] | None,
     Field(
-        max_length=8,
-        description="Views to ask; all eight where none is named.",
+        max_length=32,
+        description=f"Views to ask; all eight ({', '.join(RETRIEVERS)}) where none is named. Installed packages may add"
+        " others.",
         examples=[["vector", "walk"]],
     ),
 ]
 FusionOption = Annotated[
-    FusionName | None,
+    Name | None,
     Field(
-        description="How to fuse them; `default` where none is named. One retriever alone keeps its own scores."
+        description=f"How to fuse them: {', '.join(FUSIONS)}, or one that an installed package adds; `default` where none"
+        " is named. One retriever alone keeps its own scores.",
+        examples=list(FUSIONS),
+    ),
+]
+SettingsOption = Annotated[
+    dict[Name, int | float | bool | str | None] | None,
+    Field(
+        max_length=64,
+        description="Values of retrievers for this question only, by dotted name.",
+        examples=[{"walk.damping": 0.4}],
     ),
 ]
 Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]
+
+
+def check_options(
+    searcher: Searcher,
+    retrievers: Sequence[str] | None,
+    fusion: str | None,
+    settings: Mapping[str, Any] | None = None,
+) -> None:
+    """Raises OptionError that says what there is where a name or a value is not known. Folders with trained fusions are
+    for the command line, not for whoever can reach a server."""
+    unknown = [
+        name for name in retrievers or () if name not in RETRIEVERS and name not in searcher.retrievers.names
+    ]
+    if unknown:
+        known = ", ".join(map(repr, searcher.retrievers.names))
+        raise OptionError(
+            f"retrievers: unknown retriever {', '.join(map(repr, unknown))}: expected some of {known}"
+        )
+    if fusion is not None and fusion not in FUSIONS and fusion not in searcher.fusions.names:
+        known = ", ".join(map(repr, searcher.fusions.names))
+        raise OptionError(f"fusion: unknown fusion {fusion!r}: expected one of {known}")
+    if settings:
+        try:
+            searcher.retrievers.choose(retrievers, settings)
+        except ConfigurationError as error:
+            raise OptionError(f"settings: {error}") from error

@@ -48,10 +48,12 @@ class Processes:
     """``count`` processes on one store. Thread-safe; each answers one question at a time. A process that ends is
     replaced, and so is one that takes too long over a question."""
 
-    def __init__(self, store: str | Path, count: int, on_stage: StageObserver) -> None:
+    def __init__(
+        self, store: str | Path, count: int, on_stage: StageObserver, path_selector: str | None = None
+    ) -> None:
         """``on_stage`` is told of the stages of their searches. Call :meth:`start` before anything else."""
         self._on_stage = on_stage
-        self._workers = [_Worker(str(store)) for _ in range(count)]
+        self._workers = [_Worker(str(store), path_selector) for _ in range(count)]
         self._idle: Queue[_Worker] = Queue()
         self._closing = threading.Event()
         self._checking = threading.Thread(target=self._check, name="processes", daemon=True)
@@ -125,8 +127,8 @@ class _Worker:
     """A process, and after its end the one in its place. One thread at a time may use it; any may look whether it is
     :attr:`ready`, end it, or kill it when it is overdue."""
 
-    def __init__(self, store: str) -> None:
-        self._store = store
+    def __init__(self, store: str, path_selector: str | None) -> None:
+        self._arguments = (store, path_selector)
         self._lock = threading.Lock()  # of the process: who kills one must not hit the next one
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
@@ -150,7 +152,7 @@ class _Worker:
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()
             self._opened, self._deadline, self._started = False, None, time.monotonic()
-            self._process = context.Process(target=_answer_all, args=(theirs, self._store), daemon=True)
+            self._process = context.Process(target=_answer_all, args=(theirs, *self._arguments), daemon=True)
             self._process.start()
             theirs.close()  # or its end would not be noticed
 
@@ -264,12 +266,12 @@ def pause(failures: int) -> float:
 # -- inside a process -----------------------------------------------------------------------------------------
 
 
-def _answer_all(pipe: Connection, store: str) -> None:
+def _answer_all(pipe: Connection, store: str, path_selector: str | None) -> None:
     """Answer until the pipe is closed. Ctrl-C reaches every process of a terminal: the server says when to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_as_json(logging.WARNING)
     stages: list[StageEnded] = []
-    engine = Engine.open(store, on_stage=stages.append)
+    engine = Engine.open(store, selector=path_selector, on_stage=stages.append)
     collection = Collection(engine, readers=1, changed=lambda _: None)
     with threadpool_limits(limits=1):
         collection.open(follow=False)

@@ -13,6 +13,7 @@ from trivium.engine import Engine
 from trivium.errors import StoreChangedError
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
+from trivium.server.fields import check_options
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
 
 SCORES = "X-Trivium-Scores"
@@ -31,7 +32,15 @@ class Reply:
 
 def search(engine: Engine, given: SearchRequest) -> Reply:
     """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
-    hits = engine.search(given.question, given.k, given.retrievers, given.fusion, explain=given.explain)
+    check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
+    hits = engine.search(
+        given.question,
+        given.k,
+        given.retrievers,
+        given.fusion,
+        explain=given.explain,
+        settings=given.settings,
+    )
     log_odds = engine.searcher.gives_log_odds(given.retrievers, given.fusion)
     return Reply(
         _json(SearchAnswer(hits=tuple(hits))),
@@ -41,22 +50,27 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
 
 def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
     """Why a passage stands where it does. Raises ApiError for one that there is not."""
+    check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
     try:
         engine.store.fetch([given.uri])
     except StoreChangedError as error:
         raise not_found(f"there is no passage {given.uri!r}") from error
-    why = explain(engine, given.question, given.uri, given.k, given.retrievers, given.fusion)
+    why = explain(
+        engine, given.question, given.uri, given.k, given.retrievers, given.fusion, settings=given.settings
+    )
     return Reply(_EXPLANATION.dump_json(why))
 
 
 def quote(engine: Engine, given: AskRequest) -> Reply:
     """An answer in sentences of the passages, without a language model."""
+    check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
     events = engine.ask_stream(
         given.question,
         k=given.k,
         history=[turn.turn() for turn in given.history],
         retrievers=given.retrievers,
         fusion=given.fusion,
+        settings=given.settings,
     )
     (answer,) = (event.answer for event in events if isinstance(event, Done))
     return Reply(_json(AskAnswer.of(answer)))

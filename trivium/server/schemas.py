@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from trivium.serialization import hit_json
-from trivium.server.fields import FusionOption, QuestionText, Retrievers, Uri, Whole
+from trivium.server.fields import FusionOption, QuestionText, Retrievers, SettingsOption, Uri, Whole
 from trivium.types import Answer, Citation, Statement, Turn, Usage
 from trivium.types import Hit as FoundHit
 
@@ -31,6 +31,7 @@ class SearchRequest(Given):
     k: int = Field(10, ge=1, le=MOST_HITS, description="How many passages.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
+    settings: SettingsOption = None
     explain: bool = Field(False, description="Say what each retriever contributed.")
 
     model_config = ConfigDict(
@@ -68,6 +69,7 @@ class AskRequest(Given):
     k: int = Field(6, ge=1, le=30, description="How many passages to answer from.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
+    settings: SettingsOption = None
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -123,6 +125,7 @@ class ExplainRequest(Given):
     k: int = Field(10, ge=1, le=MOST_HITS)
     retrievers: Retrievers = None
     fusion: FusionOption = None
+    settings: SettingsOption = None
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel
 
+from trivium.answering.events import AnswerEvent
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
-from trivium.server.asker import Asker, itself
+from trivium.search.answers import AskOptions
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, ClientGoneError, busy
 from trivium.server.jobs import Jobs
@@ -26,9 +27,24 @@ from trivium.server.settings import ServerSettings
 T = TypeVar("T")
 
 
+class Answerer(Protocol):
+    """Answers from a collection; :class:`~trivium.engine.Engine` is one."""
+
+    def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[AnswerEvent]:
+        """The answer as it comes about: Found once, Pieces, Done once. Closed early, it stops writing. Raises
+        InputError, StoreError and ChatModelError as it goes."""
+        ...
+
+
+def default_answerer(engine: Engine) -> Answerer:
+    """The engine itself."""
+    return engine
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts of a running server. ``asker`` says who answers questions, given the engine of the moment; ``model`` is
+    """The parts of a running server. ``answerer`` makes, of the engine of the moment,
+    what answers questions; ``model`` is
     the language model that writes, None where passages are quoted. ``processes`` answer what they can, where there are
     any."""
 
@@ -38,14 +54,14 @@ class Service:
     jobs: Jobs
     searching: Pool
     answering: Pool
-    asker: Callable[[Engine], Asker]
+    answerer: Callable[[Engine], Answerer]
     model: ChatModel | None
     processes: Processes | None = None
 
     @property
     def quotes(self) -> bool:
         """Whether it is the engine itself that answers, in sentences of the passages."""
-        return self.model is None and self.asker is itself
+        return self.model is None and self.answerer is default_answerer
 
     def check_ready(self) -> None:
         """Raises ApiError while there is nothing to read from."""

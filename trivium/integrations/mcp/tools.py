@@ -38,7 +38,7 @@ from trivium.llm.base import ChatModel
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json
-from trivium.server.fields import FusionOption, QuestionText, Retrievers, Uri
+from trivium.server.fields import FusionOption, QuestionText, Retrievers, Uri, check_options
 from trivium.types import Answer, Hit
 
 T = TypeVar("T", bound=BaseModel)
@@ -81,6 +81,7 @@ class Tools:
 
         def work(engine: Engine) -> Found:
             _check_searchable(engine)
+            check_options(engine.searcher, retrievers, fusion)
             hits = engine.search(question, k, asked, fused, explain=explain)
             log_odds = engine.searcher.gives_log_odds(asked, fused)
             return Found(
@@ -104,6 +105,7 @@ class Tools:
 
         def work(engine: Engine) -> Answered | None:
             _check_searchable(engine)
+            check_options(engine.searcher, retrievers, fusion)
             events = engine.ask_stream(
                 question, k=k, model=self._defaults.model, retrievers=asked, fusion=fused
             )

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.serialization import hit_json
 from trivium.server.errors import ClientGoneError, as_api_error, busy, error_body
+from trivium.server.fields import check_options
 from trivium.server.schemas import AskAnswer, AskRequest, errors
 from trivium.server.service import Service, Serving, hung_up, unless_gone
 from trivium.types import Answer
@@ -53,6 +54,9 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     serving.check_searchable()
     if serving.quotes and not given.stream:
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
+    await serving.read(
+        request, lambda engine: check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
+    )
     answering = Answering(serving, given)
     if given.stream:
         answering.check_place()  # once the stream has begun, no status can say so
@@ -96,13 +100,14 @@ class Answering:
     def _write(self, take: Callable[[AnswerEvent], None]) -> None:
         given = self._given
         with self.serving.collection.reading() as engine:
-            events = self.serving.asker(engine).ask_stream(
+            events = self.serving.answerer(engine).ask_stream(
                 given.question,
                 k=given.k,
                 history=[turn.turn() for turn in given.history],
                 model=self.serving.model,
                 retrievers=given.retrievers,
                 fusion=given.fusion,
+                settings=given.settings,
             )
             for event in self._while_wanted(events):
                 take(event)
