@@ -1,0 +1,31 @@
+"""For tests of one's own parts: contract suites of the protocols, an embedder without a model, and a small store.
+
+A suite is a class of test methods for pytest (or any runner that collects methods named ``test_...``). Inherit from it
+and say how yours is made::
+
+    from trivium.testing import EmbedderContract
+
+    class TestMyEmbedder(EmbedderContract):
+        def make(self):
+            return MyEmbedder()
+"""
+
+from trivium.testing.contracts import (
+    ChatModelContract,
+    EmbedderContract,
+    FusionContract,
+    RetrieverContract,
+    SelectorContract,
+)
+from trivium.testing.toys import HashEmbedder, toy_query, toy_store
+
+__all__ = [
+    "ChatModelContract",
+    "EmbedderContract",
+    "FusionContract",
+    "HashEmbedder",
+    "RetrieverContract",
+    "SelectorContract",
+    "toy_query",
+    "toy_store",
+]

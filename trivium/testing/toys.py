@@ -1,0 +1,70 @@
+"""Parts that need no model and no download: an embedder, a store with four pages, a question to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from trivium.embedding.base import Vectors
+from trivium.engine import Engine
+from trivium.retrievers.base import Query
+from trivium.text import terms
+from trivium.types import EmbedderIdentity
+
+TOY_RECORDS = (
+    ("Mars", "Mars is the fourth planet from the Sun. Its two moons are Phobos and Deimos."),
+    ("Phobos", "Phobos is the larger moon of Mars. Asaph Hall discovered it in 1877."),
+    ("Deimos", "Deimos is the smaller moon of Mars. It was found six days before Phobos."),
+    ("Asaph Hall", "Asaph Hall was an American astronomer who discovered the moons of Mars."),
+)
+"""Titles and texts of the pages of :func:`toy_store`; their mentions of each other become links."""
+
+
+class HashEmbedder:
+    """An embedder for tests: each word adds a direction of its own, so texts are close when they share words. Nothing is
+    loaded, the same text has the same vector on every machine, and it knows nothing of meaning."""
+
+    def __init__(self, dimension: int = 64) -> None:
+        self.identity = EmbedderIdentity("hash", "1", dimension)
+
+    def embed_query(self, text: str) -> Vectors:
+        """A unit vector (d,)."""
+        vector = np.zeros(self.identity.dimension)
+        for word in terms(text) or [text]:
+            direction = np.random.default_rng(crc32(word.encode("utf-8", "surrogatepass")))
+            vector += direction.standard_normal(self.identity.dimension)
+        length = float(np.sqrt(np.sum(vector * vector)))
+        return np.asarray(vector / length, dtype=np.float32)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        """Unit vectors (n x d)."""
+        rows = np.zeros((len(texts), self.identity.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            rows[row] = self.embed_query(text)
+            if progress is not None:
+                progress(1)
+        return rows
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def toy_store(folder: str | Path) -> Engine:
+    """A new store in ``folder`` with :data:`TOY_RECORDS`, filled by :class:`HashEmbedder`; close it when done."""
+    import orjson
+
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "records.jsonl"
+    source.write_bytes(b"\n".join(orjson.dumps({"title": title, "text": text}) for title, text in TOY_RECORDS))
+    engine = Engine.create(folder / "store", embedder=HashEmbedder())
+    engine.build([source], workers=1)
+    return engine
+
+
+def toy_query(engine: Engine, text: str = "Who discovered the moons of Mars?") -> Query:
+    """A question to a store, embedded, as retrievers get it."""
+    return engine.searcher.query(text)
