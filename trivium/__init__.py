@@ -1,22 +1,136 @@
-"""Trivium: a knowledge graph from encyclopedic documents, and retrieval that fuses many views of relevance."""
+"""Trivium: a knowledge graph from encyclopedic documents, and retrieval that fuses many views of relevance.
 
+:class:`Engine` is the front door. What it returns, what may be handed to it, and every error it raises are names of this
+module; each is loaded at its first use, so that ``import trivium`` takes no time and needs no optional package.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from trivium.errors import TriviumError
-from trivium.types import Hit, Page, Question
-
-if TYPE_CHECKING:
-    from trivium.engine import Engine
 
 __version__ = "0.1.0"
 
-__all__ = ["Engine", "Hit", "Page", "Question", "TriviumError", "__version__"]
+if TYPE_CHECKING:
+    from trivium.answering.events import AnswerEvent as AnswerEvent
+    from trivium.answering.events import Done as Done
+    from trivium.answering.events import Found as Found
+    from trivium.answering.events import Piece as Piece
+    from trivium.embedding.base import Embedder as Embedder
+    from trivium.engine import Engine as Engine
+    from trivium.errors import ChatModelError as ChatModelError
+    from trivium.errors import ConfigurationError as ConfigurationError
+    from trivium.errors import EmbedderMismatchError as EmbedderMismatchError
+    from trivium.errors import EmbeddingError as EmbeddingError
+    from trivium.errors import FusionError as FusionError
+    from trivium.errors import InputError as InputError
+    from trivium.errors import MissingExtraError as MissingExtraError
+    from trivium.errors import ModelNotInstalledError as ModelNotInstalledError
+    from trivium.errors import ParseError as ParseError
+    from trivium.errors import QuestionFileError as QuestionFileError
+    from trivium.errors import StoreBusyError as StoreBusyError
+    from trivium.errors import StoreChangedError as StoreChangedError
+    from trivium.errors import StoreError as StoreError
+    from trivium.errors import StoreFormatError as StoreFormatError
+    from trivium.errors import StoreNotFoundError as StoreNotFoundError
+    from trivium.errors import TriviumError as TriviumError
+    from trivium.evaluation.report import Report as Report
+    from trivium.fusion.base import Fused as Fused
+    from trivium.fusion.base import Fusion as Fusion
+    from trivium.fusion.table import Table as Table
+    from trivium.graph.protocols import GraphStore as GraphStore
+    from trivium.graph.records import StoreInfo as StoreInfo
+    from trivium.index.load import IngestReport as IngestReport
+    from trivium.llm.base import ChatModel as ChatModel
+    from trivium.llm.base import Message as Message
+    from trivium.llm.base import Reply as Reply
+    from trivium.llm.base import ReplyUsage as ReplyUsage
+    from trivium.retrievers.base import Candidate as Candidate
+    from trivium.retrievers.base import Query as Query
+    from trivium.retrievers.base import Retriever as Retriever
+    from trivium.retrievers.options import Option as Option
+    from trivium.retrievers.selectors import Selector as Selector
+    from trivium.search.stages import StageEnded as StageEnded
+    from trivium.settings import Settings as Settings
+    from trivium.types import Answer as Answer
+    from trivium.types import Chunk as Chunk
+    from trivium.types import ChunkKind as ChunkKind
+    from trivium.types import Citation as Citation
+    from trivium.types import EmbedderIdentity as EmbedderIdentity
+    from trivium.types import Hit as Hit
+    from trivium.types import Link as Link
+    from trivium.types import Page as Page
+    from trivium.types import Passage as Passage
+    from trivium.types import Question as Question
+    from trivium.types import Relation as Relation
+    from trivium.types import Section as Section
+    from trivium.types import Statement as Statement
+    from trivium.types import Turn as Turn
+    from trivium.types import Usage as Usage
+
+_MODULES = {
+    "answering.events": ("AnswerEvent", "Done", "Found", "Piece"),
+    "embedding.base": ("Embedder",),
+    "engine": ("Engine",),
+    "errors": (
+        "ChatModelError",
+        "ConfigurationError",
+        "EmbedderMismatchError",
+        "EmbeddingError",
+        "FusionError",
+        "InputError",
+        "MissingExtraError",
+        "ModelNotInstalledError",
+        "ParseError",
+        "QuestionFileError",
+        "StoreBusyError",
+        "StoreChangedError",
+        "StoreError",
+        "StoreFormatError",
+        "StoreNotFoundError",
+        "TriviumError",
+    ),
+    "evaluation.report": ("Report",),
+    "fusion.base": ("Fused", "Fusion"),
+    "fusion.table": ("Table",),
+    "graph.protocols": ("GraphStore",),
+    "graph.records": ("StoreInfo",),
+    "index.load": ("IngestReport",),
+    "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
+    "retrievers.base": ("Candidate", "Query", "Retriever"),
+    "retrievers.options": ("Option",),
+    "retrievers.selectors": ("Selector",),
+    "search.stages": ("StageEnded",),
+    "settings": ("Settings",),
+    "types": (
+        "Answer",
+        "Chunk",
+        "ChunkKind",
+        "Citation",
+        "EmbedderIdentity",
+        "Hit",
+        "Link",
+        "Page",
+        "Passage",
+        "Question",
+        "Relation",
+        "Section",
+        "Statement",
+        "Turn",
+        "Usage",
+    ),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "__version__",
+    *sorted(_HOME),
+]
 
 
 def __getattr__(name: str) -> Any:
-    # Parser workers import the package too and need neither store nor model: the engine waits for its first use.
-    if name == "Engine":
-        from trivium.engine import Engine
-
-        return Engine
+    if name in _HOME:
+        return getattr(import_module(f"trivium.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

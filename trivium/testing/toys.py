@@ -7,6 +7,7 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+import orjson
 
 from trivium.embedding.base import Vectors
 from trivium.engine import Engine
@@ -54,12 +55,12 @@ class HashEmbedder:
 
 def toy_store(folder: str | Path) -> Engine:
     """A new store in ``folder`` with :data:`TOY_RECORDS`, filled by :class:`HashEmbedder`; close it when done."""
-    import orjson
-
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "records.jsonl"
-    source.write_bytes(b"\n".join(orjson.dumps({"title": title, "text": text}) for title, text in TOY_RECORDS))
+    source.write_bytes(
+        b"\n".join(orjson.dumps({"title": title, "text": text}) for title, text in TOY_RECORDS)
+    )
     engine = Engine.create(folder / "store", embedder=HashEmbedder())
     engine.build([source], workers=1)
     return engine
