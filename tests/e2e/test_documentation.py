@@ -47,6 +47,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/reference/embedders.md": (),
     "docs/reference/exit-codes.md": (),
     "docs/operations.md": ("my-store",),
+    "docs/extending.md": ("my-store",),
     "docs/troubleshooting.md": ("my-store",),
 }
 """Pages whose blocks are executed, from top to bottom, and the copies of the sample's store that are there before."""
