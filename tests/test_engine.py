@@ -1,0 +1,145 @@
+"""The front door: what may be handed in, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trivium
+from trivium.fusion.rrf import ReciprocalRank
+from trivium.search.stages import StageEnded
+from trivium.testing import HashEmbedder, toy_store
+from trivium.testing.toys import TOY_RECORDS
+
+QUESTION = "Who discovered the moons of Mars?"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toy")
+    toy_store(folder).close()
+    return folder / "store"
+
+
+@pytest.fixture
+def engine(store: Path) -> Iterator[trivium.Engine]:
+    with trivium.Engine.open(store, HashEmbedder()) as engine:
+        yield engine
+
+
+def test_an_embedder_of_ones_own_fills_and_searches_a_store(engine: trivium.Engine) -> None:
+    assert engine.info().embedder == HashEmbedder().identity
+    assert engine.pages() == sorted(title for title, _ in TOY_RECORDS)
+    assert engine.search(QUESTION, k=1)[0].page in ("Asaph Hall", "Phobos", "Mars")
+
+
+def test_another_embedder_is_refused(store: Path) -> None:
+    with pytest.raises(trivium.EmbedderMismatchError, match="filled by hash"):
+        trivium.Engine.open(store, "minilm")
+    with (
+        pytest.raises(trivium.EmbedderMismatchError, match="64 dimensions"),
+        trivium.Engine.open(store, HashEmbedder(32)) as engine,
+    ):
+        engine.search(QUESTION)
+
+
+def test_a_fusion_of_ones_own_is_the_default(store: Path) -> None:
+    class Own(ReciprocalRank):
+        pass
+
+    own = Own(constant=1.0, name="own")
+    with trivium.Engine.open(store, HashEmbedder(), fusion=own) as engine:
+        assert [hit.score for hit in engine.search(QUESTION)] == [
+            hit.score for hit in engine.search(QUESTION, fusion="own")
+        ]
+        assert engine.search(QUESTION)[0].score > engine.search(QUESTION, fusion="rrf")[0].score
+        assert engine.searcher.fusions.get("own") is own
+
+
+def test_settings_reach_the_retrievers(engine: trivium.Engine) -> None:
+    """A walk that stops at once stays where it began."""
+    usual = engine.search(QUESTION, retrievers=["walk"])
+    changed = engine.search(QUESTION, retrievers=["walk"], settings={"walk.damping": 0.0})
+    assert [hit.score for hit in usual] != [hit.score for hit in changed]
+
+
+def test_settings_of_the_file_hold_until_others_are_given(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "trivium.toml").write_text("[retrievers.vector]\nchunks = 2\n")
+    monkeypatch.chdir(tmp_path)
+    with trivium.Engine.open(store, HashEmbedder()) as engine:
+        assert engine.searcher.retrievers.choose()["vector"].settings.chunks == 2  # type: ignore[attr-defined]
+    with trivium.Engine.open(store, HashEmbedder(), settings={"vector.chunks": 3}) as engine:
+        assert engine.searcher.retrievers.choose()["vector"].settings.chunks == 3  # type: ignore[attr-defined]
+
+
+def test_every_stage_of_a_search_is_told(store: Path) -> None:
+    ended: list[StageEnded] = []
+    with trivium.Engine.open(store, HashEmbedder(), on_stage=ended.append) as engine:
+        engine.search(QUESTION, retrievers=["vector", "lexical"], fusion="rrf")
+    assert [(stage.stage, stage.retriever) for stage in ended] == [
+        ("embed", ""),
+        ("retrieve", "vector"),
+        ("retrieve", "lexical"),
+        ("score", "vector"),
+        ("score", "lexical"),
+        ("fuse", ""),
+        ("fuse", ""),
+        ("fetch", ""),
+    ]
+    assert all(stage.seconds >= 0 for stage in ended)
+
+
+def test_the_asynchronous_twins_answer_alike(engine: trivium.Engine) -> None:
+    async def both() -> tuple[list[trivium.Hit], trivium.Answer]:
+        return await engine.asearch(QUESTION, 3), await engine.aask(QUESTION, k=3)
+
+    hits, answer = asyncio.run(both())
+    assert hits == engine.search(QUESTION, 3) and answer == engine.ask(QUESTION, k=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda engine: engine.search(123), "expected a question as text, got int"),
+        (lambda engine: engine.search(None), "expected a question as text"),
+        (lambda engine: engine.search("  "), "needs some text"),
+        (lambda engine: engine.search(QUESTION, "3"), "expected k as a whole number, got str"),
+        (lambda engine: engine.search(QUESTION, 0), "k must be 1 or more"),
+        (lambda engine: engine.search(QUESTION, retrievers="walk"), "expected a list of retrievers"),
+        (lambda engine: engine.search(QUESTION, fusion=7), "expected the name of a fusion, got int"),
+        (lambda engine: engine.search_many(QUESTION), "expected several questions, got str"),
+        (lambda engine: engine.ask(5), "expected a question as text, got int"),
+        (lambda engine: engine.ask(QUESTION, temperature=1), "unknown option temperature"),
+        (lambda engine: engine.build("pages"), "expected a list of sources"),
+        (lambda engine: engine.remove("Mars"), "expected a list of titles"),
+        (lambda _: trivium.Engine("my-store"), r"Engine\.open\('my-store'\)"),
+    ],
+)
+def test_a_wrong_argument_is_an_input_error(engine: trivium.Engine, call: Any, told: str) -> None:
+    with pytest.raises(trivium.InputError, match=told):
+        call(engine)
+
+
+def test_flags_go_by_name(engine: trivium.Engine) -> None:
+    with pytest.raises(TypeError):
+        engine.search(QUESTION, 3, None, None, True)  # type: ignore[call-arg]
+
+
+def test_using_the_runtime_loads_nothing_of_the_laboratory(store: Path) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, trivium; from trivium.testing import HashEmbedder\n"
+        f"with trivium.Engine.open({str(store)!r}, HashEmbedder()) as engine: engine.ask({QUESTION!r})\n"
+        "print([name for name in sys.modules if name.split('.')[:2][-1] in"
+        " ('datasets', 'evaluation', 'training', 'synthetic') and name.startswith('trivium')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
