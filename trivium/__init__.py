@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from trivium.types import ChunkKind as ChunkKind
     from trivium.types import Citation as Citation
     from trivium.types import EmbedderIdentity as EmbedderIdentity
+    from trivium.types import GoldPassage as GoldPassage
     from trivium.types import Hit as Hit
     from trivium.types import Link as Link
     from trivium.types import Page as Page
-    from trivium.types import Passage as Passage
     from trivium.types import Question as Question
     from trivium.types import Relation as Relation
     from trivium.types import Section as Section
@@ -109,7 +109,7 @@ _MODULES = {
         "Hit",
         "Link",
         "Page",
-        "Passage",
+        "GoldPassage",
         "Question",
         "Relation",
         "Section",
