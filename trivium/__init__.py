@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from trivium.types import Citation as Citation
     from trivium.types import EmbedderIdentity as EmbedderIdentity
     from trivium.types import GoldPassage as GoldPassage
+    from trivium.types import GraphPath as GraphPath
     from trivium.types import Hit as Hit
     from trivium.types import Link as Link
     from trivium.types import Page as Page
@@ -106,10 +107,11 @@ _MODULES = {
         "ChunkKind",
         "Citation",
         "EmbedderIdentity",
+        "GoldPassage",
+        "GraphPath",
         "Hit",
         "Link",
         "Page",
-        "GoldPassage",
         "Question",
         "Relation",
         "Section",
