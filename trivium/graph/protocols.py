@@ -182,7 +182,7 @@ class PageReader(Protocol):
     """Lists and copies whole pages, and counts what is there."""
 
     def pages(self, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
-        """Pages by uri: all of them, or at most ``limit`` whose uri comes after ``after``, in the order of code points."""
+        """Pages by uri: all of them, or at most ``limit`` whose uri comes after ``after``, by code points."""
         ...
 
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
