@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 
 
 class ChunkKind(StrEnum):
@@ -182,6 +183,16 @@ class Hit:
     baseline: float = 0.0
     probability: float | None = None
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it. Its texts come from documents: they are escaped."""
+        likely = "" if self.probability is None else f", {self.probability:.0%}"
+        parts = ", ".join(f"{_html(name)} {value:+.3f}" for name, value in self.contributions.items())
+        explained = f"<p><small>{parts}, baseline {self.baseline:+.3f}</small></p>" if parts else ""
+        return (
+            f"<p><b>{self.rank}. {_html(self.section)}</b> <small>{_html(self.uri)}"
+            f" (score {self.score:.3f}{likely})</small></p>{_html_lines(self.text)}{explained}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Citation:
@@ -237,6 +248,18 @@ class Answer:
     model: str | None = None
     usage: Usage = Usage()
 
+    def __str__(self) -> str:
+        """The text, with its citations."""
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it. Its texts come from documents, people and models: they are escaped."""
+        cited = "".join(
+            f"<li value={citation.number}>{_html(citation.section)} <small>{_html(citation.uri)}</small></li>"
+            for citation in self.citations
+        )
+        return f"<p><b>{_html(self.question)}</b></p>{_html_lines(self.text)}<ol>{cited}</ol>"
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -244,3 +267,12 @@ class Turn:
 
     question: str
     answer: str
+
+
+def _html(text: str) -> str:
+    """A text from outside in HTML; what it says of the direction of writing ends with it."""
+    return f"<bdi>{escape(text)}</bdi>"
+
+
+def _html_lines(text: str) -> str:
+    return f'<p style="white-space: pre-line">{_html(text)}</p>'

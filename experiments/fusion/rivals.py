@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.evaluation.markdown import chance, grid, share
 from trivium.evaluation.run import evaluate
+from trivium.evaluation.tables import chance, grid, share
 from trivium.fusion.convex import load
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import fused_ranking, own_ranking

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.evaluation.markdown import grid, share
 from trivium.evaluation.run import evaluate
+from trivium.evaluation.tables import grid, share
 from trivium.fusion.network import Network
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit

@@ -22,9 +22,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from trivium.datasets.splits import clusters, folds
 from trivium.evaluation.family import SEVERAL_PARTS, headline
-from trivium.evaluation.markdown import chance, grid, share
 from trivium.evaluation.retrieval import measure
 from trivium.evaluation.significance import holm, mean_intervals, p_values
+from trivium.evaluation.tables import chance, grid, share
 from trivium.fusion.hits import HitList
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training import thesis

@@ -6,16 +6,21 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.significance import Interval
+from trivium.evaluation.tables import html_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Ranking = Sequence[tuple[str, float]]
 """Chunk uris with their scores, best first."""
@@ -74,6 +79,30 @@ class Report:
             "resampled": self.resampled,
             "clusters": self.clusters,
         }
+
+    def to_pandas(self) -> DataFrame:
+        """A line a system and measure: ``system``, ``measure``, ``mean``, and the 95 % interval ``low`` to ``high``
+        of the measures in HEADLINE. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``)."""
+        return data_frame(
+            (
+                {"system": name, "measure": measure, "mean": mean, **_bounds(row.intervals.get(measure))}
+                for name, row in self.rows.items()
+                for measure, mean in row.means.items()
+            ),
+            ["system", "measure", "mean", "low", "high"],
+        )
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: the means that the terminal shows, and how many questions they are of."""
+        table = html_table(
+            ["system", *HEADLINE],
+            [
+                [name, *(_shown(row.means[measure]) for measure in HEADLINE)]
+                for name, row in self.rows.items()
+            ],
+        )
+        asked = len(self.traced.questions) + len(self.traced.untraceable)
+        return f"{table}<p>{len(self.traced.questions)} of {asked} questions traced</p>"
 
 
 def traced_json(traced: Traced) -> dict[str, Any]:
@@ -134,6 +163,10 @@ def _table(report: Report) -> Table:
                 cells.append(Text(_range(row.intervals[measure]) if measure in row.intervals else ""))
         table.add_row(*cells)
     return table
+
+
+def _bounds(interval: Interval | None) -> dict[str, float]:
+    return {} if interval is None else {"low": interval.low, "high": interval.high}
 
 
 def _shown(mean: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trivium.evaluation.markdown import grid, plain
+from trivium.evaluation.tables import grid, plain
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, REPORT
 from trivium.training.report import gate_table, overview
 from trivium.training.run import Outcome

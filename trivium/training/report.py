@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from trivium.evaluation.gate import Against, Gate
-from trivium.evaluation.markdown import chance, grid, plain, share
 from trivium.evaluation.report import HEADLINE, Report
+from trivium.evaluation.tables import chance, grid, plain, share
 from trivium.fusion.network import NetworkFusion
 from trivium.training import pictures
 from trivium.training.importance import HITS, QUESTIONS, importance

@@ -169,3 +169,15 @@ def test_the_table_shows_what_is_missing_and_no_markup_of_others() -> None:
     assert "4 of 8 replies malformed" in text and "4  faithfulness: malformed: [red]no" in text
     assert "4 of 5 questions asked (1 could not be traced, 2 have no known answer)" in text
     assert "[red]fused over vector, contained: +0.500 (+0.000 to +1.000), p = 1.000, 4 questions" in text
+
+
+def test_an_answer_report_is_a_table_and_is_shown_in_a_notebook() -> None:
+    """A line a system and measure, with how many answers it is of; where it is of none there is no mean."""
+    pytest.importorskip("pandas")
+    frame = summary().to_pandas()
+    assert list(frame.columns) == ["system", "measure", "mean", "low", "high", "n"]
+    known = frame.set_index(["system", "measure"])
+    assert known.loc[("vector", "contained"), "mean"] == 0.5 and known.loc[("vector", "cited_gold"), "n"] == 3
+    assert known.loc[("vector", "faithfulness")].isna()[["mean", "low", "high"]].all()
+    html = summary()._repr_html_()
+    assert "<th>[red]fused</th>" in html and ".667 (" in html

@@ -164,3 +164,13 @@ def test_calls_and_tokens_of_a_model_are_counted() -> None:
     for _ in range(2):
         assert model.complete([Message("system", "short"), Message("user", "word")]) == "yes"
     assert (model.name, model.calls, model.tokens) == ("scripted", 2, 6)
+
+
+def test_a_set_is_a_table_that_can_be_joined_with_others() -> None:
+    """A line a system and measure, with the name of the set."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.concat([result("squad").to_pandas(), result("users").to_pandas()])
+    assert list(frame.columns) == ["set", "system", "measure", "mean", "low", "high"]
+    assert len(frame) == 2 * 2 * 5
+    line = frame[(frame["set"] == "users") & (frame["system"] == "vector") & (frame["measure"] == "hit@3")]
+    assert line[["mean", "low", "high"]].iloc[0].tolist() == pytest.approx([0.7, 0.6, 0.8])

@@ -6,23 +6,27 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.judge import Judgement
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.latency import Timing
-from trivium.evaluation.markdown import share
 from trivium.evaluation.report import Comparison, compared_json, traced_json
 from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.significance import Interval
+from trivium.evaluation.tables import html_table, share
 from trivium.text import plain
 from trivium.types import Usage
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 GOLD = "gold"
 """The row whose reader is given the gold passages: what it could answer if nothing had to be found."""
@@ -111,6 +115,31 @@ class AnswerReport:
             "resampled": self.resampled,
             "clusters": self.clusters,
         }
+
+    def to_pandas(self) -> DataFrame:
+        """A line a system and measure: ``system``, ``measure``, ``mean``, its 95 % interval ``low`` to ``high``, and
+        ``n``, how many answers it is of. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``)."""
+        return data_frame(
+            (
+                {
+                    "system": name,
+                    "measure": measure,
+                    "mean": mean,
+                    "low": row.intervals[measure].low if row.counts[measure] else math.nan,
+                    "high": row.intervals[measure].high if row.counts[measure] else math.nan,
+                    "n": row.counts[measure],
+                }
+                for name, row in self.rows.items()
+                for measure, mean in row.means.items()
+            ),
+            ["system", "measure", "mean", "low", "high", "n"],
+        )
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: measures x systems."""
+        measures = next(iter(self.rows.values())).means if self.rows else {}
+        cells = [[name, *(_cell(row, name, self) for row in self.rows.values())] for name in measures]
+        return html_table(["", *self.rows], cells)
 
 
 def print_answer_report(report: AnswerReport, console: Console) -> None:

@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from trivium.evaluation.latency import TOTAL
-from trivium.evaluation.markdown import grid, plain
 from trivium.evaluation.report import SHOWN_REASONS
 from trivium.evaluation.significance import RESAMPLES, holm
 from trivium.evaluation.suite.results import Paired, SetResult
+from trivium.evaluation.tables import grid, plain
 from trivium.search.stages import STAGES
 
 LEVEL = 0.05

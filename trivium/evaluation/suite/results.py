@@ -6,15 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from trivium.common.files import write_file
+from trivium.common.frames import data_frame
 from trivium.errors import InputError
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
 from trivium.evaluation.trec import run_path
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RESULT = "set.json"
 """Written last: a folder that holds it is finished."""
@@ -95,6 +99,20 @@ class SetResult(BaseModel):
         """Its 95 % interval, where there is one."""
         found = self.report["rows"][row]["ci"].get(measure)
         return None if found is None else (found[0], found[1])
+
+    def to_pandas(self) -> DataFrame:
+        """A line a system and measure: ``set``, ``system``, ``measure``, ``mean``, and the 95 % interval ``low`` to
+        ``high`` where there is one. The sets of a suite can be put together: ``pandas.concat``. Raises MissingExtraError
+        without pandas (``pip install 'trivium[pandas]'``)."""
+        rows = []
+        for system in self.rows:
+            for measure, mean in self.report["rows"][system].items():
+                if measure not in ("ci", "cmc"):
+                    bounds = dict(zip(("low", "high"), self.interval(system, measure) or (), strict=False))
+                    rows.append(
+                        {"set": self.name, "system": system, "measure": measure, "mean": mean, **bounds}
+                    )
+        return data_frame(rows, ["set", "system", "measure", "mean", "low", "high"])
 
 
 def load_result(folder: Path, inputs: Mapping[str, Any]) -> SetResult | None:

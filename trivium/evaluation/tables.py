@@ -1,9 +1,10 @@
-"""Tables and figures in Markdown."""
+"""Tables and figures in Markdown, and tables in HTML."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
@@ -17,6 +18,17 @@ def grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> 
     """
     rule = "|" + "|".join(["---"] * words + ["---:"] * (len(head) - words)) + "|"
     return "\n".join([_line(head), rule, *(_line(row) for row in rows)])
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in HTML, whatever its cells hold: they are escaped.
+
+    >>> html_table(["system"], [["<b>"]])
+    '<table><thead><tr><th>system</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,23 @@
+"""Rows of values as a pandas DataFrame. pandas is an extra, and imported when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from trivium.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def data_frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str] = ()) -> DataFrame:
+    """One line a row, with the ``columns`` named and then the others in order of first appearance; NaN where a row has no
+    value. Raises MissingExtraError without pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingExtraError("a data frame", "pandas") from error
+    listed = [dict(row) for row in rows]
+    names = dict.fromkeys([*columns, *(name for row in listed for name in row)])
+    return pandas.DataFrame(listed, columns=list(names))
