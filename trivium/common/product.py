@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
 from trivium.common.compiled import compiled
-
-Floats = NDArray[np.float64]
 
 
 def product(rows: NDArray[Any], matrix: NDArray[Any]) -> Floats:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Places = NDArray[np.int64]
+from trivium.common.arrays import Integers
 
 
-def ranges_by_owner(owners: Places, count: int) -> Places:
+def ranges_by_owner(owners: Integers, count: int) -> Integers:
     """Where the entries of each owner (count x 2: the first, and the one after the last) are, of entries that stand
     together by owner; 0 and 0 for an owner without any. Entries of owner -1 are nobody's.
 
@@ -24,7 +23,7 @@ def ranges_by_owner(owners: Places, count: int) -> Places:
     return found
 
 
-def own_chunk_ranges(pages: Places, entities: int) -> Places:
+def own_chunk_ranges(pages: Integers, entities: int) -> Integers:
     """What :attr:`trivium.graph.store.Adjacency.own_chunks` holds (nodes x 2), from the entity that is each chunk's page
     (chunks,), -1 where there is none, and the number of entities.
 
@@ -35,7 +34,7 @@ def own_chunk_ranges(pages: Places, entities: int) -> Places:
     return ranges_by_owner(np.where(pages < 0, -1, chunks + pages), chunks + entities)
 
 
-def expand_ranges(starts: Places, lengths: Places) -> tuple[Places, Places]:
+def expand_ranges(starts: Integers, lengths: Integers) -> tuple[Integers, Integers]:
     """One after another the places of ranges that begin at ``starts`` and go up by one: which range each is of, and
     the places.
 

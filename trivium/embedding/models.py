@@ -12,8 +12,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from trivium.common.progress import Progress
 from trivium.embedding.manifest import ModelSpec, Source, manifest
-from trivium.embedding.sources import Progress, SourceError, fetch, find_in_packages
+from trivium.embedding.sources import SourceError, fetch, find_in_packages
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
 from trivium.settings import load_settings
 

@@ -12,14 +12,11 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from trivium.common.progress import Progress
 from trivium.embedding.manifest import ModelSpec, Source
-
-Progress = Callable[[int, int], None]
-"""Called with (bytes written so far, bytes of all files)."""
 
 _TIMEOUT = (4.0, 30.0)
 """Seconds to connect, and between two pieces of an answer."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trivium.common.progress import Progress
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.errors import InputError
@@ -22,8 +23,6 @@ from trivium.search.candidates import DEPTH
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.search.searcher import Searcher
 from trivium.types import Question
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

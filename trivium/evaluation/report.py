@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trivium.common.arrays import Floats
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
-from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import html_table
 

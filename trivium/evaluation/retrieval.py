@@ -28,10 +28,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-
-Floats = NDArray[np.float64]
 
 SINGLE_HOP = (1, 3, 5)
 MULTI_HOP = (4, 6, 8)

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from trivium.common.arrays import Floats
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
 from trivium.evaluation.report import HEADLINE, Comparison, Rankings, Report, Row
-from trivium.evaluation.retrieval import Floats, cumulative_matches, measure
+from trivium.evaluation.retrieval import cumulative_matches, measure
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Question
 

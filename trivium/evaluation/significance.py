@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trivium.common.arrays import Floats
 from trivium.errors import InputError
-
-Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000

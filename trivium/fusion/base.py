@@ -6,12 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trivium.common.arrays import Floats
 from trivium.fusion.table import Table
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
 from trivium.errors import FusionError
 from trivium.fusion.convex import logarithm
 from trivium.fusion.standardise import impute, standardise
 from trivium.fusion.table import Table
-
-Floats = NDArray[np.float64]
 
 QUESTION = "question"
 """The player that the numbers of the question belong to; the others are the retrievers."""

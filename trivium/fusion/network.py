@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
 from trivium.errors import FusionError
 from trivium.fusion.base import Fused
 from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.table import Table
 
-Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
 
 CLIP = 8.0

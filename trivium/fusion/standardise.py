@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from trivium.common.arrays import Floats
 
 BELOW_LOWEST = 0.05
 """A missing score is imputed this share of the column's range below its lowest score."""

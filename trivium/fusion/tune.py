@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from trivium.common.arrays import Floats
 from trivium.errors import FusionError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Integers
 from trivium.graph.records import TermCounts
-
-Numbers = NDArray[np.int64]
 
 
 def count_terms(texts: Sequence[str], headings: Sequence[str], terms: Sequence[str]) -> TermCounts:
@@ -36,7 +35,7 @@ def count_terms(texts: Sequence[str], headings: Sequence[str], terms: Sequence[s
 
 
 def count_numbers(
-    words: NDArray[np.integer], chunk: Numbers, lengths: Numbers, terms: Numbers, known: int
+    words: NDArray[np.integer], chunk: Integers, lengths: Integers, terms: Integers, known: int
 ) -> TermCounts:
     """How often and where terms (t,) occur, known by their numbers below ``known``; -1 is a term that occurs nowhere.
 
@@ -65,7 +64,7 @@ def _length(terms: str) -> int:
     return terms.count(" ") + 1 if terms else 0
 
 
-def _counted(rows: Numbers, terms: Numbers, chunks: int, columns: Numbers) -> NDArray[np.float64]:
+def _counted(rows: Integers, terms: Integers, chunks: int, columns: Integers) -> NDArray[np.float64]:
     """Number of occurrences (row, term) as a matrix (chunks x columns); none in column -1."""
     width = len(columns) + 1
     counts = np.bincount(rows * width + terms, minlength=chunks * width).astype(np.float64)

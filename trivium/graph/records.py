@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats as Floats
+from trivium.common.progress import Progress as Progress
 from trivium.types import EmbedderIdentity
 
-Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Codes = NDArray[np.int8]
 """Vectors (n x d) as whole numbers: rows are directions, their lengths mean nothing."""
-Progress = Callable[[int, int], None]
-"""Called with (done, total)."""
 
 
 def round_score(score: float) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
@@ -15,12 +16,9 @@ from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.schema import page_uri
 from trivium.graph.store import GraphStore
 from trivium.index.load import IngestReport, load
-from trivium.index.load import Progress as StageProgress
 from trivium.index.sentences import sentence_texts
 from trivium.parser.sources.base import Format
 from trivium.text import normalise_title
-
-Progress = Callable[[int, int], None]
 
 
 class BuildOptions(TypedDict, total=False):

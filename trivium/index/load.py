@@ -11,7 +11,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,7 @@ from itertools import chain, islice
 from typing import Protocol
 
 from trivium.common.iteration import batched
+from trivium.common.progress import StageProgress
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
@@ -31,9 +32,6 @@ from trivium.parser.sources.discover import discover
 from trivium.parser.sources.read import read
 from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
 from trivium.types import Chunk, ChunkKind, Page
-
-Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total)."""
 
 RECORDS = "records:"
 _ITEMS_A_TASK = 8
@@ -84,7 +82,7 @@ def load(
     *,
     format: Format = "auto",
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
     names: Mapping[str, str] | None = None,
 ) -> IngestReport:
     """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
@@ -191,7 +189,7 @@ class _Merge:
             self._aliases.clear()
 
 
-def _load_documents(found: _Found, merge: _Merge, workers: int, progress: Progress | None) -> None:
+def _load_documents(found: _Found, merge: _Merge, workers: int, progress: StageProgress | None) -> None:
     few = found.count < _WORTH_A_POOL
     outcomes = map(_load_item, found) if workers == 1 or few else _in_pool(found, workers)
     for done, outcome in enumerate(outcomes, start=1):
@@ -275,7 +273,9 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _load_records(items: Sequence[Item], store: LoadStore, merge: _Merge, progress: Progress | None) -> None:
+def _load_records(
+    items: Sequence[Item], store: LoadStore, merge: _Merge, progress: StageProgress | None
+) -> None:
     """Records link to every title there is, so they are read last, and those already stored are read again
     when new titles have come. Records of one title are one page, whatever files they stand in."""
     by_title: dict[str, tuple[str, list[Record]]] = {}

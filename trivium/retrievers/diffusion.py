@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from trivium.common.arrays import Floats
 from trivium.errors import ConfigurationError
-from trivium.graph.records import Floats
 from trivium.graph.schema import Label
 from trivium.retrievers.base import (
     Candidate,

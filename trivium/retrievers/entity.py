@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from trivium.graph.records import Floats
+from trivium.common.arrays import Floats
 from trivium.graph.schema import Hop, Label
 from trivium.retrievers.base import Candidate, Query, check_counts
 from trivium.retrievers.reach import reached

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trivium.graph.records import Floats
+from trivium.common.arrays import Floats
 from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_depth
 from trivium.retrievers.bm25 import BM25Settings, bm25
 

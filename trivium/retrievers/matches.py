@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats, Integers
 from trivium.common.compiled import compiled
-from trivium.graph.records import Floats
-
-Numbers = NDArray[np.int64]
 
 
 @compiled
-def windows(places: Numbers, shares: Floats, chunks: int, width: int) -> Floats:
+def windows(places: Integers, shares: Floats, chunks: int, width: int) -> Floats:
     """(chunks,) The largest sum of shares (t,) of distinct terms that stand within ``width`` words of one another.
 
     ``places`` (o, 3): chunk, term and position of every occurrence, in this order."""
@@ -35,7 +32,7 @@ def windows(places: Numbers, shares: Floats, chunks: int, width: int) -> Floats:
 
 
 @compiled
-def phrases(places: Numbers, shares: Floats, steps: Numbers, chunks: int, near: int) -> Floats:
+def phrases(places: Integers, shares: Floats, steps: Integers, chunks: int, near: int) -> Floats:
     """(chunks, 3) Of each chunk: the share of neighbouring terms of the question that stand within ``near`` words of one
     another in it; of those that stand exactly as in the question; and the largest sum of shares in one phrase of it.
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from trivium.common.arrays import Floats
 from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.records import Floats
 from trivium.retrievers.base import Method, check_damping
 
 

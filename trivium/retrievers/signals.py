@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from trivium.graph.records import Floats
+from trivium.common.arrays import Floats
 from trivium.graph.schema import page_of
 from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf

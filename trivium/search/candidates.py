@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from trivium.common.arrays import Floats
 from trivium.fusion.table import Table
-from trivium.graph.store import Floats
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.retrievers.signals import signals as signals_of
 from trivium.search.stages import StageObserver, ignore_stages, observed

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from trivium.common.arrays import Floats
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table, joined
-from trivium.graph.store import Floats
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.stages import StageObserver, ignore_stages, observed

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import TriviumError
 from trivium.graph.schema import page_uri, unescape
-from trivium.index.load import IngestReport, Progress
+from trivium.index.load import IngestReport
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.read import read
 from trivium.parser.sources.recognise import recognise
@@ -22,7 +23,7 @@ _LISTED = 100
 def adding(upload: Upload) -> Work:
     """Load the documents of an upload."""
 
-    def work(engine: Engine, progress: Progress) -> dict[str, Any]:
+    def work(engine: Engine, progress: StageProgress) -> dict[str, Any]:
         report = engine.build(upload.paths, progress=progress, names=upload.names)
         told = _told(report)
         if report.problems and not (report.added or report.replaced or report.unchanged or report.skipped):
@@ -36,7 +37,7 @@ def adding(upload: Upload) -> Work:
 def replacing(upload: Upload, uri: str) -> Work:
     """Load the one document of an upload in the place of the page ``uri``."""
 
-    def work(engine: Engine, progress: Progress) -> dict[str, Any]:
+    def work(engine: Engine, progress: StageProgress) -> dict[str, Any]:
         (path,) = upload.paths
         _check_title(engine, path, uri)
         report = engine.build([path], progress=progress, names=upload.names)
@@ -51,7 +52,7 @@ def replacing(upload: Upload, uri: str) -> Work:
 def deleting(uri: str) -> Work:
     """Remove a page."""
 
-    def work(engine: Engine, _: Progress) -> dict[str, Any]:
+    def work(engine: Engine, _: StageProgress) -> dict[str, Any]:
         return {"removed": engine.remove([unescape(uri)])}
 
     return work

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import InputError, StoreBusyError, TriviumError
-from trivium.index.load import Progress
 from trivium.server.collection import Collection
 
 Kind = Literal["add", "replace", "delete"]
 State = Literal["queued", "running", "done", "failed"]
-Work = Callable[[Engine, Progress], Mapping[str, Any]]
+Work = Callable[[Engine, StageProgress], Mapping[str, Any]]
 """Changes the store and says what came of it."""
 
 QUEUE = 100

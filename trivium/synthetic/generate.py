@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict
 
+from trivium.common.progress import Progress
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphStore, PageReader
 from trivium.llm.base import ChatModel
@@ -14,7 +15,7 @@ from trivium.synthetic.log import Settings
 from trivium.synthetic.prompt import WRITE_VERSION, ask, write_prompt
 from trivium.synthetic.records import Bridge, Outcome, Source, Written
 from trivium.synthetic.reply import DRAFT_SCHEMA, Declined, Draft, Unreadable, read_draft
-from trivium.synthetic.run import Progress, Run
+from trivium.synthetic.run import Run
 from trivium.synthetic.sample import Sampling, draw
 from trivium.types import Usage
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from trivium.common.progress import Progress
 from trivium.llm.base import ChatModel
 from trivium.synthetic.prompt import JUDGE_VERSION, ask, judge_prompt
 from trivium.synthetic.records import Bridge, Judged, Outcome, Written
 from trivium.synthetic.reply import SCORES_SCHEMA, Unreadable, read_scores
-from trivium.synthetic.run import Progress, Run
+from trivium.synthetic.run import Run
 
 
 def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,6 @@ from trivium.errors import InputError
 from trivium.synthetic.log import Log
 from trivium.synthetic.records import Bridge, Decision, Judged, Outcome, Reviewed, Source, Written
 from trivium.types import Usage
-
-Progress = Callable[[int, int], None]
-"""Called with (done, total)."""
 
 THRESHOLD = 7
 """A question is shown to a person when none of its scores is below this."""

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from trivium.common.arrays import Floats
 from trivium.fusion.network import Network
 from trivium.training.data import Example
-
-Floats = NDArray[np.float64]
 
 BINS = 10
 _LEAST_SLOPE = 1e-3

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
+from trivium.common.progress import Progress
 from trivium.datasets.splits import clusters, folds
 from trivium.fusion.network import Network
 from trivium.training.data import Example
 from trivium.training.fit import Epoch, Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
 from trivium.training.teacher import taught
-
-Floats = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

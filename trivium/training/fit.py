@@ -9,17 +9,16 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats32
 from trivium.errors import ConfigurationError, InputError, MissingExtraError
 from trivium.fusion.network import CLIP, Network
 from trivium.training.data import Example
 from trivium.training.settings import Settings
 
-Floats = NDArray[np.float32]
-Scale = tuple[Floats, Floats]
+Scale = tuple[Floats32, Floats32]
 """Mean and deviation (f,) of each feature."""
-Layer = tuple[Floats, Floats]
+Layer = tuple[Floats32, Floats32]
 """Weights (1, i, o) and bias (1, o)."""
 Tick = Callable[[], None]
 """Called after every epoch."""
@@ -77,7 +76,7 @@ def train(
     weights /= weights.mean()
     history: list[Epoch] = []
     best: tuple[float, Network, int] | None = None
-    batch: tuple[Floats, ...] | None = None
+    batch: tuple[Floats32, ...] | None = None
     for epoch in range(settings.epochs if epochs is None else min(epochs, settings.epochs)):
         if batch is None or epoch % settings.redrawn == 0:
             batch = _draw(examples, mean, deviation, settings, generator)
@@ -188,11 +187,11 @@ def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -
 
 def _draw(
     examples: Sequence[Example],
-    mean: Floats,
-    deviation: Floats,
+    mean: Floats32,
+    deviation: Floats32,
     settings: Settings,
     generator: np.random.Generator,
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+) -> tuple[Floats32, Floats32, Floats32, Floats32, Floats32]:
     """Standardised rows (q, c, f) of some candidates, which of them are gold, which are there at all, the teacher's
     scores (q, c), and the teacher's part of each question's loss (q,)."""
     candidates = settings.candidates
@@ -213,7 +212,7 @@ def _draw(
     return rows, gold, there, teacher, share
 
 
-def _network(model: Any, mean: Floats, deviation: Floats, prior: float) -> Network:
+def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> Network:
     numbers = [np.array(variable.numpy())[np.newaxis] for variable in model.trainable_variables]
     layers = list(zip(numbers[::2], numbers[1::2], strict=True))
     return Network(mean, deviation, tuple(_with_prior(layers, prior) if prior else layers))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
 from trivium.fusion.network import NetworkFusion
 from trivium.search.ranking import order
 from trivium.training.data import HitSet
-
-Floats = NDArray[np.float64]
 
 QUESTIONS = 100
 """Of each set: the values are means, and each question takes 512 passes through the network."""

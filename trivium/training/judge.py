@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trivium.common.arrays import Floats
 from trivium.evaluation.family import headline
 from trivium.evaluation.gate import Gate, decide, verdict
 from trivium.evaluation.report import Report
@@ -14,8 +12,6 @@ from trivium.evaluation.run import evaluate
 from trivium.fusion.base import Fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.data import HitSet
-
-Floats = NDArray[np.float64]
 
 NETWORK = "network"
 """The row of the trained fusion."""

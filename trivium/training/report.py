@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from trivium.common.progress import StageProgress
 from trivium.evaluation.gate import Against, Gate
 from trivium.evaluation.report import HEADLINE, Report
 from trivium.evaluation.tables import chance, grid, plain, share
@@ -12,13 +13,13 @@ from trivium.fusion.network import NetworkFusion
 from trivium.training import pictures
 from trivium.training.importance import HITS, QUESTIONS, importance
 from trivium.training.judge import NETWORK, shown
-from trivium.training.run import Outcome, Progress
+from trivium.training.run import Outcome
 
 REPORT = "report.md"
 _CURVES, _CALIBRATION, _CONTRIBUTIONS = "learning.svg", "calibration.svg", "contributions.svg"
 
 
-def write_report(outcome: Outcome, folder: Path, progress: Progress | None = None) -> None:
+def write_report(outcome: Outcome, folder: Path, progress: StageProgress | None = None) -> None:
     """Write ``report.md`` and its pictures into a new folder. Raises MissingExtraError without matplotlib."""
     pictures.check_matplotlib()
     folder.mkdir()

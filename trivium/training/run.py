@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from trivium.common.progress import StageProgress
 from trivium.evaluation.gate import Gate
 from trivium.evaluation.report import Report
 from trivium.fusion.artefact import Artefact
@@ -20,8 +21,6 @@ from trivium.training.judge import gate_of, judge
 from trivium.training.settings import Settings
 from trivium.training.thesis_settings import ThesisSettings
 
-Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total): Training, Judging, Finishing."""
 SCORES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
 
 
@@ -41,7 +40,7 @@ class Outcome:
 def train_fusion(
     collection: Collection,
     settings: Settings | ThesisSettings,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
     *,
     version: str = "",
 ) -> Outcome:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trivium.common.progress import StageProgress
 from trivium.fusion.artefact import CARD, REPORT, publishing, write
 from trivium.training.card import card
 from trivium.training.report import write_report
-from trivium.training.run import Outcome, Progress
+from trivium.training.run import Outcome
 
 
 def save_outcome(
-    outcome: Outcome, folder: Path, *, report: bool = True, progress: Progress | None = None
+    outcome: Outcome, folder: Path, *, report: bool = True, progress: StageProgress | None = None
 ) -> None:
     """Fill a folder, which is made when missing; an earlier artefact there stays until the new one is complete. Raises
     FusionError where the folder holds anything else, MissingExtraError for a report without matplotlib."""

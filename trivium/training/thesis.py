@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats
+from trivium.common.progress import Progress
 from trivium.datasets.splits import folds
 from trivium.errors import InputError
 from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.hits import HitList
 from trivium.fusion.network import Network, NetworkFusion
-from trivium.training.crossfit import Counter, Crossfit, Progress, stack, watched_part
+from trivium.training.crossfit import Counter, Crossfit, stack, watched_part
 from trivium.training.data import Collection, Example
 from trivium.training.fit import Scale, Tick, Trained
 from trivium.training.thesis_fit import Sample, train
 from trivium.training.thesis_settings import ThesisSettings
-
-Floats = NDArray[np.float64]
 
 _BLOCKS = {"local": ("standard",), "global": ("raw",)}
 _PATH = 0.0

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats32
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.network import Network
 from trivium.training.fit import Epoch, Scale, Tick, Trained, load_keras
 from trivium.training.thesis_settings import ThesisSettings
-
-Floats = NDArray[np.float32]
 
 SPREAD = 2.0
 """Keras sees features as they are, a :class:`Network` cuts them at 8 of its deviations. In units of two deviations that
@@ -29,9 +28,9 @@ class Sample:
     """Candidates of questions: features (r, f), which are gold (r,), how much each counts (r,), and the number of the
     question each belongs to (r,), rising."""
 
-    rows: Floats
+    rows: Floats32
     gold: NDArray[np.bool_]
-    weight: Floats
+    weight: Floats32
     question: NDArray[np.int64]
 
     def take(self, places: NDArray[np.int64]) -> Sample:
@@ -107,7 +106,7 @@ def build(keras: Any, width: int, settings: ThesisSettings, generator: np.random
     return keras.Model(rows, keras.layers.Dense(1, kernel_initializer=start)(values))
 
 
-def folded(model: Any, mean: Floats, deviation: Floats) -> Network:
+def folded(model: Any, mean: Floats32, deviation: Floats32) -> Network:
     """The model as a network without batch normalisation: after a ReLU it is linear, so it becomes part of the dense
     layer that follows. ``mean`` and ``deviation`` (f,) are those the model's features were standardised by."""
     layers = []

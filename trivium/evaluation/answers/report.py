@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trivium.common.arrays import Floats
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.judge import Judgement
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison, compared_json, traced_json
-from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import html_table, share
 from trivium.text import plain

@@ -18,7 +18,9 @@ from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import Done, Found
 from trivium.answering.passages import passages
 from trivium.answering.prompting import make_prompt
+from trivium.common.arrays import Floats
 from trivium.common.files import JsonLines
+from trivium.common.progress import StageProgress
 from trivium.datasets.gold import Gold, Traced
 from trivium.datasets.questions import read_questions
 from trivium.embedding.base import Embedder
@@ -34,7 +36,6 @@ from trivium.evaluation.answers.report import GOLD, AnswerReport
 from trivium.evaluation.answers.summary import summarise
 from trivium.evaluation.digests import shipped_digest, store_digest, trained_digests
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.suite.results import digest_of
 from trivium.graph.schema import headings_of
@@ -44,8 +45,6 @@ from trivium.retrievers.registry import RETRIEVERS
 from trivium.types import Answer, Hit, Question
 
 T = TypeVar("T")
-Progress = Callable[[str, int, int], None]
-"""Called with (what, done, total)."""
 
 ANSWERS = "answers.jsonl"
 _FILES = (ANSWERS, "judged-*.jsonl")
@@ -115,7 +114,7 @@ def evaluate_answers(
     seed: int = 0,
     exact: bool = False,
     fresh: bool = False,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> AnswerReport:
     """Answer quality of one reader (``model``; None: the best sentences) on several contexts, one row each: exactly the
     retrievers and fusions named, or ``vector`` and ``default`` when none is; with ``gold`` also the gold passages
@@ -213,7 +212,7 @@ def _answers(
     rows: Mapping[str, str | None],
     asked: Sequence[Question],
     folder: Path,
-    progress: Progress | None,
+    progress: StageProgress | None,
 ) -> dict[str, list[Answered]]:
     log = JsonLines(folder / ANSWERS, Answered)
     answers: dict[str, list[Answered]] = {row: [] for row in rows}
@@ -237,7 +236,7 @@ def _judgements(
     answers: Mapping[str, Sequence[Answered]],
     asked: Sequence[Question],
     folder: Path,
-    progress: Progress | None,
+    progress: StageProgress | None,
 ) -> dict[str, list[Judgement]]:
     log = JsonLines(folder / f"judged-{quote(model.name, safe='')}.jsonl", Judgement)
     judgements: dict[str, list[Judgement]] = {row: [] for row in answers}

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trivium.common.arrays import Floats, Integers
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
 from trivium.evaluation.answers.judge import Judgement
@@ -15,11 +15,9 @@ from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import AnswerReport, AnswerRow, Compared, Judged
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
-from trivium.evaluation.retrieval import Floats
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Usage
 
-_Numbers = NDArray[np.int64]
 _Name = tuple[str, str]
 Values = Mapping[str, Mapping[str, Floats]]
 """Row -> measure -> (questions,), NaN where the measure has nothing to say."""
@@ -79,7 +77,7 @@ def summarise(
     )
 
 
-def _intervals(arrays: Mapping[_Name, Floats], groups: _Numbers) -> dict[_Name, Interval]:
+def _intervals(arrays: Mapping[_Name, Floats], groups: Integers) -> dict[_Name, Interval]:
     """Of the mean of each array, over what it speaks of; none of one that speaks of nothing."""
     return {
         name: interval
@@ -88,7 +86,7 @@ def _intervals(arrays: Mapping[_Name, Floats], groups: _Numbers) -> dict[_Name, 
     }
 
 
-def _comparisons(values: Values, groups: _Numbers) -> list[Compared]:
+def _comparisons(values: Values, groups: Integers) -> list[Compared]:
     first, *others = values
     differences = {
         (row, name): array - values[first][name] for row in others for name, array in values[row].items()
@@ -102,7 +100,7 @@ def _comparisons(values: Values, groups: _Numbers) -> list[Compared]:
     return [found[key] for key in differences if key in found]
 
 
-def _together(arrays: Mapping[_Name, Floats], groups: _Numbers) -> list[tuple[list[_Name], Floats, _Numbers]]:
+def _together(arrays: Mapping[_Name, Floats], groups: Integers) -> list[tuple[list[_Name], Floats, Integers]]:
     """Arrays that speak of the same questions, as the columns of one table (questions x arrays), with the clusters of
     these questions: many columns are resampled as fast as one."""
     names: dict[bytes, list[_Name]] = {}

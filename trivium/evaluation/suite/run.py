@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import trivium
 from trivium.common.files import write_file
+from trivium.common.progress import StageProgress
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.evaluation.comparison.outcomes import Run
@@ -38,9 +39,6 @@ from trivium.llm.counting import CountingChatModel
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
 
-Progress = Callable[[str, int, int], None]
-"""Called with (what, done, total)."""
-
 TIMED = 100
 """How many questions of a set are timed in each row."""
 _K = 10
@@ -55,7 +53,7 @@ def run_suite(
     *,
     model: ChatModel | None = None,
     fresh: bool = False,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> list[SetResult]:
     """Judge every set of a suite: exactly the rows named, or all eight retrievers and ``default`` when none is.
 
@@ -86,7 +84,7 @@ def _judge(
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
     fresh: bool,
-    progress: Progress | None,
+    progress: StageProgress | None,
 ) -> SetResult:
     """The result of one set, made now or earlier."""
     counted = None if model is None else CountingChatModel(model)
@@ -161,7 +159,7 @@ def _latency(
     watch: Stopwatch,
     report: Report,
     retrievers: Sequence[str],
-    progress: Progress | None,
+    progress: StageProgress | None,
 ) -> dict[str, dict[str, Timing]]:
     """What a search takes that asks for one row, stage by stage. The questions have all been asked before, so models and
     indexes are in memory; each row gets all of them before the next one does, so that no search finds what the same

@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trivium.common.arrays import Integers
 from trivium.graph.model import PageGraph
 from trivium.graph.property_graph import term_key
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class IdTable:
             frequency[term_key(term)] += count
         return sorted(frequency.items())
 
-    def citations(self) -> tuple[Numbers, Numbers, Numbers]:
+    def citations(self) -> tuple[Integers, Integers, Integers]:
         """Chunk, entity and place of every citation (n,), resolved, each pair once, in order of appearance."""
         chunks = np.array(self._citing, dtype=np.int64)
         entities = self._resolution()[np.array(self._cited, dtype=np.int64)]
@@ -122,7 +120,7 @@ class IdTable:
             stated.setdefault(triple, {})[page] = None
         return [Statement(*triple, tuple(pages)) for triple, pages in sorted(stated.items())]
 
-    def bare_entities(self, cited: Numbers, statements: list[Statement]) -> list[str]:
+    def bare_entities(self, cited: Integers, statements: list[Statement]) -> list[str]:
         """Entities that are no page, by uri."""
         known = set(np.unique(cited).tolist())
         found = {title for title, number in self._titles.items() if number in known}
@@ -139,7 +137,7 @@ class IdTable:
         """A page's own title stands for itself; of several pages that claim an alias the lowest uri holds it."""
         return None if title in self._pages else min(self._claims.get(title, ()), default=None)
 
-    def _resolution(self) -> Numbers:
+    def _resolution(self) -> Integers:
         """Number of a title -> number of the entity it stands for; other numbers stand for themselves."""
         stands_for = np.arange(self._last + 1)
         for alias in self._claims:

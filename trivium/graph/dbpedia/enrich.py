@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from trivium.common.iteration import batched
+from trivium.common.progress import StageProgress
 from trivium.graph.dbpedia.mapping import Kinds, Mentions, Relations, Resources
 from trivium.graph.dbpedia.names import PRIMARY_TOPIC, SUBCLASS, TYPE, Titles, Vocabulary
 from trivium.graph.dbpedia.open import open_source
-from trivium.graph.dbpedia.source import Progress, Reporter, Source, Statement
+from trivium.graph.dbpedia.source import Reporter, Source, Statement
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
 from trivium.parser.sources.base import Problem
@@ -55,7 +56,7 @@ def enrich(
     sources: str | Source | Sequence[str | Source],
     *,
     vocabulary: Vocabulary | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> EnrichReport:
     """Add to a store what the sources say of its entities. ``progress`` is called with (stage, done, total).
 
@@ -114,7 +115,7 @@ class _Collected:
                     report.mapped += 1
                     self._relations.add(source, type, target)
 
-    def write(self, store: GraphStore, report: EnrichReport, progress: Progress | None) -> None:
+    def write(self, store: GraphStore, report: EnrichReport, progress: StageProgress | None) -> None:
         entities = self._mentions.entities
         types = {entities[row]: type for row, type in self._kinds.choose().items()}
         report.relations, report.typed = len(self._relations), len(types)
@@ -131,10 +132,10 @@ class _Collected:
             _tell(progress, "types", done, len(types))
 
 
-def _reporter(stage: str, report: EnrichReport, progress: Progress | None) -> Reporter:
+def _reporter(stage: str, report: EnrichReport, progress: StageProgress | None) -> Reporter:
     return Reporter(report.problem, lambda done, total: _tell(progress, stage, done, total))
 
 
-def _tell(progress: Progress | None, stage: str, done: int, total: int) -> None:
+def _tell(progress: StageProgress | None, stage: str, done: int, total: int) -> None:
     if progress is not None:
         progress(stage, done, total)

@@ -11,9 +11,6 @@ from trivium.parser.sources.base import Problem
 Statement = tuple[str, str, str]
 """Subject, predicate, object: three IRIs. Statements about literals and blank nodes are of no use here."""
 
-Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Reporter:

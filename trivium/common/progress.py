@@ -1,0 +1,10 @@
+"""How long work says how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[int, int], None]
+"""Called with (done, total)."""
+StageProgress = Callable[[str, int, int], None]
+"""Called with (stage, done, total)."""
