@@ -31,6 +31,13 @@ def connection(neo4j_5: Server) -> Iterator[Connection]:
         yield connection
 
 
+def _texts(connection: Connection) -> list[str]:
+    count, batches = vectors.pending_texts(connection)
+    texts = [text for part in batches for text in part]
+    assert len(texts) == count
+    return texts
+
+
 def test_vectors_are_put_once_a_text_and_the_last_one_holds(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,11 +50,11 @@ def test_vectors_are_put_once_a_text_and_the_last_one_holds(
         vectors.put_vectors(connection, ["Mars"], unit("Mars")[None])
     oracle.set_embedder(IDENTITY)
     vectors.set_embedder(connection, IDENTITY)
-    texts = ["Mars", "nobody's", *vectors.pending_texts(connection), "Mars"]
+    texts = ["Mars", "nobody's", *_texts(connection), "Mars"]
     units = np.stack([unit(f"{text} {place}") for place, text in enumerate(texts)])
     oracle.put_vectors(texts, units)
     vectors.put_vectors(connection, texts, units)
-    assert vectors.pending_texts(connection) == []
+    assert _texts(connection) == []
     assert found(connection) == expected(oracle)
     with pytest.raises(EmbedderMismatchError, match="filled by embedder 'toy'"):
         vectors.set_embedder(connection, EmbedderIdentity("toy", "2", 8))
@@ -59,19 +66,23 @@ def test_sentences_are_put_once_a_passage_and_the_last_ones_hold(
     """By statements of bounded size, read in parts; another embedder is refused before there is any vector."""
     monkeypatch.setattr(vectors, "_VECTORS_A_STATEMENT", 2)
     monkeypatch.setattr(vectors, "ROWS_A_READ", 2)
+    monkeypatch.setattr(vectors, "CHUNKS_A_READ", 2)
     page = graph("P", [(f"{n} of them", []) for n in range(5)])
     oracle = MemoryStore()
     oracle.write([page])
     oracle.set_embedder(IDENTITY)
     writer.write_pages(connection, [page])
     vectors.set_embedder(connection, IDENTITY)
-    passages = vectors.pending_sentences(connection)
+    count, batches = vectors.pending_sentences(connection)
+    parts = list(batches)
+    assert (count, [len(part) for part in parts]) == (5, [2, 2, 1])
+    passages = [passage for part in parts for passage in part]
     assert passages == oracle.pending_sentences()
     before = generation(connection)
     for store_of in (oracle.put_sentences, partial(vectors.put_sentences, connection)):
         store_of([*passages, passages[0]], [*(codes(p.text) for p in passages), codes("")])
     assert generation(connection) == before + 1
-    assert vectors.pending_sentences(connection) == []
+    assert vectors.pending_sentences(connection)[0] == 0
     assert found(connection) == expected(oracle)
     with pytest.raises(EmbedderMismatchError, match="filled by embedder 'toy'"):
         vectors.set_embedder(connection, EmbedderIdentity("toy", "2", 8))
@@ -96,7 +107,7 @@ def test_vectors_that_break_off_leave_the_store_as_before(
     """Though some of the statements were carried out."""
     writer.write_pages(connection, [MARS])
     vectors.set_embedder(connection, IDENTITY)
-    texts = vectors.pending_texts(connection)
+    texts = _texts(connection)
     before = found(connection), generation(connection)
     monkeypatch.setattr(vectors, "_VECTORS_A_STATEMENT", 1)
     sent: list[str] = []
@@ -114,6 +125,27 @@ def test_vectors_that_break_off_leave_the_store_as_before(
     assert (found(connection), generation(connection)) == before
 
 
+def test_texts_without_a_vector_come_some_at_a_time(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once and in order, however few an answer holds; what is deleted meanwhile is left out."""
+    monkeypatch.setattr(vectors, "ROWS_A_READ", 2)
+    monkeypatch.setattr(vectors, "CHUNKS_A_READ", 2)
+    pages = [
+        MARS,
+        graph("Io", [("same", ["Mars"]), ("same", [])], relations=[("orbits", "Jupiter")]),
+        graph("Z"),
+    ]
+    oracle = MemoryStore()
+    oracle.write(pages)
+    writer.write_pages(connection, pages)
+    assert _texts(connection) == oracle.pending_texts()
+    count, batches = vectors.pending_texts(connection)
+    assert len(next(batches)) == 2
+    writer.delete_pages(connection, ["Mars"])
+    assert sum(map(len, batches)) < count - 2
+
+
 def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) -> None:
     """The one of the old text goes; that of the new text is taken from a node that has it already. A type that the
     name ends with changes nothing."""
@@ -123,13 +155,13 @@ def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) 
     embed_pending(oracle)
     writer.write_pages(connection, [page])
     vectors.set_embedder(connection, IDENTITY)
-    texts = vectors.pending_texts(connection)
+    texts = _texts(connection)
     vectors.put_vectors(connection, texts, np.stack([unit(text) for text in texts]))
-    passages = vectors.pending_sentences(connection)
+    passages = [passage for part in vectors.pending_sentences(connection)[1] for passage in part]
     vectors.put_sentences(connection, passages, [codes(passage.text) for passage in passages])
     types = {"Io": "moon", "Io (moon)": "moon", "Nix": "moon"}
     assert writer.set_types(connection, types) == oracle.set_types(types) == 3
     assert found(connection) == expected(oracle)
-    assert vectors.pending_texts(connection) == ["Nix (moon)"]
+    assert _texts(connection) == ["Nix (moon)"]
     stored = dict(connection.read("MATCH (e:Entity) WHERE e.uri STARTS WITH 'Io' RETURN e.uri, e.embedding"))
     assert stored["Io"] == stored["Io (moon)"]

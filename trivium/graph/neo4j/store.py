@@ -157,14 +157,16 @@ class Neo4jStore:
             writer.set_fusion_decision(connection, decision)
 
     def pending_texts(self) -> list[str]:
-        return vectors.pending_texts(self._connection)
+        _, batches = vectors.pending_texts(self._connection)
+        return [text for part in batches for text in part]
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         with self._writing() as connection:
             put_vectors(connection, texts, vectors)
 
     def pending_sentences(self) -> list[Passage]:
-        return vectors.pending_sentences(self._connection)
+        _, batches = vectors.pending_sentences(self._connection)
+        return [passage for part in batches for passage in part]
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._writing() as connection:

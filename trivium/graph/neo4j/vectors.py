@@ -6,7 +6,7 @@ vector of another node with its text, and a chunk takes those of its sentences l
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import LiteralString, TypeVar
 
@@ -21,7 +21,7 @@ from trivium.graph.neo4j.cypher import reading, scanning, writing
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
 from trivium.graph.records import Codes, Passage, SentenceVectors, Vectors
-from trivium.graph.schema import Label, embedding_text, headings_of, section_of
+from trivium.graph.schema import Label, embedding_text, headings_of, page_of, section_of
 from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
 from trivium.types import EmbedderIdentity
 
@@ -29,6 +29,9 @@ _VECTORS_A_STATEMENT = 500
 _VECTORS_A_READ = 2_000
 """Vectors, or chunks with those of their sentences, in one answer: a few megabytes."""
 ROWS_A_READ = 20_000
+"""Nodes without their texts in one answer."""
+CHUNKS_A_READ = 1_000
+"""Texts of chunks in one answer: about a megabyte."""
 _RELATION = "relation type"
 
 Kept = TypeVar("Kept")
@@ -72,36 +75,59 @@ def _identity(found: Rows) -> EmbedderIdentity | None:
 # -- what is missing ---------------------------------------------------------------------------------------------
 
 
-def pending_texts(connection: Connection) -> list[str]:
-    """Distinct texts without a vector, in a fixed order: chunks by page and position, pages by uri, sections
-    by page and position, entities by uri, relation types."""
-    chunks = _pending_chunks(connection, scanning.PENDING_CHUNKS)
-    texts = [embedding_text(headings_of(section), text) for section, text in chunks]
-    pages = _pending(connection, scanning.PENDING_PAGES)
-    texts += [text for text, _ in sorted(pages, key=itemgetter(1))]
-    texts += [uri for _, _, uri in sorted(_pending(connection, scanning.PENDING_SECTIONS))]
-    entities = _pending(connection, scanning.PENDING_ENTITIES)
-    texts += [text for text, _ in sorted(entities, key=itemgetter(1))]
-    texts += sorted(kind for (kind,) in _pending(connection, scanning.PENDING_TYPES))
-    return list(dict.fromkeys(texts))
+def pending_texts(connection: Connection) -> tuple[int, Iterator[list[str]]]:
+    """How many distinct texts have no vector, and the texts in a fixed order, some at a time: chunks by page and
+    position, pages by uri, sections by page and position, entities by uri, relation types. Texts that are deleted
+    meanwhile are left out."""
+    chunks = _in_page_order(connection, scanning.PENDING_CHUNKS)
+    short: dict[str, str] = {}
+    for key, text, _ in _sorted_by_key(connection, scanning.PENDING_PAGES):
+        short.setdefault(key, text)
+    for uri, key in _in_page_order(connection, scanning.PENDING_SECTIONS).items():
+        short.setdefault(key, uri)
+    for key, text, _ in _sorted_by_key(connection, scanning.PENDING_ENTITIES):
+        short.setdefault(key, text)
+    for key, kind in _sorted_by_key(connection, scanning.PENDING_TYPES):
+        short.setdefault(key, kind)
+    for key in chunks.values():
+        short.pop(key, None)
+
+    def batches() -> Iterator[list[str]]:
+        for passages in _passages(connection, chunks):
+            yield [embedding_text(passage.headings, passage.text) for passage in passages]
+        yield from batched(short.values(), CHUNKS_A_READ)
+
+    return len(chunks) + len(short), batches()
 
 
-def pending_sentences(connection: Connection) -> list[Passage]:
-    """Distinct passages whose chunks have no property for sentences yet, by page and position."""
-    chunks = _pending_chunks(connection, scanning.PENDING_SENTENCES)
-    return list(dict.fromkeys(Passage(tuple(headings_of(section)), text) for section, text in chunks))
+def pending_sentences(connection: Connection) -> tuple[int, Iterator[list[Passage]]]:
+    """How many distinct passages there are whose chunks have no property for sentences yet, and the passages, some at
+    a time, by page and position. Passages that are deleted meanwhile are left out."""
+    chunks = _in_page_order(connection, scanning.PENDING_SENTENCES)
+    return len(chunks), _passages(connection, chunks)
 
 
-def _pending_chunks(connection: Connection, query: LiteralString) -> list[tuple[str, str]]:
-    """(the section or page directly above, text) of chunks, by page and position. Rows of the query are page,
-    position, text, uri."""
-    chunks = sorted(_pending(connection, query), key=itemgetter(0, 1))
-    return [(section_of(uri), text) for _, _, text, uri in chunks]
+def _in_page_order(connection: Connection, query: LiteralString) -> dict[str, str]:
+    """uri -> text hash of chunks or sections, by page and position; of several with one text the first."""
+    found = [row for part in connection.batches(query, ROWS_A_READ) for row in part]
+    found.sort(key=lambda row: (page_of(row[2]), row[1]))
+    first: dict[str, str] = {}
+    for key, _, uri in found:
+        first.setdefault(key, uri)
+    return {uri: key for key, uri in first.items()}
 
 
-def _pending(connection: Connection, query: LiteralString) -> Rows:
-    """All rows of a query, read some at a time."""
-    return [row for part in connection.batches(query, ROWS_A_READ) for row in part]
+def _sorted_by_key(connection: Connection, query: LiteralString) -> Rows:
+    """All rows of a query by their last value, in the order of code points."""
+    return sorted(
+        (row for part in connection.batches(query, ROWS_A_READ) for row in part), key=itemgetter(-1)
+    )
+
+
+def _passages(connection: Connection, chunks: Iterable[str]) -> Iterator[list[Passage]]:
+    for part in batched(chunks, CHUNKS_A_READ):
+        texts = dict(connection.read(reading.CHUNK_TEXTS, {"keys": part})[0][0])
+        yield [Passage(tuple(headings_of(section_of(uri))), texts[uri]) for uri in part if uri in texts]
 
 
 # -- writing -----------------------------------------------------------------------------------------------------

@@ -61,6 +61,10 @@ UNWIND $uris AS uri MATCH (p:Page {uri: uri}) RETURN collect([uri, p.source, p.r
 
 COUNT_PAGES: LiteralString = "MATCH (p:Page) RETURN count(p)"
 
+CHUNK_TEXTS: LiteralString = """
+UNWIND $keys AS uri MATCH (c:Chunk {uri: uri}) RETURN collect([uri, c.text])
+"""
+
 PAGE_TEXT: LiteralString = "MATCH (p:Page {uri: $page}) RETURN p.body"
 
 OUTLINES: LiteralString = """

@@ -11,41 +11,36 @@ from typing import LiteralString
 
 # -- texts without a vector --------------------------------------------------------------------------------------
 
+# Of chunks and sections where they are; their texts, which are most of a store, are read later.
 PENDING_CHUNKS: LiteralString = """
 MATCH (c:Chunk) WHERE c.uri >= $after AND c.embedding IS NULL
-WITH c ORDER BY c.uri LIMIT $limit
-MATCH (c)-[:is_chunk_of]->(p:Page)
-WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
+WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.text_hash, c.position, c.uri])
 """
 
 # Chunks of whose sentences nothing is known yet. Those known to have none have the empty string.
 PENDING_SENTENCES: LiteralString = """
 MATCH (c:Chunk) WHERE c.uri >= $after AND c.sentences IS NULL
-WITH c ORDER BY c.uri LIMIT $limit
-MATCH (c)-[:is_chunk_of]->(p:Page)
-WITH p, c ORDER BY c.uri RETURN collect([p.uri, c.position, c.text, c.uri])
-"""
-
-PENDING_PAGES: LiteralString = """
-MATCH (p:Page) WHERE p.uri >= $after AND p.embedding IS NULL
-WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.text, p.uri])
+WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.text_hash, c.position, c.uri])
 """
 
 PENDING_SECTIONS: LiteralString = """
 MATCH (s:SubChapter) WHERE s.uri >= $after AND s.embedding IS NULL
-WITH s ORDER BY s.uri LIMIT $limit
-MATCH (s)-[:is_subchapter_of]->(p:Page)
-WITH p, s ORDER BY s.uri RETURN collect([p.uri, s.position, s.uri])
+WITH s ORDER BY s.uri LIMIT $limit RETURN collect([s.text_hash, s.position, s.uri])
+"""
+
+PENDING_PAGES: LiteralString = """
+MATCH (p:Page) WHERE p.uri >= $after AND p.embedding IS NULL
+WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.text_hash, p.text, p.uri])
 """
 
 PENDING_ENTITIES: LiteralString = """
 MATCH (e:Entity) WHERE e.uri >= $after AND e.embedding IS NULL
-WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.text, e.uri])
+WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.text_hash, e.text, e.uri])
 """
 
 PENDING_TYPES: LiteralString = """
 MATCH (t:RelationType) WHERE t.type >= $after AND t.embedding IS NULL
-WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.type])
+WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.text_hash, t.type])
 """
 
 # -- pages as they were written ----------------------------------------------------------------------------------
