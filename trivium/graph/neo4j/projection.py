@@ -95,7 +95,7 @@ def _read(connection: Connection) -> Adjacency:
 
 
 def _in_uri_order(uris: Sequence[str]) -> tuple[Rows, list[str]]:
-    """The places of uris and the uris, in the order of code points, which is not the server's."""
+    """The places of uris and the uris, in the order of code points."""
     order = sorted(range(len(uris)), key=uris.__getitem__)
     return np.array(order, dtype=np.int64), [uris[place] for place in order]
 

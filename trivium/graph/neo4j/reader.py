@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -137,17 +136,18 @@ def names(connection: Connection) -> list[tuple[str, str]]:
 
 
 def pages(connection: Connection, after: str | None = None, limit: int | None = None) -> list[PageRecord]:
-    """Pages by uri: at most ``limit`` whose uri comes after ``after``.
-
-    In the order of code points, which the database's is not (it compares UTF-16): so of a part of the pages first all
-    uris are read, from the index.
-    """
-    if after is None and limit is None:
-        found = (row for part in connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part)
-        return sorted(PageRecord(uri, *facts) for *facts, uri in found)
-    uris = sorted(uri for part in connection.batches(scanning.PAGE_URIS, _ROWS_A_READ) for (uri,) in part)
-    begin = 0 if after is None else bisect_right(uris, after)
-    return list(find_pages(connection, uris[begin:][:limit]).values())
+    """Pages by uri: at most ``limit`` whose uri comes after ``after``. Only these are read, from the index on uris, which
+    is in the order of code points."""
+    if limit is None:
+        rows = [row for part in connection.batches(scanning.PAGES, _ROWS_A_READ) for row in part]
+    else:
+        # One more than wanted: the page with the uri ``after`` may come first.
+        asked = {"after": after or "", "limit": max(limit, 0) + 1}
+        rows = connection.read(scanning.PAGES, asked, whole=True)[0][0]
+    found = sorted(PageRecord(uri, *facts) for *facts, uri in rows)
+    return [page for page in found if after is None or page.uri > after][
+        : None if limit is None else max(limit, 0)
+    ]
 
 
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:

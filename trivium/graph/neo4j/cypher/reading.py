@@ -1,7 +1,7 @@
 """Queries that read the graph. Texts are put together from the enums of the schema alone; all else is a parameter.
 
-Answers come as one row of lists, which the driver reads many times as fast as rows (80 us each). Where strings have an
-order it is given to them later: the server's is not that of code points.
+Answers are one row of lists, which the driver reads many times as fast as rows (80 us each). Lists are sorted later, in
+Python.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import LiteralString
 
 from trivium.graph.schema import Hop, Label
 
-# What everything kept in memory hangs on, and what is asked for with every question.
+# What everything in the cache depends on; asked for with every question.
 STORE_STATE: LiteralString = """
 MATCH (t:Trivium {id: 1})
 RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) }

@@ -50,11 +50,6 @@ MATCH (p:Page) WHERE p.uri >= $after
 WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.source, p.revision, p.content_hash, p.uri])
 """
 
-PAGE_URIS: LiteralString = """
-MATCH (p:Page) WHERE p.uri >= $after
-WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.uri])
-"""
-
 # The one query that is asked for given pages.
 PAGE_GRAPHS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:Page {uri: uri})
