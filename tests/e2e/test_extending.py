@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 
 from tests.code_blocks import ROOT, blocks
-from tests.e2e.test_documentation import PAGES
+from tests.e2e.test_documentation import PAGES, _free_port
 from trivium.sample import pages_folder
 
 PAGE = "docs/extending.md"
@@ -70,6 +72,37 @@ def test_the_command_line_searches_with_declared_parts(environment: dict[str, st
     assert "astronomer" in hits[0]["text"].lower()
     assert {"phrases", "vector"} == set(hits[0]["contributions"])
     assert json.loads(run(environment, "stats", "--store", str(store), "--json"))["embedder"] == "trigrams"
+
+
+@pytest.fixture
+def server(environment: dict[str, str], store: Path) -> Iterator[str]:
+    port = _free_port()
+    command = [sys.executable, "-m", "trivium", "serve", "--store", str(store), "--port", str(port)]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(600):
+            assert process.poll() is None
+            try:
+                if requests.get(f"{address}/ready", timeout=1).ok:
+                    break
+            except requests.ConnectionError:
+                pass
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(0.1)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_the_server_searches_with_declared_parts(server: str) -> None:
+    given = {"question": 'Which "astronomer" was it?', "retrievers": ["phrases"], "fusion": "podium"}
+    answer = requests.post(f"{server}/search", json=given, timeout=30)
+    assert answer.status_code == 200, answer.text
+    assert all("astronomer" in hit["text"].lower() for hit in answer.json()["hits"])
+    unknown = requests.post(f"{server}/search", json={**given, "retrievers": ["sentences"]}, timeout=30)
+    assert unknown.status_code == 422 and "phrases" in unknown.text
 
 
 def test_an_object_is_handed_in_as_it_is(environment: dict[str, str], store: Path) -> None:
