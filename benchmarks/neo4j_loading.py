@@ -181,7 +181,7 @@ def copy_vectors(store: GraphStore, target: GraphStore) -> None:
             places[embedding_text(headings_of(chunk.parent), chunk.text)] = (Label.CHUNK, chunk.uri)
     for uri in store.adjacency().entities:
         places[entity_text(uri, types.get(uri, ""))] = (Label.ENTITY, uri)
-    texts = target.pending_texts()
+    texts = list(target.pending_texts())
     for start in range(0, len(texts), TEXTS_A_WRITE):
         some = texts[start : start + TEXTS_A_WRITE]
         target.put_vectors(some, _vectors(store, places, some))

@@ -27,7 +27,7 @@ def fill_with_sample(server: Server) -> None:
         patch.setenv("NEO4J_PASSWORD", server.password)
         with Engine.create(server.bolt, "minilm") as engine:
             engine.build([pages_folder()], embed=False)
-            texts = engine.store.pending_texts()
+            texts = list(engine.store.pending_texts())
             engine.store.put_vectors(texts, _embedded(tuple(texts)))
             engine.store.refresh()
 

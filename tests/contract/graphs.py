@@ -88,10 +88,10 @@ def unit(text: str, dimension: int = IDENTITY.dimension) -> Vectors:
 def embed_pending(store: GraphStore) -> None:
     """Give every text its vector."""
     store.set_embedder(IDENTITY)
-    texts = store.pending_texts()
+    texts = list(store.pending_texts())
     if texts:
         store.put_vectors(texts, np.stack([unit(text) for text in texts]))
-    passages = store.pending_sentences()
+    passages = list(store.pending_sentences())
     if passages:
         store.put_sentences(passages, [codes(passage.text) for passage in passages])
 

@@ -33,7 +33,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
         "relationships": dict(info.relationships),
         "aliases": info.aliases,
         "embedded": (info.embedded, info.to_embed),
-        "pending": store.pending_texts(),
+        "pending": list(store.pending_texts()),
         "records": store.fetch(chunks),
         "outline": outline,
         "below": store.expand(pages, Hop.BELOW),
@@ -73,7 +73,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
             "relation": store.relation_vectors(types).tobytes(),
         },
         "sentences": [part.tolist() for part in (sentences.codes, sentences.starts)],
-        "pending_sentences": store.pending_sentences(),
+        "pending_sentences": list(store.pending_sentences()),
         "searches": [_searches(store, question, chunks) for question in QUESTIONS],
     }
 

@@ -180,7 +180,7 @@ def test_a_type_is_part_of_the_text_that_is_embedded(filled: GraphStore) -> None
     """The entity's old vector goes, also as a page; everything else keeps its own."""
     embed_pending(filled)
     filled.set_types({"Mars": "planet", "Sun": "star"})
-    assert filled.pending_texts() == ["Mars (planet)", "Sun (star)"]
+    assert list(filled.pending_texts()) == ["Mars (planet)", "Sun (star)"]
     assert filled.info().to_embed == 2
     for label, uri in ((Label.PAGE, "Mars"), (Label.ENTITY, "Mars"), (Label.ENTITY, "Sun")):
         assert np.isnan(filled.vectors(label, [uri])).all()
@@ -192,7 +192,7 @@ def test_a_type_is_part_of_the_text_that_is_embedded(filled: GraphStore) -> None
     assert filled.vectors(Label.ENTITY, ["Mars"]).tolist() == [typed]
     assert filled.nearest([Label.ENTITY], unit("Sun (star)"), 1)[0].uri == "Sun"
     filled.set_types({"Sun": ""})
-    assert filled.pending_texts() == ["Sun"]
+    assert list(filled.pending_texts()) == ["Sun"]
 
 
 def test_a_type_the_name_ends_with_changes_no_text(store: GraphStore) -> None:
@@ -200,13 +200,13 @@ def test_a_type_the_name_ends_with_changes_no_text(store: GraphStore) -> None:
     store.write([graph("Mercury (planet)", [("x", ["Mercury"])])])
     embed_pending(store)
     assert store.set_types({"Mercury (planet)": "planet"}) == 1
-    assert store.pending_texts() == []
+    assert list(store.pending_texts()) == []
     assert store.set_types({"Mercury": "planet"}) == 1
-    assert store.pending_texts() == []
+    assert list(store.pending_texts()) == []
     same = store.vectors(Label.ENTITY, ["Mercury", "Mercury (planet)"])
     assert same.tolist() == [unit("Mercury (planet)").tolist()] * 2
     store.set_types({"Mercury": ""})
-    assert store.pending_texts() == ["Mercury"]
+    assert list(store.pending_texts()) == ["Mercury"]
 
 
 def test_a_type_goes_with_its_entity(filled: GraphStore) -> None:

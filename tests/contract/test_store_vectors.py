@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.contract.graphs import embed_pending, graph
+from trivium.common.iteration import batched
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Reached, Vectors
@@ -59,7 +60,7 @@ def test_pending_texts_are_distinct_and_in_a_fixed_order(store: GraphStore) -> N
             graph("A", [("text", [])], {"S": [("under", [])]}),
         ]
     )
-    assert store.pending_texts() == [
+    assert list(store.pending_texts()) == [
         *("A: text", "A > S: under", "B: same"),
         *("A", "B"),
         "A#S",
@@ -68,9 +69,27 @@ def test_pending_texts_are_distinct_and_in_a_fixed_order(store: GraphStore) -> N
     ]
 
 
+def test_vectors_may_be_written_while_the_missing_texts_are_read(store: GraphStore) -> None:
+    """How many there are is known before; each comes once, whatever was written meanwhile, and can be read again."""
+    store.write([graph(f"P{n}", [("same", []), (f"{n}", ["Mars"])], {"S": [("same", [])]}) for n in range(9)])
+    store.set_embedder(PLANE)
+    pending = store.pending_texts()
+    every = list(pending)
+    assert len(pending) == len(every) == len(set(every)) > 9 * 4
+    for part in batched(pending, 5):
+        store.put_vectors(part, np.tile(np.eye(2, dtype=np.float32)[:1], (len(part), 1)))
+    assert len(store.pending_texts()) == 0
+    assert store.info().embedded == len(every)
+    passages = store.pending_sentences()
+    assert len(passages) == len(set(passages)) == 9 * 3
+    for some in batched(passages, 5):
+        store.put_sentences(some, [np.ones((1, 2), dtype=np.int8)] * len(some))
+    assert not store.pending_sentences()
+
+
 def test_only_missing_texts_are_pending(filled: GraphStore) -> None:
     """And info counts them."""
-    assert filled.pending_texts() == ["B: five"]
+    assert list(filled.pending_texts()) == ["B: five"]
     assert (filled.info().embedded, filled.info().to_embed) == (10, 1)
     assert filled.embedder == filled.info().embedder == PLANE
 
@@ -78,10 +97,10 @@ def test_only_missing_texts_are_pending(filled: GraphStore) -> None:
 def test_a_vector_lives_as_long_as_a_node_has_its_text(filled: GraphStore) -> None:
     """A page that comes again with an unchanged chunk finds its vector; what went is to be embedded anew."""
     filled.write([graph("A", [("one", [])], {"S": [("new", [])]})])
-    assert filled.pending_texts() == ["A > S: new", "B: five"]
+    assert list(filled.pending_texts()) == ["A > S: new", "B: five"]
     filled.delete(["A"])
     filled.write([graph("A", [("one", [])])])
-    assert filled.pending_texts() == ["A: one", "B: five", "A"]
+    assert list(filled.pending_texts()) == ["A: one", "B: five", "A"]
 
 
 def test_vectors_of_texts_no_node_has_are_not_kept(filled: GraphStore) -> None:
@@ -223,7 +242,7 @@ def test_vectors_that_do_not_fit_are_refused(store: GraphStore, vectors: Vectors
     store.set_embedder(PLANE)
     with pytest.raises(StoreError):
         store.put_vectors(["A"], vectors)
-    assert store.pending_texts() == ["A"]
+    assert list(store.pending_texts()) == ["A"]
 
 
 def test_vectors_need_an_embedder(store: GraphStore) -> None:
@@ -236,4 +255,4 @@ def test_no_text_is_pending_after_all_were_given_vectors(store: GraphStore) -> N
     """The order of filling ends."""
     store.write([graph("A", [("one", ["B"])], {"S": []}, relations=[("r", "C")])])
     embed_pending(store)
-    assert store.pending_texts() == []
+    assert list(store.pending_texts()) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -61,6 +61,44 @@ def test_each_distinct_text_is_embedded_once_and_saved_in_slices() -> None:
     assert store == {"a": 1.0, "bb": 2.0, "ccc": 3.0, "dddd": 4.0, "eeeee": 5.0}
     assert embedder.seen == ["a", "bb", "ccc", "dddd", "eeeee"]
     assert steps == [(i, 5) for i in range(1, 6)]
+
+
+def test_texts_whose_number_is_known_are_taken_a_slice_at_a_time() -> None:
+    """So that no more than a slice is in memory; progress counts to the number given."""
+    store, taken, steps = Store(), list[int](), list[tuple[int, int]]()
+
+    def texts() -> Iterator[str]:
+        for number in range(1, 6):
+            taken.append(len(store))
+            yield "x" * number
+
+    def progress(done: int, total: int) -> None:
+        steps.append((done, total))
+
+    assert fill(texts(), Lengths(), store.put, progress, slice_size=2, total=5) == 5
+    assert taken == [0, 0, 2, 2, 4]
+    assert steps == [(number, 5) for number in range(1, 6)]
+
+
+def test_wholes_whose_number_is_known_are_taken_a_slice_at_a_time() -> None:
+    """The same for parts."""
+    put: list[str] = []
+    told: list[tuple[int, int]] = []
+    taken: list[int] = []
+
+    def wholes() -> Iterator[str]:
+        for whole in ("a b", "c", "d"):
+            taken.append(len(put))
+            yield whole
+
+    def keep(wholes: Sequence[str], _: object) -> None:
+        put.extend(wholes)
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+
+    assert fill_parts(wholes(), str.split, Lengths(), keep, progress, slice_size=2, total=3) == 4
+    assert (taken, told) == ([0, 0, 2], [(2, 3), (3, 3)])
 
 
 def test_nothing_to_do_puts_nothing() -> None:

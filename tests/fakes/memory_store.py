@@ -38,6 +38,7 @@ from trivium.graph.records import (
     Neighbour,
     PageRecord,
     Passage,
+    Pending,
     Progress,
     Reached,
     SentenceVectors,
@@ -188,17 +189,19 @@ class MemoryStore:
     def set_fusion_decision(self, decision: str | None) -> None:
         self._decision = decision
 
-    def pending_texts(self) -> list[str]:
-        return [text for text in self._graph.texts() if text not in self._vectors]
+    def pending_texts(self) -> Pending[str]:
+        texts = [text for text in self._graph.texts() if text not in self._vectors]
+        return Pending(len(texts), lambda: [texts])
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         self._vectors.put(texts, vectors)
         self._prune()
 
-    def pending_sentences(self) -> list[Passage]:
+    def pending_sentences(self) -> Pending[Passage]:
         chunks = [(chunk_text(chunk), chunk) for _, chunk in self._graph.chunks()]
         pending = [chunk for text, chunk in chunks if not self._vectors.has_sentences(text)]
-        return list(dict.fromkeys(Passage(tuple(headings_of(c.parent)), c.text) for c in pending))
+        passages = list(dict.fromkeys(Passage(tuple(headings_of(c.parent)), c.text) for c in pending))
+        return Pending(len(passages), lambda: [passages])
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         self._vectors.put_sentences([embedding_text(p.headings, p.text) for p in passages], codes)

@@ -25,7 +25,7 @@ COSINES = {"Mars#Moons#chunk-1": 0.5, "Mars#Moons#chunk-2": 0.6, "Earth#chunk-1"
 
 def with_sentences(store: MemoryStore, cosines: dict[str, list[float]]) -> MemoryStore:
     """The store, knowing the cosines of the sentences of chunks by their text."""
-    passages = store.pending_sentences()
+    passages = list(store.pending_sentences())
     rows = [np.array([unit(c) for c in cosines.get(p.text, ())], np.float32).reshape(-1, 4) for p in passages]
     store.put_sentences(passages, [quantize_int8(each) for each in rows])
     return store

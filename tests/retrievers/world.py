@@ -74,7 +74,7 @@ def store_of(pages: Sequence[Page], cosines: Mapping[str, float | Vectors]) -> M
         for chunk in graph.chunks:
             if chunk.uri in wanted:
                 wanted[f"{' > '.join(headings_of(section_of(chunk.uri)))}: {chunk.text}"] = wanted[chunk.uri]
-    texts = store.pending_texts()
+    texts = list(store.pending_texts())
     values = [wanted.get(text, 0.0) for text in texts]
     vectors = [value if isinstance(value, np.ndarray) else unit(float(value)) for value in values]
     store.put_vectors(texts, np.stack(vectors))

@@ -33,7 +33,7 @@ def store() -> MemoryStore:
     graphs = [build(one) for one in pages]
     store.write(graphs)
     store.set_embedder(EmbedderIdentity("test", "1", 4))
-    texts = store.pending_texts()
+    texts = list(store.pending_texts())
     near = [text for text in texts if text.startswith("Mars: ")]
     vectors = np.array([QUESTION if text in near else [0, 1, 0, 0] for text in texts], dtype=np.float32)
     store.put_vectors(texts, vectors)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
+from trivium.common.iteration import batched
 from trivium.embedding.base import Embedder, Vectors
 from trivium.embedding.vectors import Int8Vectors, quantize_int8
 from trivium.errors import EmbeddingError, InputError
@@ -14,58 +15,70 @@ Whole = TypeVar("Whole")
 
 
 def fill(
-    texts: Sequence[str],
+    texts: Iterable[str],
     embedder: Embedder,
     put: Callable[[Sequence[str], Vectors], None],
     progress: Callable[[int, int], None] | None = None,
     slice_size: int = 128,
+    *,
+    total: int | None = None,
 ) -> int:
     """Embed the distinct texts in order and hand each slice with its vectors (n x d) to ``put``.
+
+    ``total`` is how many there are, for texts that are distinct and too many to hold in memory: they are then taken a
+    slice at a time.
 
     An interrupt or an error loses at most the slice under way: whoever calls again with the texts that are
     still without a vector goes on from there. ``progress`` is called with (texts embedded, texts in all).
     Returns the number of texts saved. Raises EmbeddingError."""
     if slice_size < 1:
         raise InputError(f"slice_size must be at least 1, got {slice_size}")
-    todo = list(dict.fromkeys(texts))
-    embedded = 0
+    if total is None:
+        texts = list(dict.fromkeys(texts))
+        total = len(texts)
+    embedded = saved = 0
 
     def advance(count: int) -> None:
         nonlocal embedded
         embedded += count
         if progress is not None:
-            progress(embedded, len(todo))
+            progress(embedded, total)
 
-    for start in range(0, len(todo), slice_size):
-        part = todo[start : start + slice_size]
+    for part in batched(texts, slice_size):
         put(part, _embedded(embedder, part, advance))
-    return len(todo)
+        saved += len(part)
+    return saved
 
 
 def fill_parts(
-    wholes: Sequence[Whole],
+    wholes: Iterable[Whole],
     parts_of: Callable[[Whole], Sequence[str]],
     embedder: Embedder,
     put: Callable[[Sequence[Whole], Sequence[Int8Vectors]], None],
     progress: Callable[[int, int], None] | None = None,
     slice_size: int = 32,
+    *,
+    total: int | None = None,
 ) -> int:
     """Embed the parts of each whole in order, and hand each slice of wholes with the quantised vectors of their parts
-    (m x d, m may be 0) to ``put``. As safe to interrupt as :func:`fill`. ``progress`` is called with (wholes done,
-    wholes in all). Returns the number of parts embedded. Raises EmbeddingError."""
+    (m x d, m may be 0) to ``put``. As safe to interrupt as :func:`fill`, and ``total`` means the same. ``progress`` is
+    called with (wholes done, wholes in all). Returns the number of parts embedded. Raises EmbeddingError."""
     if slice_size < 1:
         raise InputError(f"slice_size must be at least 1, got {slice_size}")
-    embedded = 0
-    for start in range(0, len(wholes), slice_size):
-        some = wholes[start : start + slice_size]
+    if total is None:
+        wholes = list(wholes)
+        total = len(wholes)
+    embedded = done = 0
+    for some in batched(wholes, slice_size):
         parts = [parts_of(whole) for whole in some]
         texts = [text for own in parts for text in own]
         rows = quantize_int8(_embedded(embedder, texts))
         bounds = pairwise(accumulate(map(len, parts), initial=0))
         put(some, [rows[first:last] for first, last in bounds])
         embedded += len(texts)
+        done += len(some)
         if progress is not None:
-            progress(start + len(some), len(wholes))
+            progress(done, total)
     return embedded
 
 

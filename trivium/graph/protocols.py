@@ -33,6 +33,7 @@ from trivium.graph.records import (
     Neighbour,
     PageRecord,
     Passage,
+    Pending,
     Progress,
     Reached,
     SentenceVectors,
@@ -250,15 +251,16 @@ class VectorWriter(Protocol):
         """Claim an empty store for an embedder. Raises EmbedderMismatchError if another one filled it."""
         ...
 
-    def pending_texts(self) -> list[str]:
-        """The distinct texts of nodes and relation types that have no vector yet, in a fixed order."""
+    def pending_texts(self) -> Pending[str]:
+        """The distinct texts that have no vector yet: of chunks by page and position, of pages by uri, of sections by page
+        and position, of entities by uri, of relation types."""
         ...
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         """Store vectors (n x d, unit length) of texts, in one transaction."""
         ...
 
-    def pending_sentences(self) -> list[Passage]:
+    def pending_sentences(self) -> Pending[Passage]:
         """The distinct passages that :meth:`put_sentences` was not called with yet, by page and position."""
         ...
 

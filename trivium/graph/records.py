@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import chain
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from trivium.types import EmbedderIdentity
 Vectors = NDArray[np.float32]
 Codes = NDArray[np.int8]
 """Vectors (n x d) as whole numbers: rows are directions, their lengths mean nothing."""
+
+T = TypeVar("T")
 
 
 def round_score(score: float) -> float:
@@ -83,6 +86,23 @@ class Passage:
 
     headings: tuple[str, ...]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pending(Generic[T]):
+    """What has no vectors yet: so many distinct items, in a fixed order. Their number is known at once; the items are read
+    from the store some at a time while they are iterated over, so that never all of them are in memory. Vectors may be
+    written meanwhile; what is deleted meanwhile is left out."""
+
+    count: int
+    batches: Callable[[], Iterable[Sequence[T]]]
+    """Reads them anew whenever it is called."""
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self.batches())
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ class Indexer:
             return 0
         embedder = self.embedder.get()
         self.store.set_embedder(embedder.identity)
-        return fill(texts, embedder, self.store.put_vectors, progress)
+        return fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
 
     def embed_sentences(self, progress: Progress | None = None) -> int:
         """Embed the sentences of chunks one by one, where that is not done yet; returns how many. Takes about as long as
@@ -112,7 +112,9 @@ class Indexer:
             return 0
         embedder = self.embedder.get()
         self.store.set_embedder(embedder.identity)
-        return fill_parts(passages, sentence_texts, embedder, self.store.put_sentences, progress)
+        return fill_parts(
+            passages, sentence_texts, embedder, self.store.put_sentences, progress, total=len(passages)
+        )
 
     def enrich(
         self, sources: Sequence[str], *, embed: bool = True, progress: StageProgress | None = None

@@ -41,9 +41,9 @@ def test_the_files_of_any_store_hold_its_nodes_and_relationships(
     store.add_relations(relations)
     store.set_types(types)
     store.set_embedder(IDENTITY)
-    texts = store.pending_texts()[::step]
+    texts = list(store.pending_texts())[::step]
     store.put_vectors(texts, np.stack([unit(text) for text in texts]))
-    passages = store.pending_sentences()[::step]
+    passages = list(store.pending_sentences())[::step]
     store.put_sentences(passages, [codes(passage.text) for passage in passages])
     with tempfile.TemporaryDirectory() as folder:
         report = export(store, folder)

@@ -183,9 +183,9 @@ def _change(store: GraphStore) -> None:
 
 
 def _embed(store: GraphStore, step: int) -> None:
-    texts = store.pending_texts()[::step]
+    texts = list(store.pending_texts())[::step]
     store.put_vectors(texts, np.stack([unit(text) for text in texts]))
-    passages = store.pending_sentences()[::step]
+    passages = list(store.pending_sentences())[::step]
     store.put_sentences(passages, [codes(passage.text) for passage in passages])
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.contract.graphs import embed_pending, graph, unit
+from tests.fakes.memory_store import MemoryStore
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
-from trivium.graph.embedded import EmbeddedStore, connection
+from trivium.graph.embedded import EmbeddedStore, connection, vectors
 from trivium.graph.model import RelationEdge
 from trivium.graph.schema import Hop, Label
 
@@ -184,3 +185,32 @@ def test_only_the_connection_that_writes_has_a_large_cache(folder: Path) -> None
     with database.writing() as later:
         assert cache(later) == -connection.WRITE_CACHE_KIB
     database.close()
+
+
+def test_texts_without_a_vector_are_read_some_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once and in order, however few are read at once; what is deleted meanwhile is left out."""
+    monkeypatch.setattr(vectors, "TEXTS_A_READ", 2)
+    pages = [
+        graph(
+            "Io", [("same", ["Mars"]), ("same", [])], {"S": [("deep", [])]}, relations=[("orbits", "Jupiter")]
+        ),
+        graph("Mars", [("red", ["Io (moon)"]), ("cold", []), ("small", [])]),
+        graph("Z"),
+    ]
+    oracle = MemoryStore()
+    oracle.write(pages)
+    with EmbeddedStore.create(tmp_path / "store") as store:
+        store.write(pages)
+        pending, passages = store.pending_texts(), store.pending_sentences()
+        assert list(pending) == list(oracle.pending_texts())
+        assert list(passages) == list(oracle.pending_sentences())
+        assert (len(pending), len(passages)) == (len(oracle.pending_texts()), len(oracle.pending_sentences()))
+        texts = iter(pending)
+        read = [next(texts)]
+        store.delete(["Mars"])
+        read += texts
+        assert len(read) < len(pending)
+        assert set(read) >= set(store.pending_texts())
+        assert len(list(passages)) == 2

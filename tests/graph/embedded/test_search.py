@@ -29,7 +29,7 @@ def _vectors(count: int, seed: int) -> Vectors:
 
 
 def _fill(store: EmbeddedStore, seed: int) -> None:
-    texts = store.pending_texts()
+    texts = list(store.pending_texts())
     if texts:
         store.put_vectors(texts, _vectors(len(texts), seed))
 

@@ -69,12 +69,12 @@ def test_opening_for_writing_upgrades_and_keeps_everything(folder: Path, tmp_pat
     indexes = sorted(path.name for path in (folder / "index").iterdir())
     with EmbeddedStore.open(folder) as store:
         assert store.info().schema_version == SCHEMA_VERSION
-        assert store.pending_texts() == []
+        assert list(store.pending_texts()) == []
         assert list(store.page_graphs()) == [PAGE]
         store.refresh()
         assert sorted(path.name for path in (folder / "index").iterdir()) == indexes
         assert store.set_types({"Sun": "star"}) == 1
-        assert store.pending_texts() == ["Sun (star)"]
+        assert list(store.pending_texts()) == ["Sun (star)"]
     EmbeddedStore.create(tmp_path / "new").close()
     upgraded, new = _open(folder), _open(tmp_path / "new")
     assert _schema(upgraded) == _schema(new)
@@ -118,7 +118,7 @@ def test_a_store_of_version_2_waits_for_its_sentences(folder: Path) -> None:
         assert store.types() == {"Sun": "star"}
         assert [passage.text for passage in store.pending_sentences()] == ["red planet", "two"]
         embed_pending(store)
-        assert store.pending_sentences() == []
+        assert list(store.pending_sentences()) == []
         assert store.sentence_vectors(store.chunk_uris()).starts.tolist() == [0, 2, 2]
 
 

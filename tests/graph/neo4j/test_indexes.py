@@ -89,7 +89,7 @@ def test_a_store_of_version_2_is_read_as_it_is(neo4j_5: Server) -> None:
         with Neo4jStore.open(neo4j_5.bolt) as opened:
             assert (opened.info().schema_version, opened.info().to_embed) == (2, 0)
             assert opened.sentence_vectors(["A#chunk-1"]).starts.tolist() == [0, 0]
-            assert opened.pending_sentences() == [Passage(("A",), "one two")]
+            assert list(opened.pending_sentences()) == [Passage(("A",), "one two")]
             embed_pending(opened)
             assert opened.sentence_vectors(["A#chunk-1"]).starts.tolist() == [0, 2]
         assert store.info().schema_version == 2

@@ -48,11 +48,11 @@ def _carry_out(store: GraphStore, step: Step) -> object:
             store.add_aliases(argument)
         case "embed":
             store.set_embedder(IDENTITY)
-            pending = store.pending_texts()
+            pending = list(store.pending_texts())
             texts = pending[::argument]  # not all: what has a vector and what has none must not be mixed up
             if texts:
                 store.put_vectors(texts, np.stack([unit(text) for text in texts]))
-            passages = store.pending_sentences()
+            passages = list(store.pending_sentences())
             some = passages[::argument]
             store.put_sentences(some, [codes(passage.text) for passage in some])
             return pending, passages

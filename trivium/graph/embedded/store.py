@@ -42,6 +42,7 @@ from trivium.graph.records import (
     Neighbour,
     PageRecord,
     Passage,
+    Pending,
     Progress,
     Reached,
     SentenceVectors,
@@ -177,17 +178,15 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             writer.set_fusion_decision(connection, decision)
 
-    def pending_texts(self) -> list[str]:
-        with self._database.reading_one_state() as connection:
-            return pending_texts(connection)
+    def pending_texts(self) -> Pending[str]:
+        return pending_texts(self._database)
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         with self._database.writing() as connection:
             put_vectors(connection, texts, vectors)
 
-    def pending_sentences(self) -> list[Passage]:
-        with self._database.reading_one_state() as connection:
-            return pending_sentences(connection)
+    def pending_sentences(self) -> Pending[Passage]:
+        return pending_sentences(self._database)
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._database.writing() as connection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from trivium.common.dots import dots
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.arrays import Rows, load_array, save_array
-from trivium.graph.embedded.connection import Connection, as_json, begin_state
+from trivium.graph.embedded.connection import Connection, Database, as_json, begin_state, read_integers
 from trivium.graph.embedded.files import link_or_copy
-from trivium.graph.records import Codes, Floats, Passage, SentenceVectors, Vectors
+from trivium.graph.records import Codes, Floats, Passage, Pending, SentenceVectors, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
 from trivium.types import EmbedderIdentity
 
 _BLOCK = 8192
+TEXTS_A_READ = 1000
+"""Texts of chunks in memory at once: about a megabyte."""
 _SLACK = 1e-5
 """More than single precision can be off in the cosine of two unit vectors."""
 
@@ -50,51 +52,89 @@ def claim(connection: Connection, identity: EmbedderIdentity) -> None:
     begin_state(connection)
 
 
-def pending_texts(connection: Connection) -> list[str]:
-    """Distinct texts without a vector, in a fixed order: chunks by page and position, pages by uri, sections
-    by page and position, entities by uri, relation types."""
-    return list(dict.fromkeys(_pending(connection)))
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Nodes that have a text: ``missing`` gives the numbers of those without vectors and of their texts, in order; ``read``
+    what the texts of the numbers in a JSON list are made of."""
+
+    missing: str
+    read: str
+    text: Callable[..., str]
 
 
-def _pending(connection: Connection) -> Iterator[str]:
-    for section, text in connection.execute(
-        """
-        SELECT coalesce(s.uri, n.uri), c.text FROM chunk AS c JOIN name AS n ON n.id = c.page_id
-        LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN vector AS v ON v.text_id = c.text_id
-        WHERE v.id IS NULL ORDER BY n.uri, c.position
-        """
-    ):
-        yield embedding_text(headings_of(section), text)
-    for uri, kind in connection.execute(
-        """
-        SELECT n.uri, coalesce(t.type, '') FROM page AS p JOIN name AS n ON n.id = p.id
-        LEFT JOIN entity_type AS t ON t.name_id = n.id
-        LEFT JOIN vector AS v ON v.text_id = n.text_id WHERE v.id IS NULL ORDER BY n.uri
-        """
-    ):
-        yield entity_text(uri, kind)
-    for (uri,) in connection.execute(
-        """
-        SELECT s.uri FROM section AS s JOIN name AS n ON n.id = s.page_id
-        LEFT JOIN vector AS v ON v.text_id = s.text_id WHERE v.id IS NULL ORDER BY n.uri, s.position
-        """
-    ):
-        yield uri
-    for uri, kind in connection.execute(
-        """
-        SELECT n.uri, coalesce(t.type, '') FROM name AS n LEFT JOIN entity_type AS t ON t.name_id = n.id
-        LEFT JOIN vector AS v ON v.text_id = n.text_id
-        WHERE n.leads_to IS NULL AND v.id IS NULL ORDER BY n.uri
-        """
-    ):
-        yield entity_text(uri, kind)
-    for (kind,) in connection.execute(
-        """
-        SELECT r.type FROM relation_type AS r LEFT JOIN vector AS v ON v.text_id = r.text_id
-        WHERE v.id IS NULL ORDER BY r.type
-        """
-    ):
-        yield str(kind)
+_CHUNK_TEXTS = """
+    SELECT coalesce(s.uri, n.uri), c.text FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value
+    JOIN name AS n ON n.id = c.page_id LEFT JOIN section AS s ON s.id = c.section_id ORDER BY j.key
+    """
+_NAME_TEXTS = """
+    SELECT n.uri, coalesce(t.type, '') FROM json_each(?) AS j JOIN name AS n ON n.id = j.value
+    LEFT JOIN entity_type AS t ON t.name_id = n.id ORDER BY j.key
+    """
+_KINDS = (
+    _Kind(
+        "SELECT c.id, c.text_id FROM chunk AS c JOIN name AS n ON n.id = c.page_id"
+        " LEFT JOIN vector AS v ON v.text_id = c.text_id WHERE v.id IS NULL ORDER BY n.uri, c.position",
+        _CHUNK_TEXTS,
+        lambda section, text: embedding_text(headings_of(section), text),
+    ),
+    _Kind(
+        "SELECT n.id, n.text_id FROM page AS p JOIN name AS n ON n.id = p.id"
+        " LEFT JOIN vector AS v ON v.text_id = n.text_id WHERE v.id IS NULL ORDER BY n.uri",
+        _NAME_TEXTS,
+        entity_text,
+    ),
+    _Kind(
+        "SELECT s.id, s.text_id FROM section AS s JOIN name AS n ON n.id = s.page_id"
+        " LEFT JOIN vector AS v ON v.text_id = s.text_id WHERE v.id IS NULL ORDER BY n.uri, s.position",
+        "SELECT s.uri FROM json_each(?) AS j JOIN section AS s ON s.id = j.value ORDER BY j.key",
+        str,
+    ),
+    _Kind(
+        "SELECT n.id, n.text_id FROM name AS n LEFT JOIN vector AS v ON v.text_id = n.text_id"
+        " WHERE n.leads_to IS NULL AND v.id IS NULL ORDER BY n.uri",
+        _NAME_TEXTS,
+        entity_text,
+    ),
+    _Kind(
+        "SELECT r.id, r.text_id FROM relation_type AS r LEFT JOIN vector AS v ON v.text_id = r.text_id"
+        " WHERE v.id IS NULL ORDER BY r.type",
+        "SELECT r.type FROM json_each(?) AS j JOIN relation_type AS r ON r.id = j.value ORDER BY j.key",
+        str,
+    ),
+)
+
+
+def pending_texts(database: Database) -> Pending[str]:
+    """Distinct texts without a vector: of chunks by page and position, of pages by uri, of sections by page and position,
+    of entities by uri, of relation types. Only numbers are in memory; texts are read when their turn comes."""
+    with database.reading_one_state() as connection:
+        missing = _first_of_each_text([read_integers(connection, kind.missing, 2) for kind in _KINDS])
+
+    def batches() -> Iterator[list[str]]:
+        for kind, nodes in zip(_KINDS, missing, strict=True):
+            for rows in _read_some(database, kind.read, nodes):
+                yield [kind.text(*row) for row in rows]
+
+    return Pending(sum(map(len, missing)), batches)
+
+
+def _first_of_each_text(found: Sequence[Rows]) -> list[Rows]:
+    """Numbers of nodes, given with those of their texts (n x 2): of several nodes with one text only the first is kept."""
+    _, first = np.unique(np.concatenate(found)[:, 1], return_index=True)
+    bounds = np.cumsum([0, *map(len, found)])
+    return [
+        rows[np.sort(first[(first >= begin) & (first < begin + len(rows))]) - begin, 0]
+        for rows, begin in zip(found, bounds[:-1], strict=True)
+    ]
+
+
+def _read_some(database: Database, query: str, numbers: Rows) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows of a query for the numbers of nodes, some at a time; no connection is held in between."""
+    for begin in range(0, len(numbers), TEXTS_A_READ):
+        some = as_json(numbers[begin : begin + TEXTS_A_READ].tolist())
+        with database.reading() as connection:
+            rows = connection.execute(query, [some]).fetchall()
+        yield rows
 
 
 def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
@@ -128,16 +168,23 @@ def relation_vectors(connection: Connection, types: Sequence[str]) -> Vectors:
     return rows
 
 
-def pending_sentences(connection: Connection) -> list[Passage]:
-    """Distinct passages without a row of their own, by page and position."""
-    found = connection.execute(
-        """
-        SELECT coalesce(s.uri, n.uri), c.text FROM chunk AS c JOIN name AS n ON n.id = c.page_id
-        LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN sentences AS v ON v.text_id = c.text_id
-        WHERE v.text_id IS NULL ORDER BY n.uri, c.position
-        """
-    )
-    return list(dict.fromkeys(Passage(tuple(headings_of(section)), text) for section, text in found))
+def pending_sentences(database: Database) -> Pending[Passage]:
+    """Distinct passages without vectors of sentences, by page and position. Read as :func:`pending_texts` are."""
+    with database.reading_one_state() as connection:
+        found = read_integers(
+            connection,
+            "SELECT c.id, c.text_id FROM chunk AS c JOIN name AS n ON n.id = c.page_id"
+            " LEFT JOIN sentences AS v ON v.text_id = c.text_id"
+            " WHERE v.text_id IS NULL ORDER BY n.uri, c.position",
+            2,
+        )
+    (chunks,) = _first_of_each_text([found])
+
+    def batches() -> Iterator[list[Passage]]:
+        for rows in _read_some(database, _CHUNK_TEXTS, chunks):
+            yield [Passage(tuple(headings_of(section)), text) for section, text in rows]
+
+    return Pending(len(chunks), batches)
 
 
 def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
