@@ -252,8 +252,8 @@ class VectorWriter(Protocol):
         ...
 
     def pending_texts(self) -> Pending[str]:
-        """The distinct texts that have no vector yet: of chunks by page and position, of pages by uri, of sections by page
-        and position, of entities by uri, of relation types."""
+        """The distinct texts that have no vector yet: of chunks by page and position, of pages by uri, of sections by
+        page and position, of entities by uri, of relation types."""
         ...
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:

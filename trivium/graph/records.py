@@ -90,9 +90,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Pending(Generic[T]):
-    """What has no vectors yet: so many distinct items, in a fixed order. Their number is known at once; the items are read
-    from the store some at a time while they are iterated over, so that never all of them are in memory. Vectors may be
-    written meanwhile; what is deleted meanwhile is left out."""
+    """What has no vectors yet: distinct items in a fixed order. Their number is known at once; the items are read from
+    the store some at a time while they are iterated over, so that never all of them are in memory. Vectors may be written
+    meanwhile; what is deleted meanwhile is left out."""
 
     count: int
     batches: Callable[[], Iterable[Sequence[T]]]

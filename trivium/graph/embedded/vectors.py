@@ -54,8 +54,8 @@ def claim(connection: Connection, identity: EmbedderIdentity) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Nodes that have a text: ``missing`` gives the numbers of those without vectors and of their texts, in order; ``read``
-    what the texts of the numbers in a JSON list are made of."""
+    """Nodes that have a text. ``missing`` gives the numbers of those without a vector, and of their texts, in order;
+    ``read`` gives, for numbers in a JSON list, what ``text`` makes the texts of."""
 
     missing: str
     read: str
@@ -119,7 +119,7 @@ def pending_texts(database: Database) -> Pending[str]:
 
 
 def _first_of_each_text(found: Sequence[Rows]) -> list[Rows]:
-    """Numbers of nodes, given with those of their texts (n x 2): of several nodes with one text only the first is kept."""
+    """Numbers of nodes, given with those of their texts (n x 2): of several nodes with one text only the first."""
     _, first = np.unique(np.concatenate(found)[:, 1], return_index=True)
     bounds = np.cumsum([0, *map(len, found)])
     return [
