@@ -32,9 +32,9 @@ def connection(neo4j_5: Server) -> Iterator[Connection]:
 
 
 def _texts(connection: Connection) -> list[str]:
-    count, batches = vectors.pending_texts(connection)
-    texts = [text for part in batches for text in part]
-    assert len(texts) == count
+    pending = vectors.pending_texts(connection)
+    texts = list(pending)
+    assert len(texts) == len(pending)
     return texts
 
 
@@ -73,16 +73,15 @@ def test_sentences_are_put_once_a_passage_and_the_last_ones_hold(
     oracle.set_embedder(IDENTITY)
     writer.write_pages(connection, [page])
     vectors.set_embedder(connection, IDENTITY)
-    count, batches = vectors.pending_sentences(connection)
-    parts = list(batches)
-    assert (count, [len(part) for part in parts]) == (5, [2, 2, 1])
-    passages = [passage for part in parts for passage in part]
-    assert passages == oracle.pending_sentences()
+    pending = vectors.pending_sentences(connection)
+    assert (len(pending), [len(part) for part in pending.batches()]) == (5, [2, 2, 1])
+    passages = list(pending)
+    assert passages == list(oracle.pending_sentences())
     before = generation(connection)
     for store_of in (oracle.put_sentences, partial(vectors.put_sentences, connection)):
         store_of([*passages, passages[0]], [*(codes(p.text) for p in passages), codes("")])
     assert generation(connection) == before + 1
-    assert vectors.pending_sentences(connection)[0] == 0
+    assert len(vectors.pending_sentences(connection)) == 0
     assert found(connection) == expected(oracle)
     with pytest.raises(EmbedderMismatchError, match="filled by embedder 'toy'"):
         vectors.set_embedder(connection, EmbedderIdentity("toy", "2", 8))
@@ -139,11 +138,12 @@ def test_texts_without_a_vector_come_some_at_a_time(
     oracle = MemoryStore()
     oracle.write(pages)
     writer.write_pages(connection, pages)
-    assert _texts(connection) == oracle.pending_texts()
-    count, batches = vectors.pending_texts(connection)
+    assert _texts(connection) == list(oracle.pending_texts())
+    pending = vectors.pending_texts(connection)
+    batches = iter(pending.batches())
     assert len(next(batches)) == 2
     writer.delete_pages(connection, ["Mars"])
-    assert sum(map(len, batches)) < count - 2
+    assert sum(map(len, batches)) < len(pending) - 2
 
 
 def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) -> None:
@@ -157,7 +157,7 @@ def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) 
     vectors.set_embedder(connection, IDENTITY)
     texts = _texts(connection)
     vectors.put_vectors(connection, texts, np.stack([unit(text) for text in texts]))
-    passages = [passage for part in vectors.pending_sentences(connection)[1] for passage in part]
+    passages = list(vectors.pending_sentences(connection))
     vectors.put_sentences(connection, passages, [codes(passage.text) for passage in passages])
     types = {"Io": "moon", "Io (moon)": "moon", "Nix": "moon"}
     assert writer.set_types(connection, types) == oracle.set_types(types) == 3

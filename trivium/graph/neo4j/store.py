@@ -24,6 +24,7 @@ from trivium.graph.records import (
     Neighbour,
     PageRecord,
     Passage,
+    Pending,
     Progress,
     Reached,
     SentenceVectors,
@@ -156,17 +157,15 @@ class Neo4jStore:
         with self._writing() as connection:
             writer.set_fusion_decision(connection, decision)
 
-    def pending_texts(self) -> list[str]:
-        _, batches = vectors.pending_texts(self._connection)
-        return [text for part in batches for text in part]
+    def pending_texts(self) -> Pending[str]:
+        return vectors.pending_texts(self._connection)
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         with self._writing() as connection:
             put_vectors(connection, texts, vectors)
 
-    def pending_sentences(self) -> list[Passage]:
-        _, batches = vectors.pending_sentences(self._connection)
-        return [passage for part in batches for passage in part]
+    def pending_sentences(self) -> Pending[Passage]:
+        return vectors.pending_sentences(self._connection)
 
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         with self._writing() as connection:

@@ -20,7 +20,7 @@ from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning, writing
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
-from trivium.graph.records import Codes, Passage, SentenceVectors, Vectors
+from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of, page_of, section_of
 from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
 from trivium.types import EmbedderIdentity
@@ -75,10 +75,9 @@ def _identity(found: Rows) -> EmbedderIdentity | None:
 # -- what is missing ---------------------------------------------------------------------------------------------
 
 
-def pending_texts(connection: Connection) -> tuple[int, Iterator[list[str]]]:
-    """How many distinct texts have no vector, and the texts in a fixed order, some at a time: chunks by page and
-    position, pages by uri, sections by page and position, entities by uri, relation types. Texts that are deleted
-    meanwhile are left out."""
+def pending_texts(connection: Connection) -> Pending[str]:
+    """The distinct texts that have no vector: of chunks by page and position, of pages by uri, of sections by page and
+    position, of entities by uri, of relation types."""
     chunks = _in_page_order(connection, scanning.PENDING_CHUNKS)
     short: dict[str, str] = {}
     for key, text, _ in _sorted_by_key(connection, scanning.PENDING_PAGES):
@@ -97,14 +96,13 @@ def pending_texts(connection: Connection) -> tuple[int, Iterator[list[str]]]:
             yield [embedding_text(passage.headings, passage.text) for passage in passages]
         yield from batched(short.values(), CHUNKS_A_READ)
 
-    return len(chunks) + len(short), batches()
+    return Pending(len(chunks) + len(short), batches)
 
 
-def pending_sentences(connection: Connection) -> tuple[int, Iterator[list[Passage]]]:
-    """How many distinct passages there are whose chunks have no property for sentences yet, and the passages, some at
-    a time, by page and position. Passages that are deleted meanwhile are left out."""
+def pending_sentences(connection: Connection) -> Pending[Passage]:
+    """The distinct passages whose chunks have no property for sentences yet, by page and position."""
     chunks = _in_page_order(connection, scanning.PENDING_SENTENCES)
-    return len(chunks), _passages(connection, chunks)
+    return Pending(len(chunks), lambda: _passages(connection, chunks))
 
 
 def _in_page_order(connection: Connection, query: LiteralString) -> dict[str, str]:
