@@ -25,7 +25,7 @@ from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, examples_of, read
-from trivium.training.judge import shown
+from trivium.training.out_of_fold import shown
 from trivium.training.settings import Settings
 from trivium.training.teacher import grow, scores_by
 

@@ -30,7 +30,7 @@ from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training import thesis
 from trivium.training.data import Collection, HitSet, read
 from trivium.training.fit import load_keras
-from trivium.training.thesis_settings import ThesisSettings
+from trivium.training.settings import ThesisSettings
 
 SETTINGS = ThesisSettings()
 HYBRID = "**hybrid** (`--preset thesis`)"

@@ -14,9 +14,9 @@ from tests.training.world import QUICK, RETRIEVERS, collection_of, needs_tensorf
 from trivium.errors import FusionError, MissingExtraError
 from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, load
 from trivium.fusion.registry import make_fusion
-from trivium.training import save as saving
+from trivium.training import report as saving
+from trivium.training.report import save_outcome
 from trivium.training.run import Outcome, train_fusion
-from trivium.training.save import save_outcome
 
 pytestmark = needs_tensorflow
 

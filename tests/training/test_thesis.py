@@ -22,8 +22,8 @@ from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training import thesis
 from trivium.training.data import Collection, HitSet
 from trivium.training.fit import Trained
+from trivium.training.settings import ThesisSettings
 from trivium.training.thesis_fit import Sample, build, folded
-from trivium.training.thesis_settings import ThesisSettings
 
 RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical")
 THESIS = RETRIEVERS[:5]

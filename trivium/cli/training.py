@@ -111,8 +111,8 @@ def train(
     from trivium.training.data import read
     from trivium.training.fit import load_keras
     from trivium.training.pictures import check_matplotlib
+    from trivium.training.report import save_outcome
     from trivium.training.run import train_fusion
-    from trivium.training.save import save_outcome
 
     if report:
         check_matplotlib()
@@ -171,8 +171,8 @@ def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None
 
 def _grid(reports: Mapping[str, Report]) -> Table:
     """Out of fold: rows x sets."""
-    from trivium.training.judge import NETWORK as TRAINED
-    from trivium.training.judge import shown
+    from trivium.training.out_of_fold import NETWORK as TRAINED
+    from trivium.training.out_of_fold import shown
 
     # Names come from files: Text, never markup.
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)

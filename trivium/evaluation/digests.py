@@ -1,13 +1,15 @@
-"""What the outcome of a measurement hangs on, in digests that tell whether an earlier one still holds."""
+"""Digests of everything a measurement depends on: while they are the same, an earlier result holds."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
-from trivium.evaluation.suite.results import digest_of, digest_of_files
+from trivium.errors import InputError
 from trivium.graph.store import GraphStore
 
 
@@ -27,6 +29,23 @@ def shipped_digest() -> str:
     """Of the trained fusions that come with the package."""
     data = _files(Path(str(files("trivium.fusion"))))
     return digest_of_files(path for path in data if path.suffix not in (".py", ".pyc"))
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """SHA-256 of files, in their order: of their names and contents. Raises InputError."""
+    try:
+        return digest_of([path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths)
+    except OSError as error:
+        raise InputError(f"expected a readable file, got {error}") from error
+
+
+def digest_of(values: Iterable[object]) -> str:
+    """SHA-256 of values that JSON can hold."""
+    digest = hashlib.sha256()
+    for value in values:
+        digest.update(json.dumps(value, sort_keys=True).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
 
 
 def _files(folder: Path) -> list[Path]:

@@ -28,8 +28,7 @@ from trivium.graph.records import WriteReport
 from trivium.graph.schema import Hop, unescape
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Format, Item, Problem
-from trivium.parser.sources.discover import discover
-from trivium.parser.sources.read import read
+from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
 from trivium.types import Chunk, ChunkKind, Page
 

@@ -11,7 +11,7 @@ from trivium.errors import TriviumError
 from trivium.graph.schema import page_uri, unescape
 from trivium.index.load import IngestReport
 from trivium.parser.sources.base import Item
-from trivium.parser.sources.read import read
+from trivium.parser.sources.discover import read
 from trivium.parser.sources.recognise import recognise
 from trivium.server.jobs import JobError, Work
 from trivium.server.uploads import Upload

@@ -1,22 +1,44 @@
-"""The report of a training: what was compared with what, on which questions, in Markdown with pictures."""
+"""What is kept of a training beside its artefact: the model card, and the report in Markdown with pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
 from trivium.evaluation.gate import Against, Gate
 from trivium.evaluation.report import HEADLINE, Report
 from trivium.evaluation.tables import chance, grid, plain, share
+from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, publishing, write
+from trivium.fusion.artefact import REPORT as REPORT_FOLDER
 from trivium.fusion.network import NetworkFusion
+from trivium.search.ranking import order
 from trivium.training import pictures
-from trivium.training.importance import HITS, QUESTIONS, importance
-from trivium.training.judge import NETWORK, shown
+from trivium.training.data import HitSet
+from trivium.training.out_of_fold import NETWORK, shown
 from trivium.training.run import Outcome
 
 REPORT = "report.md"
 _CURVES, _CALIBRATION, _CONTRIBUTIONS = "learning.svg", "calibration.svg", "contributions.svg"
+QUESTIONS = 100
+"""Of each set: the values are means, and each question takes 512 passes through the network."""
+HITS = 5
+
+
+def save_outcome(
+    outcome: Outcome, folder: Path, *, report: bool = True, progress: StageProgress | None = None
+) -> None:
+    """Fill a folder, which is made when missing; an earlier artefact there stays until the new one is complete. Raises
+    FusionError where the folder holds anything else, MissingExtraError for a report without matplotlib."""
+    with publishing(folder) as draft:
+        write(outcome.artefact, draft)
+        (draft / CARD).write_text(card(outcome, report=report), "utf-8")
+        if report:
+            write_report(outcome, draft / REPORT_FOLDER, progress)
 
 
 def write_report(outcome: Outcome, folder: Path, progress: StageProgress | None = None) -> None:
@@ -157,3 +179,99 @@ def _details(report: Report) -> str:
             figures.append(f"{share(row.means[measure])} ({share(bounds.low)}-{share(bounds.high)})")
         rows.append([name, *figures, chance(p[name]) if name in p else ""])
     return grid(["", *HEADLINE, "p"], rows)
+
+
+def importance(fusion: NetworkFusion, hit_set: HitSet) -> dict[str, float]:
+    """Retriever -> share of the contributions, in [0, 1] and adding up to 1: the mean of the absolute Shapley values
+    over the five best hits of evenly spread questions. What pulls a hit down counts like what lifts it."""
+    step = max(1, len(hit_set.hits) // QUESTIONS)
+    asked = [hit for hit in hit_set.hits[::step] if hit.table.chunks]
+    total = np.zeros(len(fusion.layout.retrievers))
+    for hit in asked:
+        fused = fusion.fuse(hit.table)
+        best = order(hit.table.chunks, fused.scores)[:HITS]
+        columns = [hit.table.column(name) for name in fusion.layout.retrievers]
+        total += np.abs(fused.explain(best)[:, columns]).mean(axis=0)
+    shares: Floats = total / total.sum() if total.sum() > 0 else total
+    return dict(zip(fusion.layout.retrievers, shares.tolist(), strict=True))
+
+
+def card(outcome: Outcome, *, report: bool) -> str:
+    """Markdown. ``report`` says whether there is one to link to."""
+    artefact = outcome.artefact
+    settings, layout = artefact.settings, artefact.layout
+    network = artefact.network
+    numbers = sum(weights.size + bias.size for weights, bias in network.layers)
+    shape = "-".join(str(units) for units in (len(layout.columns), *settings["hidden"], 1))
+    data = grid(
+        ["set", "questions", "importance", "SHA-256 of the hit lists"],
+        [
+            [plain(name), f"{one['questions']:,}", f"{one['importance']:g}", f"`{one['sha256'][:16]}`"]
+            for name, one in artefact.data.items()
+        ],
+    )
+    more = f" More in [{REPORT_FOLDER}/{REPORT}]({REPORT_FOLDER}/{REPORT})." if report else ""
+    return f"""# A trained fusion for {artefact.embedder}
+
+A small network that ranks the candidates of a question from the scores of {len(layout.retrievers)} retrievers
+({", ".join(layout.retrievers)}) and {len(layout.signals)} signals of each candidate. Made by Trivium {artefact.version}.
+
+    trivium search "..." --store STORE --fusion THIS_FOLDER --explain
+
+- **Gate**: {"open" if outcome.gate.active else "shut"}: {outcome.gate.because}.
+- **Network**: {shape} (ReLU), {settings["members"]} to a mean, {numbers:,} numbers in `{NUMBERS}`; `{DESCRIPTION}` says
+  which columns it takes. The score of a candidate is a logit: its sigmoid is the probability that the candidate
+  answers the question (expected error {outcome.calibration.after:.4f} out of fold).
+- **Embedder**: only for stores filled by {artefact.embedder}; others are refused.
+
+## Data
+
+{data}
+
+Of the questions and pages nothing is in this folder, only the weights that were fitted to their scores. The data stay
+under their own licences (those from Wikipedia: CC BY-SA).
+
+## Training
+
+{_training(settings)}
+Sets weigh as the square root of their number of questions, times their importance.
+
+## Scores
+
+Out of fold ({settings["folds"]} folds by page): every question was answered by networks that had seen none of its pages.
+
+{overview(outcome.reports)}
+
+hit@1/hit@3/hit@5; recall@5/all@5 where at least half of the questions have several things to find.
+
+{gate_table(outcome.gate)}
+
+The gate asks that the network be nowhere significantly worse than the best single retriever and the convex combination,
+and better than both in the mean over the sets.{more}
+
+## Limits
+
+- It knows questions like those it was trained on. Whether it helps on yours tells
+  `trivium evaluate YOUR_QUESTIONS --store STORE --fusion THIS_FOLDER --activate`.
+- It expects all {len(layout.retrievers)} retrievers. Where some are left out, the default is the convex combination.
+- Small sets say little: look at the intervals.
+"""
+
+
+def _training(settings: Mapping[str, Any]) -> str:
+    """How the network learnt."""
+    rate, dropout, seed = settings["rate"], settings["dropout"], settings["seed"]
+    if settings.get("preset") == "thesis":
+        return (
+            "The fuser of the thesis (Milano-Bicocca, 2024): scores only of what a retriever returned,"
+            f" {settings['standardisation']} standardisation,\nmining: {settings['mining']} (a share of"
+            f" {settings['share']:g} of the negatives), binary cross-entropy, Adam ({rate:g}, on a plateau x"
+            f" {settings['factor']:g} down to {settings['least_rate']:g}),\nL2 {settings['l2']:g}, batch normalisation,"
+            f" dropout {'/'.join(f'{part:g}' for part in dropout)}, early stopping ({settings['patience']}) within"
+            f" {settings['epochs']} epochs, batches of {settings['batch']} candidates, seed {seed}."
+        )
+    return (
+        f"A softmax between each gold candidate and {settings['candidates']} others at most, AdamW ({rate:g}, cosine),\n"
+        f"dropout {dropout:g}, {settings['epochs_of_the_whole']} of {settings['epochs']} epochs, batches of\n"
+        f"{settings['batch']} questions, seed {seed}."
+    )

@@ -17,9 +17,8 @@ from trivium.training import thesis
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all
 from trivium.training.data import Collection, Example, examples_of
-from trivium.training.judge import gate_of, judge
-from trivium.training.settings import Settings
-from trivium.training.thesis_settings import ThesisSettings
+from trivium.training.out_of_fold import gate_of, report_of
+from trivium.training.settings import Settings, ThesisSettings
 
 SCORES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
 
@@ -63,7 +62,7 @@ def train_fusion(
     fusions: dict[str, Fusion] = {"rrf": ReciprocalRank(), "convex": load_convex(collection.embedder)}
     reports: dict[str, Report] = {}
     for one, logits in collection.by_set(fitted.logits):
-        reports[one.name] = judge(one, logits, fusions)
+        reports[one.name] = report_of(one, logits, fusions)
         tell("Judging")(len(reports), len(collection.sets))
     gate = gate_of(reports, collection.layout.retrievers)
     if isinstance(settings, ThesisSettings):

@@ -1,13 +1,18 @@
-"""Every number of training."""
+"""The settings of a training: those of the default preset and those of the thesis."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trivium.errors import ConfigurationError
-from trivium.training.limits import check_least
-from trivium.training.thesis_settings import ThesisSettings
+
+
+def _check_minimum(settings: object, **minimum: int) -> None:
+    """Raise ConfigurationError unless each named number of the settings is as large as given."""
+    low = [f"{name} of {n} or more" for name, n in minimum.items() if getattr(settings, name) < n]
+    if low:
+        raise ConfigurationError(f"training needs {', '.join(low)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_least(
+        _check_minimum(
             self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, trees=1, members=1, folds=2, seed=0
         )
         if not all(units >= 1 for units in self.hidden):
@@ -54,6 +59,71 @@ class Settings:
             raise ConfigurationError(f"the teacher's part must be in [0, 1], got {self.teacher}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
             raise ConfigurationError("expected a dropout in [0, 1), a positive rate and a decay of 0 or more")
+
+
+_STANDARDISATIONS = ("local", "global")
+_MININGS = ("none", "hard", "mixed")
+
+
+@dataclass(frozen=True)
+class ThesisSettings:
+    """The fuser of the thesis *Unveiling Hidden Information in Unstructured Documents* (Milano-Bicocca, 2024).
+
+    ``retrievers`` give one column each; of their lists the ``depths`` best count (all that there are, where none is
+    given). ``standardisation``: a column is standardised over the candidates of its question (local) or over the training
+    data (global).
+
+    A first network learns from all gold and a random ``share`` of the other candidates. ``mining`` hard: a second one
+    learns from all gold and that share of the others that the first likes best, after which it ranks easy ones first;
+    mixed: from both shares; none: there is no second one.
+
+    ``hidden`` layers are dense with ReLU and an ``l2`` penalty on their weights, batch normalisation and ``dropout``.
+    Adam learns at ``rate`` from ``batch`` candidates a step, for ``epochs`` at most; without a lower loss on the watched
+    part of the pages (one in ``watched``) for ``plateau`` epochs the rate is multiplied by ``factor``, down to
+    ``least_rate``, and after ``patience`` epochs training stops; the best weights are kept.
+
+    A network is the mean of ``members`` that differ in their ``seed``, judged in ``folds``. Raises ConfigurationError for
+    numbers that make no sense.
+    """
+
+    preset: str = field(default="thesis", init=False)
+    retrievers: tuple[str, ...] = ("vector", "page", "section", "entity", "path")
+    depths: Mapping[str, int] = field(default_factory=lambda: {"vector": 10})
+    standardisation: str = "local"
+    mining: str = "mixed"
+    share: float = 0.1
+    hidden: tuple[int, ...] = (254, 128, 64)
+    dropout: tuple[float, ...] = (0.2, 0.3, 0.4)
+    l2: float = 0.01
+    rate: float = 1e-3
+    factor: float = 0.2
+    least_rate: float = 1e-4
+    plateau: int = 5
+    patience: int = 10
+    batch: int = 64
+    epochs: int = 100
+    watched: int = 8
+    members: int = 1
+    folds: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_minimum(self, plateau=1, patience=1, batch=2, epochs=1, watched=2, members=1, folds=2, seed=0)
+        if self.standardisation not in _STANDARDISATIONS or self.mining not in _MININGS:
+            raise ConfigurationError(
+                f"expected a standardisation of {', '.join(_STANDARDISATIONS)} and a mining of {', '.join(_MININGS)},"
+                f" got {self.standardisation} and {self.mining}"
+            )
+        if len(self.dropout) != len(self.hidden) or not all(units >= 1 for units in self.hidden):
+            raise ConfigurationError(
+                f"expected layers of 1 unit or more with a dropout each, got {self.hidden} and {self.dropout}"
+            )
+        if not (all(0 <= part < 1 for part in self.dropout) and 0 < self.share <= 1 and 0 < self.factor < 1):
+            raise ConfigurationError(
+                "expected dropouts in [0, 1), a share in (0, 1] and a factor between 0 and 1"
+            )
+        if not (self.rate > 0 and self.least_rate > 0 and self.l2 >= 0):
+            raise ConfigurationError("expected positive rates and a penalty of 0 or more")
 
 
 PRESETS: Mapping[str, Settings | ThesisSettings] = {"default": Settings(), "thesis": ThesisSettings()}

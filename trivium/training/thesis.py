@@ -23,8 +23,8 @@ from trivium.fusion.network import Network, NetworkFusion
 from trivium.training.crossfit import Counter, Crossfit, stack, watched_part
 from trivium.training.data import Collection, Example
 from trivium.training.fit import Scale, Tick, Trained
+from trivium.training.settings import ThesisSettings
 from trivium.training.thesis_fit import Sample, train
-from trivium.training.thesis_settings import ThesisSettings
 
 _BLOCKS = {"local": ("standard",), "global": ("raw",)}
 _PATH = 0.0

@@ -14,7 +14,7 @@ from trivium.common.arrays import Floats32
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.network import Network
 from trivium.training.fit import Epoch, Scale, Tick, Trained, load_keras
-from trivium.training.thesis_settings import ThesisSettings
+from trivium.training.settings import ThesisSettings
 
 SPREAD = 2.0
 """Keras sees features as they are, a :class:`Network` cuts them at 8 of its deviations. In units of two deviations that

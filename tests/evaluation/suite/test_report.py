@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from trivium.errors import InputError
+from trivium.evaluation.digests import digest_of_files
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.suite.report import adjusted, print_suite, to_json, to_markdown
 from trivium.evaluation.suite.results import (
@@ -19,7 +20,6 @@ from trivium.evaluation.suite.results import (
     ModelUse,
     Paired,
     SetResult,
-    digest_of_files,
     forget_result,
     load_result,
     save_result,

@@ -15,9 +15,8 @@ import pytest
 
 from trivium.errors import InputError
 from trivium.parser.sources.base import Item, Problem
-from trivium.parser.sources.discover import discover
+from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.mediawiki import MediaWiki, to_page
-from trivium.parser.sources.read import read
 
 TEXT = """<div class="mw-parser-output">
 <p><b>Earth</b> orbits the <a href="/wiki/Sun" title="Sun">Sun</a>.</p>

@@ -13,10 +13,9 @@ import pytest
 from trivium.errors import InputError, ParseError
 from trivium.parser.sources.align import words_of
 from trivium.parser.sources.base import Item, Problem
-from trivium.parser.sources.discover import discover
+from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.nq import TracedAnswer, UntracedAnswer, questions, to_page, trace
 from trivium.parser.sources.nq_rows import annotated, as_row, tokens
-from trivium.parser.sources.read import read
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[4] / "shared" / "data"))
 

@@ -34,10 +34,9 @@ from trivium.evaluation.answers.measures import MEASURES, measure
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, AnswerReport
 from trivium.evaluation.answers.summary import summarise
-from trivium.evaluation.digests import shipped_digest, store_digest, trained_digests
+from trivium.evaluation.digests import digest_of, shipped_digest, store_digest, trained_digests
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.suite.definition import sample as drawn
-from trivium.evaluation.suite.results import digest_of
 from trivium.graph.schema import headings_of
 from trivium.graph.store import GraphStore
 from trivium.llm.base import ChatModel

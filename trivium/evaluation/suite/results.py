@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from trivium.common.files import write_file
 from trivium.common.frames import data_frame
-from trivium.errors import InputError
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
 from trivium.evaluation.trec import run_path
@@ -139,20 +136,3 @@ def forget_result(folder: Path) -> None:
     (folder / RESULT).unlink(missing_ok=True)
     for row in rows:
         run_path(folder, row).unlink(missing_ok=True)
-
-
-def digest_of_files(paths: Iterable[Path]) -> str:
-    """SHA-256 of files, in their order: of their names and contents. Raises InputError."""
-    try:
-        return digest_of([path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths)
-    except OSError as error:
-        raise InputError(f"expected a readable file, got {error}") from error
-
-
-def digest_of(values: Iterable[object]) -> str:
-    """SHA-256 of values that JSON can hold."""
-    digest = hashlib.sha256()
-    for value in values:
-        digest.update(json.dumps(value, sort_keys=True).encode())
-        digest.update(b"\n")
-    return digest.hexdigest()

@@ -18,7 +18,7 @@ from trivium.engine import Engine
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import Setting, Side
 from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
-from trivium.evaluation.digests import shipped_digest, store_digest, trained_digests
+from trivium.evaluation.digests import digest_of_files, shipped_digest, store_digest, trained_digests
 from trivium.evaluation.family import against_best, best_row, headline
 from trivium.evaluation.latency import Stopwatch, Timing, timings
 from trivium.evaluation.report import Report
@@ -28,7 +28,6 @@ from trivium.evaluation.suite.results import (
     ModelUse,
     Paired,
     SetResult,
-    digest_of_files,
     forget_result,
     load_result,
     save_result,

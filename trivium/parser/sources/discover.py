@@ -1,4 +1,5 @@
-"""From what the user names (files, folders, globs, remote collections) to items of work, in a fixed order."""
+"""From what the user names (files, folders, globs, remote collections) to items of work, in a fixed order; and from an
+item to its pages, which is what a worker process does."""
 
 from __future__ import annotations
 
@@ -8,10 +9,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trivium.errors import InputError
-from trivium.parser.sources import huggingface, mediawiki
+from trivium.parser.html import parse_html
+from trivium.parser.sources import huggingface, mediawiki, nq
 from trivium.parser.sources.base import Format, Item, Problem, printable_path
-from trivium.parser.sources.files import DOCUMENT_LIMIT, is_gzipped, read_lines
+from trivium.parser.sources.files import (
+    DOCUMENT_LIMIT,
+    is_gzipped,
+    parse_json,
+    read_document,
+    read_lines,
+    read_slice,
+)
+from trivium.parser.sources.nq_rows import as_row
 from trivium.parser.sources.recognise import Recognised, recognise
+from trivium.types import Page
 
 # What desktops leave in folders.
 _LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -140,3 +151,28 @@ def _rows(path: str) -> Iterator[Item | Problem]:
         else:
             content = line.data if packed else None
             yield Item("nq", path, line.offset, line.length, line.number, content)
+
+
+def read(item: Item) -> list[Page]:
+    """The pages of one item: ``html``, ``nq`` or ``wiki``. A page's ``source`` is the item's name.
+
+    Raises InputError (ParseError among them) when the document is not usable. Records are read by
+    :func:`trivium.parser.sources.records.read_records`, since they need the titles of all others first.
+    """
+    if item.format == "records":
+        raise ValueError("records are read with read_records and records_to_pages")
+    data = _bytes(item)
+    if item.format == "html":
+        return [parse_html(data, source=item.name)]
+    value = parse_json(data)
+    if item.format == "nq":
+        return [nq.to_page(as_row(value), source=item.name)]
+    return [mediawiki.to_page(value, source=item.name)]
+
+
+def _bytes(item: Item) -> bytes:
+    if item.content is not None:
+        return item.content
+    if item.length is not None:
+        return read_slice(Path(item.location), item.offset, item.length)
+    return read_document(Path(item.location))

@@ -17,17 +17,17 @@ NETWORK = "network"
 """The row of the trained fusion."""
 
 
-def judge(one: HitSet, logits: Sequence[Floats], fusions: Mapping[str, Fusion]) -> Report:
+def report_of(hit_set: HitSet, logits: Sequence[Floats], fusions: Mapping[str, Fusion]) -> Report:
     """A set's questions by the network's scores, by each retriever and by other fusions. The network is the first row,
     with which the others are compared."""
     rankings: dict[str, list[Ranking]] = {NETWORK: []}
-    for hit, scores in zip(one.hits, logits, strict=True):
+    for hit, scores in zip(hit_set.hits, logits, strict=True):
         rankings[NETWORK].append(fused_ranking(hit.table, scores))
         for retriever in hit.table.columns:
             rankings.setdefault(retriever, []).append(own_ranking(hit.table, retriever))
         for name, fusion in fusions.items():
             rankings.setdefault(name, []).append(fused_ranking(hit.table, fusion.fuse(hit.table).scores))
-    traced = one.traced
+    traced = hit_set.traced
     return evaluate(traced.questions, traced, rankings)
 
 
