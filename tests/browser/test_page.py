@@ -171,6 +171,11 @@ def test_what_nothing_bears_out_is_marked_and_a_citation_shows_and_opens_its_pas
     assert first.find_element(By.CSS_SELECTOR, ".head").get_attribute("aria-expanded") == "true"
 
 
+def number(shown: str) -> float:
+    """A number as the page writes it."""
+    return float(shown.replace("−", "-"))
+
+
 def test_an_opened_passage_is_marked_in_its_section_and_leads_into_its_document(asked: Chrome) -> None:
     place = next(i for i, uri in enumerate(ranking(asked)) if uri.count("#") == 2)
     item = open_passage(asked, place)
@@ -180,6 +185,16 @@ def test_an_opened_passage_is_marked_in_its_section_and_leads_into_its_document(
     page, section = [crumb.text for crumb in item.find_elements(By.CSS_SELECTOR, ".crumb")]
     assert [page, section] == ranking(asked)[place].split("#")[:2]
     assert len(item.find_elements(By.CSS_SELECTOR, ".contributions tbody tr")) == 8
+    baseline, score = (
+        row.text.split() for row in item.find_elements(By.CSS_SELECTOR, ".contributions tfoot tr")
+    )
+    added = [
+        cell.text for cell in item.find_elements(By.CSS_SELECTOR, ".contributions tbody td:nth-child(2)")
+    ]
+    assert (baseline[0], score[0]) == ("baseline", "score")
+    assert sum(map(number, [baseline[1], *added])) == pytest.approx(number(score[1]), abs=0.06), (
+        "as they are rounded"
+    )
     press_on(asked, item.find_elements(By.CSS_SELECTOR, ".crumb")[-1])
     reader = one(asked, "#reader")
     soon(reader.is_displayed)

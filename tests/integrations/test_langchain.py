@@ -110,9 +110,9 @@ def test_a_configured_variant_shares_the_open_store(store: Path) -> None:
         flexible = retriever.configurable_fields(k=ConfigurableField(id="k"))
         assert len(flexible.invoke(QUESTION)) == 2
         assert len(flexible.invoke(QUESTION, {"configurable": {"k": 1}})) == 1
-        opened = retriever.home.engine() if retriever.home is not None else None
+        opened = retriever.handle.engine() if retriever.handle is not None else None
         for other in (copy.copy(retriever), copy.deepcopy(retriever), retriever.model_copy(update={"k": 1})):
-            assert other.home is not None and other.home.engine() is opened
+            assert other.handle is not None and other.handle.engine() is opened
 
 
 def test_a_pickled_one_carries_the_address_and_opens_the_store_itself(
@@ -127,15 +127,15 @@ def test_a_pickled_one_carries_the_address_and_opens_the_store_itself(
     monkeypatch.chdir(tmp_path)
     for data in pickled:
         with pickle.loads(data) as other:
-            assert other.home.engine() is not engine
+            assert other.handle.engine() is not engine
             assert uris(other.invoke(QUESTION)) == uris(shared.invoke(QUESTION))
 
 
 def test_to_json_it_is_what_it_says_and_never_an_open_store(retriever: TriviumRetriever, store: Path) -> None:
     """LangChain's own serialisation does not fail on it, and does not claim that it could be loaded."""
     assert '"not_implemented"' in dumps(retriever)
-    assert retriever.model_dump()["store"] == str(store) and "home" not in retriever.model_dump()
-    assert "home" not in repr(retriever)
+    assert retriever.model_dump()["store"] == str(store) and "handle" not in retriever.model_dump()
+    assert "handle" not in repr(retriever)
 
 
 def test_closing_lets_go_of_its_own_store_only(engine: Engine, store: Path) -> None:
@@ -144,8 +144,8 @@ def test_closing_lets_go_of_its_own_store_only(engine: Engine, store: Path) -> N
         shared.invoke(QUESTION)
     assert engine.search(QUESTION, 1)
     own = TriviumRetriever(store=str(store))
-    assert own.invoke(QUESTION) and own.home is not None
-    opened = own.home.engine()
+    assert own.invoke(QUESTION) and own.handle is not None
+    opened = own.handle.engine()
     own.close()
     with pytest.raises(StoreError, match="closed"):
         opened.search(QUESTION, 1)

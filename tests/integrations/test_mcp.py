@@ -123,9 +123,12 @@ def test_a_search_is_the_engines_search(call: Call, engine: Engine, options: dic
     assert len(found["passages"]) == len(hits)
     for passage, hit in zip(found["passages"], hits, strict=True):
         expected = hit_json(hit)
-        assert passage["cut"] == (len(hit.text) > tools.MOST_CHARACTERS)
-        assert passage["text"] == expected.pop("text")[: tools.MOST_CHARACTERS]
+        assert passage["cut"] == (len(hit.text) > tools.MAX_CHARACTERS)
+        assert passage["text"] == expected.pop("text")[: tools.MAX_CHARACTERS]
         assert {name: passage[name] for name in expected} == expected
+        if options.get("explain"):
+            total = passage["baseline"] + sum(passage["contributions"].values())
+            assert passage["baseline"] != 0 and total == pytest.approx(passage["score"], rel=1e-4)
 
 
 def test_texts_are_marked_as_data_and_cannot_pose_as_anything_else(call: Call) -> None:
@@ -141,12 +144,12 @@ def test_texts_are_marked_as_data_and_cannot_pose_as_anything_else(call: Call) -
 def test_a_passage_that_is_too_long_is_cut_and_open_section_reads_on(call: Call, engine: Engine) -> None:
     passages = call("search", question="Phobos is a moon of Mars", k=3).structured_content["passages"]
     (phobos,) = [passage for passage in passages if passage["page"] == "Phobos"]
-    assert phobos["cut"] and len(phobos["text"]) == tools.MOST_CHARACTERS < phobos["end"] - phobos["start"]
+    assert phobos["cut"] and len(phobos["text"]) == tools.MAX_CHARACTERS < phobos["end"] - phobos["start"]
     opened = call("open_section", uri=phobos["uri"]).structured_content
     assert opened["passages"][0]["text"] == engine.store.page_text("Phobos")
 
 
-def test_a_long_section_is_read_stretch_by_stretch_without_a_gap(call: Call, engine: Engine) -> None:
+def test_a_long_section_is_read_part_by_part_without_a_gap(call: Call, engine: Engine) -> None:
     """What is shown is bounded, in order, and together the section."""
     page, whole = engine.store.page_text("Mars"), []
     start: int | None = None
@@ -154,7 +157,7 @@ def test_a_long_section_is_read_stretch_by_stretch_without_a_gap(call: Call, eng
         answer = call("open_section", uri="Mars#History", **({} if start is None else {"start": start}))
         opened = answer.structured_content
         stretches = opened["passages"]
-        assert sum(len(one["text"]) for one in stretches) <= sections.MOST_CHARACTERS
+        assert sum(len(one["text"]) for one in stretches) <= sections.MAX_CHARACTERS
         assert all(page[one["start"] : one["end"]] == one["text"] for one in stretches)
         whole += [one["text"] for one in stretches]
         start = opened["next_start"]
@@ -218,7 +221,7 @@ def test_a_model_answers_and_what_no_passage_bears_out_is_named(store: Path) -> 
         (ask,) = [tool for tool in call.portal.call(call.client.list_tools).tools if tool.name == "ask"]  # type: ignore[attr-defined]
     assert answer.structured_content["model"] == "scripted" and "[77]" not in text(answer)
     assert answer.structured_content["unsupported"] == ["Galileo wept over Venus."]
-    assert "Not borne out by any passage: Galileo wept over Venus." in text(answer)
+    assert "Not supported by any passage: Galileo wept over Venus." in text(answer)
     assert "the endpoint said no" in failed and "search" in failed
     assert ask.annotations is not None and ask.annotations.open_world_hint is True
 
@@ -292,7 +295,7 @@ def test_stats_are_those_of_the_store(call: Call, engine: Engine) -> None:
         ("search", {}, "question"),
         ("search", {"question": "  "}, "needs some text"),
         ("search", {"question": "x" * 4001}, "4000"),
-        ("search", {"question": "q", "k": tools.MOST_PASSAGES + 1}, "20"),
+        ("search", {"question": "q", "k": tools.MAX_PASSAGES + 1}, "20"),
         ("search", {"question": "q", "retrievers": ["telepathy"]}, "'vector'"),
         ("search", {"question": "q", "fusion": "/etc"}, "'convex'"),
         ("ask", {"question": "q", "k": 0}, "k"),

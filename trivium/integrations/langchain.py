@@ -32,9 +32,9 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("the LangChain retriever", "langchain") from error
 
 
-class _Home:
-    """An engine that is opened when it is first asked for, or somebody else's. It is shared, never copied; of a pickled
-    one remains the address."""
+class _Handle:
+    """An engine that is opened at first use, or one that was handed in. Copies of a retriever share it; pickled, it keeps
+    only the address of the store."""
 
     def __init__(self, store: str, engine: Engine | None = None) -> None:
         self.store = store
@@ -62,8 +62,8 @@ class _Home:
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[type[_Home], tuple[str]]:
-        return _Home, (self.store,)
+    def __reduce__(self) -> tuple[type[_Handle], tuple[str]]:
+        return _Handle, (self.store,)
 
 
 class TriviumRetriever(BaseRetriever):
@@ -90,8 +90,8 @@ class TriviumRetriever(BaseRetriever):
     """How they are fused: a name, or the folder of a trained fusion."""
     explain: bool = True
     """Fill ``contributions`` (some milliseconds)."""
-    home: _Home | None = Field(default=None, exclude=True, repr=False)
-    """Who opens and closes the store; made by the retriever itself."""
+    handle: _Handle | None = Field(default=None, exclude=True, repr=False)
+    """Opens and closes the store; made by the retriever itself."""
 
     @classmethod
     def from_engine(
@@ -111,7 +111,7 @@ class TriviumRetriever(BaseRetriever):
             retrievers=retrievers,
             fusion=fusion,
             explain=explain,
-            home=_Home(store, engine),
+            handle=_Handle(store, engine),
         )
 
     def close(self) -> None:
@@ -145,8 +145,8 @@ class TriviumRetriever(BaseRetriever):
         return await asyncio.to_thread(self._find, query, k)
 
     def _find(self, query: str, k: int | None) -> list[Document]:
-        most = self.k if k is None else k
-        hits = self._opened.engine().search(query, most, self.retrievers, self.fusion, explain=self.explain)
+        count = self.k if k is None else k
+        hits = self._opened.engine().search(query, count, self.retrievers, self.fusion, explain=self.explain)
         return [document(hit) for hit in hits]
 
     @field_validator("store", mode="before")
@@ -156,15 +156,15 @@ class TriviumRetriever(BaseRetriever):
         return _address(store) if isinstance(store, str | Path) else store
 
     @model_validator(mode="after")
-    def _at_home(self) -> Self:
-        if self.home is None or self.home.store != self.store:
-            self.home = _Home(self.store)
+    def _with_handle(self) -> Self:
+        if self.handle is None or self.handle.store != self.store:
+            self.handle = _Handle(self.store)
         return self
 
     @property
-    def _opened(self) -> _Home:
-        assert self.home is not None
-        return self.home
+    def _opened(self) -> _Handle:
+        assert self.handle is not None
+        return self.handle
 
 
 def document(hit: Hit) -> Document:

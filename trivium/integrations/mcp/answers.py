@@ -69,13 +69,13 @@ class Answered(BaseModel):
     found: bool = Field(description="False where the collection does not tell; then there are no citations.")
     answer: Quoted
     citations: list[Cited]
-    unsupported: list[str] = Field(description="Sentences of the answer that no passage bears out.")
+    unsupported: list[str] = Field(description="Sentences of the answer that no passage supports.")
     model: str | None = Field(
         description="The language model that wrote it; null where it is made of the passages' own sentences."
     )
 
 
-class Stretch(BaseModel):
+class PassageText(BaseModel):
     """A passage of a section, or the part of it that is shown: characters `start` to `end` of the page's text."""
 
     uri: str
@@ -99,7 +99,7 @@ class OpenedSection(BaseModel):
     uri: str
     page: str
     headings: Headings
-    passages: list[Stretch]
+    passages: list[PassageText]
     next_start: int | None = Field(
         description="Where the rest begins: ask again with it as `start`. Null at the end."
     )
@@ -109,14 +109,14 @@ class OpenedSection(BaseModel):
 
 
 class Neighbour(BaseModel):
-    """Something that is linked: a page has a document of its own, an entity is only spoken of."""
+    """Something that is linked: a page has a document of its own, an entity is only mentioned."""
 
     uri: str
     kind: Literal["page", "entity"]
 
 
 class Relation(BaseModel):
-    """`source` stands in the relation `type` to `target`; `cites` means that a page speaks of an entity."""
+    """`source` stands in the relation `type` to `target`; `cites` means that a page mentions an entity."""
 
     source: str
     type: str

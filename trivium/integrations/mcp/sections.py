@@ -7,12 +7,12 @@ from difflib import get_close_matches
 from trivium.errors import InputError
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, Hop, headings_of, page_of, section_of
 from trivium.graph.store import ChunkRecord, GraphStore
-from trivium.integrations.mcp.answers import OpenedSection, SectionName, Stretch
+from trivium.integrations.mcp.answers import OpenedSection, PassageText, SectionName
 from trivium.search.entities import find_entity
 
-MOST_CHARACTERS = 12_000
+MAX_CHARACTERS = 12_000
 """Of the passages shown at once."""
-MOST_SECTIONS = 200
+MAX_SECTIONS = 200
 _SUGGESTED = 8
 
 
@@ -32,7 +32,7 @@ def open_section(store: GraphStore, uri: str, start: int | None = None) -> Opene
     records = store.fetch(chunks)
     begin = _beginning(records, asked) if start is None else start
     shown, following = _shown(records, begin)
-    parts = [one for one in outline if one.rpartition(SEPARATOR)[0] == section]
+    parts = [part for part in outline if part.rpartition(SEPARATOR)[0] == section]
     return OpenedSection(
         uri=section,
         page=page,
@@ -40,8 +40,8 @@ def open_section(store: GraphStore, uri: str, start: int | None = None) -> Opene
         passages=shown,
         next_start=following,
         above=None if section == page else section.rpartition(SEPARATOR)[0],
-        sections=[SectionName(uri=one, heading=headings_of(one)[-1]) for one in parts[:MOST_SECTIONS]],
-        sections_left_out=max(0, len(parts) - MOST_SECTIONS),
+        sections=[SectionName(uri=part, heading=headings_of(part)[-1]) for part in parts[:MAX_SECTIONS]],
+        sections_left_out=max(0, len(parts) - MAX_SECTIONS),
     )
 
 
@@ -54,7 +54,7 @@ def _page(store: GraphStore, name: str) -> str:
         )
     if not store.expand([page], Hop.BELOW).get(page) and not store.outline([page]).get(page):
         raise InputError(
-            f"the collection has no document of {page!r}, it is only spoken of: neighbours says by which pages"
+            f"the collection has no document of {page!r}, it is only mentioned: the tool neighbours says by which pages"
         )
     return page
 
@@ -73,13 +73,13 @@ def _beginning(records: list[ChunkRecord], asked: str) -> int:
         return 0
     passage = next((record for record in records if record.uri == asked), records[0])
     length = sum(record.end - record.start for record in records if record.start <= passage.start)
-    return records[0].start if length <= MOST_CHARACTERS else passage.start
+    return records[0].start if length <= MAX_CHARACTERS else passage.start
 
 
-def _shown(records: list[ChunkRecord], begin: int) -> tuple[list[Stretch], int | None]:
+def _shown(records: list[ChunkRecord], begin: int) -> tuple[list[PassageText], int | None]:
     """What fits from a character on, and the character at which the rest begins."""
-    shown: list[Stretch] = []
-    room = MOST_CHARACTERS
+    shown: list[PassageText] = []
+    room = MAX_CHARACTERS
     for record in records:
         first = max(record.start, begin)
         if first >= record.end:
@@ -88,7 +88,7 @@ def _shown(records: list[ChunkRecord], begin: int) -> tuple[list[Stretch], int |
             return shown, first
         last = min(record.end, first + room)
         text = record.text[first - record.start : last - record.start]
-        shown.append(Stretch(uri=record.uri, kind=record.kind, start=first, end=last, text=text))
+        shown.append(PassageText(uri=record.uri, kind=record.kind, start=first, end=last, text=text))
         if last < record.end:
             return shown, last
         room -= last - first

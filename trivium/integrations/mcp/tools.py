@@ -26,14 +26,14 @@ from trivium.integrations.mcp.answers import (
     Surrounded,
 )
 from trivium.integrations.mcp.reading import Library
-from trivium.integrations.mcp.sections import open_section
-from trivium.integrations.mcp.words import (
-    answered_words,
-    counts_words,
-    found_words,
-    section_words,
-    surrounded_words,
+from trivium.integrations.mcp.render import (
+    render_answered,
+    render_counts,
+    render_found,
+    render_section,
+    render_surrounded,
 )
+from trivium.integrations.mcp.sections import open_section
 from trivium.llm.base import ChatModel
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
@@ -43,17 +43,18 @@ from trivium.types import Answer, Hit
 
 T = TypeVar("T", bound=BaseModel)
 
-MOST_PASSAGES = 20
-MOST_CHARACTERS = 2000
+MAX_PASSAGES = 20
+MAX_CHARACTERS = 2000
 """Of a passage that was found; most are shorter."""
-MOST_NEIGHBOURS = 100
+MAX_NEIGHBOURS = 100
 
-Passages = Annotated[int, Field(ge=1, le=MOST_PASSAGES, description="How many passages.")]
+Passages = Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="How many passages.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """How questions are searched for whose asker does not say, and who writes answers: None where they are quoted."""
+    """How to search where a request does not say, and the language model that writes answers (None: passages are
+    quoted)."""
 
     retrievers: Sequence[str] | None = None
     fusion: str | None = None
@@ -61,7 +62,7 @@ class Defaults:
 
 
 class Tools:
-    """What an agent may do. Nothing here changes anything."""
+    """The tools, as an agent calls them. None changes anything."""
 
     def __init__(self, library: Library, defaults: Defaults) -> None:
         self._library = library
@@ -89,7 +90,7 @@ class Tools:
                 passages=[_found(hit) for hit in hits],
             )
 
-        return _result(await self._library.read(work), found_words)
+        return _result(await self._library.read(work), render_found)
 
     async def ask(
         self,
@@ -122,7 +123,7 @@ class Tools:
         finally:
             unwanted.set()
         assert answered is not None
-        return _result(answered, answered_words)
+        return _result(answered, render_answered)
 
     async def open_section(
         self,
@@ -135,13 +136,13 @@ class Tools:
         ],
         start: Annotated[
             int | None,
-            Field(ge=0, description="The `next_start` of the stretch before; none to begin with."),
+            Field(ge=0, description="The `next_start` of the part before; none to begin with."),
         ] = None,
     ) -> Annotated[CallToolResult, OpenedSection]:
         """Read a section: the passages directly under its heading, the names of its parts, and what it is part of. A
-        page's uri opens what stands above its first heading. Long sections come a stretch at a time."""
+        page's uri opens what stands above its first heading. Long sections come in parts."""
         return _result(
-            await self._library.read(lambda engine: open_section(engine.store, uri, start)), section_words
+            await self._library.read(lambda engine: open_section(engine.store, uri, start)), render_section
         )
 
     async def neighbours(
@@ -152,7 +153,7 @@ class Tools:
                 description="Its uri (of a page, or as search gave it), title or alias.", examples=["Mars"]
             ),
         ],
-        limit: Annotated[int, Field(ge=1, le=MOST_NEIGHBOURS, description="How many neighbours.")] = 24,
+        limit: Annotated[int, Field(ge=1, le=MAX_NEIGHBOURS, description="How many neighbours.")] = 24,
     ) -> Annotated[CallToolResult, Surrounded]:
         """What an entity is related to (from infoboxes and the like), and which pages speak of it most: for questions
         that take more than one step."""
@@ -177,7 +178,7 @@ class Tools:
                 more=more,
             )
 
-        return _result(await self._library.read(work), surrounded_words)
+        return _result(await self._library.read(work), render_surrounded)
 
     async def stats(self) -> Annotated[CallToolResult, Counts]:
         """How much the collection holds: pages, sections, passages, entities, links."""
@@ -190,21 +191,21 @@ class Tools:
             embedder=None if info.embedder is None else info.embedder.name,
             model=None if model is None else model.name,
         )
-        return _result(counts, counts_words)
+        return _result(counts, render_counts)
 
     def _views(
         self, retrievers: Sequence[str] | None, fusion: str | None
     ) -> tuple[Sequence[str] | None, str | None]:
-        """What was asked for; where nothing was, what the server was told."""
+        """The retrievers and the fusion of a request, or the defaults where it names neither."""
         if retrievers is None and fusion is None:
             return self._defaults.retrievers, self._defaults.fusion
         return retrievers, fusion
 
 
-def _result(answer: T, words: Callable[[T], str]) -> CallToolResult:
+def _result(answer: T, render: Callable[[T], str]) -> CallToolResult:
     """The answer for programs, and the same as text for models."""
     return CallToolResult(
-        content=[TextContent(type="text", text=words(answer))],
+        content=[TextContent(type="text", text=render(answer))],
         structured_content=answer.model_dump(mode="json"),
     )
 
@@ -216,8 +217,8 @@ def _check_searchable(engine: Engine) -> None:
 
 def _found(hit: Hit) -> FoundPassage:
     fields = hit_json(hit)
-    fields["text"] = hit.text[:MOST_CHARACTERS]
-    cut = len(hit.text) > MOST_CHARACTERS
+    fields["text"] = hit.text[:MAX_CHARACTERS]
+    cut = len(hit.text) > MAX_CHARACTERS
     return FoundPassage(**fields, headings=headings_of(hit.section), cut=cut)
 
 
@@ -228,17 +229,17 @@ def _answered(answer: Answer) -> Answered:
         answer=answer.text,
         citations=[
             Cited(
-                number=one.number,
-                uri=one.uri,
-                page=one.page,
-                section=one.section,
-                headings=headings_of(one.section),
-                start=one.start,
-                end=one.end,
-                text=texts[one.uri][:MOST_CHARACTERS],
-                cut=len(texts[one.uri]) > MOST_CHARACTERS,
+                number=citation.number,
+                uri=citation.uri,
+                page=citation.page,
+                section=citation.section,
+                headings=headings_of(citation.section),
+                start=citation.start,
+                end=citation.end,
+                text=texts[citation.uri][:MAX_CHARACTERS],
+                cut=len(texts[citation.uri]) > MAX_CHARACTERS,
             )
-            for one in answer.citations
+            for citation in answer.citations
         ],
         unsupported=[answer.text[s.start : s.end] for s in answer.statements if not s.supported],
         model=answer.model,

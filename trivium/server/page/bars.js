@@ -81,7 +81,20 @@ export function contributionTable(why) {
       { class: "contributions" },
       el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, ...rows),
+      why.baseline === null ? null : sums(why),
     ),
+  );
+}
+
+/** What the views add to, and what comes of it. */
+function sums(why) {
+  const line = (name, value, note) =>
+    el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, signed(value)), el("td", {}), el("td", { class: "source" }, note));
+  return el(
+    "tfoot",
+    {},
+    line("baseline", why.baseline, "an average passage"),
+    line("score", why.score, "baseline and what the views added"),
   );
 }
 

@@ -1,4 +1,4 @@
-"""Answers as text for a model to read. Whatever comes from documents stands between tags that it can neither open nor
+"""Answers as text for a model to read. What comes from documents stands between tags, which it can neither open nor
 close."""
 
 from __future__ import annotations
@@ -9,47 +9,50 @@ from trivium.answering.prompting import quoted, untagged
 from trivium.integrations.mcp.answers import NOTE, Answered, Counts, Found, OpenedSection, Surrounded
 
 
-def found_words(found: Found) -> str:
+def render_found(found: Found) -> str:
     """Passages, best first."""
     if not found.passages:
         return "Nothing found."
     blocks = [
-        _block(f"passage {one.rank}", one.uri, one.headings, one.text, one.cut) for one in found.passages
+        _block(f"passage {hit.rank}", hit.uri, hit.headings, hit.text, hit.cut) for hit in found.passages
     ]
     return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *blocks])
 
 
-def answered_words(answered: Answered) -> str:
+def render_answered(answered: Answered) -> str:
     """An answer and what it cites."""
     lines = [NOTE, "<answer>", untagged(answered.answer), "</answer>"]
-    lines += [f"Not borne out by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
+    lines += [f"Not supported by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
     lines += [
-        _block(f"passage {one.number}", one.uri, one.headings, one.text, one.cut)
-        for one in answered.citations
+        _block(f"passage {cited.number}", cited.uri, cited.headings, cited.text, cited.cut)
+        for cited in answered.citations
     ]
     return "\n".join(lines)
 
 
-def section_words(section: OpenedSection) -> str:
+def render_section(section: OpenedSection) -> str:
     """A section and where to read on."""
     lines = [f"{_headings(section.headings)}. {NOTE}", "<section>"]
-    lines += [f"{quoted(one.uri)} ({one.start}-{one.end}):\n{quoted(one.text)}" for one in section.passages]
+    lines += [
+        f"{quoted(text.uri)} ({text.start}-{text.end}):\n{quoted(text.text)}" for text in section.passages
+    ]
     lines.append("</section>")
     if section.next_start is not None:
         lines.append(f"It goes on: open_section with start {section.next_start}.")
     if section.sections:
         more = f" and {section.sections_left_out} more" if section.sections_left_out else ""
-        lines.append("Its parts: " + "; ".join(quoted(one.uri) for one in section.sections) + more)
+        lines.append("Its parts: " + "; ".join(quoted(part.uri) for part in section.sections) + more)
     if section.above is not None:
         lines.append(f"Part of: {quoted(section.above)}")
     return "\n".join(lines)
 
 
-def surrounded_words(surrounded: Surrounded) -> str:
+def render_surrounded(surrounded: Surrounded) -> str:
     """Relations, a line each."""
     lines = [f"{quoted(surrounded.entity)} and its neighbours. {NOTE}", "<relations>"]
     lines += [
-        f"{quoted(one.source)} -[{quoted(one.type)}]-> {quoted(one.target)}" for one in surrounded.relations
+        f"{quoted(edge.source)} -[{quoted(edge.type)}]-> {quoted(edge.target)}"
+        for edge in surrounded.relations
     ]
     lines.append("</relations>")
     if surrounded.more:
@@ -57,7 +60,7 @@ def surrounded_words(surrounded: Surrounded) -> str:
     return "\n".join(lines)
 
 
-def counts_words(counts: Counts) -> str:
+def render_counts(counts: Counts) -> str:
     """Counts, a line each."""
     numbers = [*counts.nodes.items(), *counts.relationships.items(), ("aliases", counts.aliases)]
     lines = [f"{name}: {number:,}" for name, number in numbers]
