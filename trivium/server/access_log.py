@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the access log, its measures, and the headers that browsers heed."""
+"""Around every request: its id, its line in the access log, its measures, and the security headers for browsers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class AccessLog:
                 _log.exception("a request failed")
                 if status == 0:
                     mistake = ApiError(
-                        500, "internal", f"the server made a mistake; its log has it under {identifier}"
+                        500, "internal", f"internal error; the server's log has it under {identifier}"
                     )
                     await mistake.response()(scope, receive, send_on)
             finally:

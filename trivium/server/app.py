@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
+from fastapi.responses import FileResponse
 from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
@@ -26,11 +27,14 @@ from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
-from trivium.server.routes import asking, documents, entities, page, searching, state
+from trivium.server.routes import asking, documents, entities, searching, state
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
+
+PAGE = Path(__file__).parent / "page"
+"""The files of the page: all of them are public."""
 
 DESCRIPTION = """
 Ranked passages from a collection of documents, the reasons for their order, and answers that cite them.
@@ -48,8 +52,8 @@ def create_app(
     model: ChatModel | None = None,
     answerer: Callable[[Engine], Answerer] = default_answerer,
 ) -> FastAPI:
-    """The app on an existing store. ``model`` writes the answers; without one they quote. ``answerer`` makes what
-    answers of the engine of the moment; by default it is the engine itself.
+    """The app on an existing store. ``model`` writes the answers; without one they are quoted from the passages.
+    ``answerer`` returns what answers questions, given the current engine; by default that engine itself.
 
     The store is opened at once (raises StoreNotFoundError, StoreFormatError), its indexes and the embedder are loaded
     when the app has started; until then it is alive but not ready.
@@ -80,18 +84,19 @@ def create_app(
         version=trivium.__version__,
         description=DESCRIPTION,
         lifespan=_lifespan,
-        # Their pages load scripts from elsewhere.
+        # Those pages would load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        # Spans where an SDK is installed and set up; questions are no business of its logs.
+        # Spans where an SDK is installed and set up; no logs, which would hold the questions.
         telemetry={"logs": False},
     )
     app.state.service = service
     errors.install(app)
-    for routes in (searching, asking, documents, entities, state, page):
+    for routes in (searching, asking, documents, entities, state):
         app.include_router(routes.router)
-    app.mount("/page", StaticFiles(directory=page.FOLDER), name="page")
+    app.add_api_route("/", _page, include_in_schema=False)
+    app.mount("/page", StaticFiles(directory=PAGE), name="page")
     app.add_middleware(Guard, settings=settings)
     if settings.cors_origins:
         app.add_middleware(
@@ -105,10 +110,15 @@ def create_app(
     return app
 
 
+async def _page() -> FileResponse:
+    """The page for people; what it shows it asks the API for."""
+    return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    # A thread of its own: the server answers /health meanwhile.
+    # In a thread, so that the server answers /health meanwhile.
     opening = threading.Thread(target=_open, args=(service,), name="open")
     opening.start()
     try:

@@ -1,4 +1,4 @@
-"""What jobs do to the documents."""
+"""The jobs that add, replace and remove documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trivium.server.jobs import JobError, Work
 from trivium.server.uploads import Upload
 from trivium.text import normalise_title
 
-_LISTED = 100
+_MAX_LISTED = 100
 
 
 def adding(upload: Upload) -> Work:
@@ -25,11 +25,11 @@ def adding(upload: Upload) -> Work:
 
     def work(engine: Engine, progress: StageProgress) -> dict[str, Any]:
         report = engine.build(upload.paths, progress=progress, names=upload.names)
-        told = _told(report)
+        report_json = _report_json(report)
         if report.problems and not (report.added or report.replaced or report.unchanged or report.skipped):
             first = report.problems[0]
-            raise JobError("unreadable", f"{first.location}: {first.reason}", told)
-        return told
+            raise JobError("unreadable", f"{first.location}: {first.reason}", report_json)
+        return report_json
 
     return work
 
@@ -41,10 +41,12 @@ def replacing(upload: Upload, uri: str) -> Work:
         (path,) = upload.paths
         _check_title(engine, path, uri)
         report = engine.build([path], progress=progress, names=upload.names)
-        told = _told(report)
+        report_json = _report_json(report)
         if report.skipped:
-            raise JobError("older", "the collection has a later revision of it: delete that first", told)
-        return told
+            raise JobError(
+                "older", "the collection has a later revision of it: delete that first", report_json
+            )
+        return report_json
 
     return work
 
@@ -76,16 +78,17 @@ def _check_title(engine: Engine, path: str, uri: str) -> None:
         )
 
 
-def _told(report: IngestReport) -> dict[str, Any]:
-    """A load as a job reports it."""
+def _report_json(report: IngestReport) -> dict[str, Any]:
+    """The report of a load as the JSON of a job."""
     return {
         "added": report.added,
         "replaced": report.replaced,
         "unchanged": report.unchanged,
         "relinked": report.relinked,
-        "skipped": report.skipped[:_LISTED],
+        "skipped": report.skipped[:_MAX_LISTED],
         "duplicates": len(report.duplicates),
         "problems": [
-            {"location": problem.location, "reason": problem.reason} for problem in report.problems[:_LISTED]
+            {"location": problem.location, "reason": problem.reason}
+            for problem in report.problems[:_MAX_LISTED]
         ],
     }

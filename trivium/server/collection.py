@@ -1,4 +1,4 @@
-"""The documents a server answers from: read by many at once, changed by one at a time."""
+"""The documents a server answers from: read by many threads at once, changed by one at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHECK_SECONDS = 2.0
 _MAX_CHECK_SECONDS = 60.0
 """The longest wait between two tries to show a change that could not be shown."""
 _WARMING = "which moon of a planet has an atmosphere"
-"""Any question will do: it loads the embedder's weights and what is compiled at first use."""
+"""A question that loads the embedder's weights and compiles what is compiled at first use."""
 
 _log = logging.getLogger(__name__)
 
@@ -48,16 +48,16 @@ class _View:
 
 
 class Collection:
-    """An engine that writes, and a view of its store that everybody reads from meanwhile.
+    """An engine that writes, and a view of its store that all readers use meanwhile.
 
     A store that can be frozen (a folder) is read at the state that was complete last: a change shows when all of it is
-    there, indexes included, and nobody waits for it. Any other store (a server's) is read as it is, and a question that
-    lost a passage on its way is asked again.
+    there, indexes included, and nobody waits for it. Any other store (a server's) is read as it is, and a question during
+    which a passage was removed is asked again.
     """
 
     def __init__(self, engine: Engine, readers: int, changed: Callable[[StoreInfo], None]) -> None:
-        """``readers``: how many threads read at once. ``changed`` is told what the store holds, whenever that is
-        another. Call :meth:`open` before anything else."""
+        """``readers``: how many threads read at once. ``changed`` is called with what the store holds
+        whenever that changed. Call :meth:`open` before anything else."""
         self._writer = engine
         self._connections = readers + _SPARE_READERS
         self._changed = changed
@@ -68,8 +68,9 @@ class Collection:
         self._watch = threading.Thread(target=self._follow, name="follow", daemon=True)
 
     def open(self, *, follow: bool = True) -> None:
-        """Bring the indexes up to date, load what a search needs, and begin to serve. Unless it shall ``follow`` what
-        other processes write, :meth:`sync_to` says when to look. Raises what that raises."""
+        """Bring the indexes up to date, load what a search needs, and begin to serve. With ``follow`` changes
+        by other processes are shown as they come, without it when :meth:`sync_to` is called. Raises StoreError and
+        what loading the embedder raises."""
         with self._changing:
             self._adopt()
         if follow:
@@ -130,7 +131,7 @@ class Collection:
                 view.engine.store.close()
 
     def read(self, work: Callable[[Engine], T]) -> T:
-        """What ``work`` finds; done again where the store changed under its hands."""
+        """What ``work`` returns; it is called again where the store changed meanwhile."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 with self.reading() as engine:
@@ -150,7 +151,7 @@ class Collection:
                 self._adopt()
 
     def close(self) -> None:
-        """Let go of everything, once nobody reads."""
+        """Close the engine, and the view once its last reader is done."""
         self._closing.set()
         if self._watch.is_alive():
             self._watch.join()
@@ -163,7 +164,7 @@ class Collection:
     # -- following the store ----------------------------------------------------------------------------------
 
     def _adopt(self) -> None:
-        """Serve the state now committed, and let the one before go when its last reader has."""
+        """Serve the state now committed, and close the one before once its last reader is done."""
         store = self._writer.store
         store.refresh()
         if isinstance(store, Freezable):
@@ -199,7 +200,7 @@ class Collection:
         wait = _CHECK_SECONDS
         while not self._closing.wait(wait):
             if not self._changing.acquire(blocking=False):
-                continue  # a change of our own is shown by whoever makes it
+                continue  # this server is changing the store, and shows that itself
             try:
                 if not self.current:
                     self._adopt()

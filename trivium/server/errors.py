@@ -26,7 +26,7 @@ from trivium.server.pool import PoolFullError
 
 RETRY_SECONDS = 1
 CLIENT_GONE = 499
-"""What the log says of a request whose client hung up; nobody sees the answer."""
+"""The status in the log of a request whose client closed the connection; it is never sent."""
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ _CODES = {
 
 
 class ApiError(HTTPException):
-    """An answer that is an error. (FastAPI hides any other kind that is raised while it reads a body.)"""
+    """An answer that is an error. (FastAPI replaces any other exception that is raised while it reads a body.)"""
 
     def __init__(
         self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
@@ -59,12 +59,12 @@ class ApiError(HTTPException):
 
 
 class ClientGoneError(Exception):
-    """The client hung up before it had its answer."""
+    """The client closed the connection before it had its answer."""
 
 
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
     """The JSON of an error."""
-    # Lone surrogates come in by escapes in JSON, and no encoding takes them out again.
+    # Lone surrogates, which JSON can hold as escapes, cannot be encoded.
     return {"error": {"code": code, "message": message.encode("utf-8", "replace").decode("utf-8")}}
 
 
@@ -79,7 +79,7 @@ def not_found(what: str) -> ApiError:
 
 
 def of_trivium(error: TriviumError) -> ApiError:
-    """What a client is told of an error of the package. Those of the store name folders, so their words stay here."""
+    """The answer for an error of the package. Messages of the store name folders, so they are only logged."""
     match error:
         case OptionError():
             return ApiError(422, "invalid", str(error))
@@ -96,11 +96,11 @@ def of_trivium(error: TriviumError) -> ApiError:
         case ChatModelError():
             return ApiError(502, "model", "the language model did not answer")
         case _:
-            return ApiError(500, "internal", "the server made a mistake; its log has the details")
+            return ApiError(500, "internal", "internal error; the server's log has the details")
 
 
 def as_api_error(error: BaseException) -> ApiError:
-    """What a client is told of anything that went wrong."""
+    """The answer for any exception."""
     match error:
         case ApiError():
             return error
@@ -109,11 +109,11 @@ def as_api_error(error: BaseException) -> ApiError:
         case TriviumError():
             return of_trivium(error)
         case _:
-            return ApiError(500, "internal", "the server made a mistake; its log has the details")
+            return ApiError(500, "internal", "internal error; the server's log has the details")
 
 
 def install(app: FastAPI) -> None:
-    """Have every error of an app answered in the one way."""
+    """Register handlers that answer every error of an app in this format."""
 
     @app.exception_handler(ApiError)
     async def api_error(_: Request, error: ApiError) -> JSONResponse:
@@ -121,7 +121,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(ClientGoneError)
     async def client_gone(_: Request, __: ClientGoneError) -> JSONResponse:
-        return JSONResponse(error_body("gone", "the client hung up"), CLIENT_GONE)
+        return JSONResponse(error_body("gone", "the client closed the connection"), CLIENT_GONE)
 
     @app.exception_handler(PoolFullError)
     async def pool_full(_: Request, error: PoolFullError) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""Why a passage stands where it does."""
+"""Why a passage has its rank."""
 
 from __future__ import annotations
 

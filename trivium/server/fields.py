@@ -12,7 +12,7 @@ from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.search.searcher import Searcher
 
-QUESTION_CHARACTERS = 4000
+MAX_QUESTION_CHARACTERS = 4000
 """The longest question; an embedder reads the first few hundred words."""
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -41,7 +41,7 @@ QuestionText = Annotated[
     AfterValidator(_not_blank),
     Field(
         min_length=1,
-        max_length=QUESTION_CHARACTERS,
+        max_length=MAX_QUESTION_CHARACTERS,
         description="What to look for.",
         examples=["Who found the moons of Mars?"],
     ),

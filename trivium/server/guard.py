@@ -1,4 +1,4 @@
-"""Who may ask, from where, how much and how often; whatever does not pass never reaches a route."""
+"""Checks of every request before it reaches a route: host, origin, key, rate, size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trivium.server.settings import ServerSettings
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = ("/", "/health", "/ready", "/favicon.ico")
-"""What needs no key: the page (which asks for one), and what tells whether the server lives."""
+"""Paths that need no key: the page (which asks for one) and the health checks."""
 OPEN_FOLDER = "/page/"
 UPLOADS = "/documents"
 """Requests to and below this path may be as large as documents are."""
@@ -63,7 +63,7 @@ class Guard:
         async def receive_some() -> Message:
             nonlocal read, complete
             if complete:
-                return await receive()  # the client hangs up, in its own time
+                return await receive()  # only the end of the connection is still to come
             try:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
@@ -84,7 +84,7 @@ class Guard:
         return self._settings.upload_bytes if _uploads(path) else self._settings.request_bytes
 
     def _check_host(self, headers: Headers) -> None:
-        """On loopback only its own names: a page of the web that has its name point here is a stranger."""
+        """On loopback only the loopback names are accepted: a website may let its name point here (DNS rebinding)."""
         if self._hosts is None:
             return
         host = _host_name(headers.get("host", ""))
@@ -94,7 +94,7 @@ class Guard:
             )
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
-        """Browsers send some changes from any page without asking; they say where from."""
+        """Browsers send some requests with side effects from any page, with its origin."""
         origin = headers.get("origin")
         if origin is None or scope["method"] in _READING or origin in self._settings.cors_origins:
             return
@@ -104,7 +104,7 @@ class Guard:
             )
 
     def _check_key(self, scope: Scope, headers: Headers) -> str:
-        """Who asks, for the rate limit: the key, or the address."""
+        """The client for the rate limit: its key, or its address. Raises ApiError for a missing or unknown key."""
         address = scope.get("client")
         anonymous = "" if address is None else str(address[0])
         if not self._keys:
@@ -117,7 +117,7 @@ class Guard:
             scheme, _, token = headers.get("authorization", "").partition(" ")
             given = token.strip() if scheme.lower() == "bearer" else ""
         digest = _digest(given)
-        # Every key is compared, each in constant time: how long it takes says nothing.
+        # Every key is compared, each in constant time, so that the time tells nothing about the keys.
         if sum(hmac.compare_digest(digest, key) for key in self._keys) == 0:
             what = (
                 "an API key is needed: send it as X-API-Key"

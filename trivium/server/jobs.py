@@ -1,4 +1,4 @@
-"""Changes of the documents: queued, done one at a time in a thread of their own, and reported on."""
+"""Changes of the documents: queued, done one at a time in a thread, with progress and a report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trivium.server.collection import Collection
 Kind = Literal["add", "replace", "delete"]
 State = Literal["queued", "running", "done", "failed"]
 Work = Callable[[Engine, StageProgress], Mapping[str, Any]]
-"""Changes the store and says what came of it."""
+"""Changes the store and returns the report."""
 
 QUEUE = 100
 """Jobs that may wait."""
@@ -39,8 +39,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A change of the documents at one moment. ``stage``, ``done`` and ``total`` say how far it is, ``report`` what came
-    of it. Times are ISO 8601, in UTC."""
+    """A change of the documents at one moment. ``stage``, ``done`` and ``total`` are its progress, ``report``
+    its result. Times are ISO 8601, in UTC."""
 
     id: str
     kind: Kind
@@ -76,7 +76,7 @@ class Jobs:
     """The queue and the one thread that works on it."""
 
     def __init__(self, collection: Collection, ended: Callable[[str, str], None]) -> None:
-        """``ended`` is told the kind and last state of every job."""
+        """``ended`` is called with the kind and the last state of every job."""
         self._collection = collection
         self._ended = ended
         self._changed = threading.Condition()
@@ -102,13 +102,13 @@ class Jobs:
         return job
 
     def get(self, identifier: str) -> Job | None:
-        """How a job stands; None for one that never was, or ended long ago."""
+        """The state of a job; None for an unknown one, or one that ended long ago."""
         with self._changed:
             return self._jobs.get(identifier)
 
     def stop(self) -> None:
-        """Give up what waits, and what runs at its next step: what it committed stays, and the same change asked for
-        again finishes it."""
+        """Cancel the waiting jobs, and the running one at its next step: what that committed stays, and submitting the
+        same change again finishes it."""
         with self._changed:
             self._stopping = True
             given_up = list(self._waiting)
@@ -161,7 +161,7 @@ class Jobs:
             )
         except Exception:
             _log.exception("job %s failed", identifier)
-            self._fail(identifier, Failure("internal", "the server made a mistake; its log has the details"))
+            self._fail(identifier, Failure("internal", "internal error; the server's log has the details"))
         else:
             self._update(identifier, state="done", finished=_now(), report=report)
             self._forget("done", identifier)
@@ -176,7 +176,7 @@ class Jobs:
             self._changed.notify_all()
 
     def _forget(self, state: State, identifier: str) -> None:
-        """Count a job that has ended, and let the oldest go."""
+        """Count a job that has ended, and forget the oldest ones."""
         with self._changed:
             kind = self._jobs[identifier].kind
             ended = [name for name, job in self._jobs.items() if job.finished is not None]

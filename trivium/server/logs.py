@@ -45,5 +45,5 @@ def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn"
         logger.handlers = [handler]
         logger.setLevel(level)
         logger.propagate = False
-    # It begins and ends on every request what the line of the request says already.
+    # Its lines repeat those of the access log.
     logging.getLogger("uvicorn.access").disabled = True

@@ -1,4 +1,4 @@
-"""What Prometheus is told."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.
 
 
 class Metrics:
-    """The measures of one app, in a registry of their own."""
+    """The metrics of one app, in a registry of their own."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self._requests = Counter(
             "trivium_http_requests",
-            "Requests answered, by route and status (499: the client hung up).",
+            "Requests answered, by route and status (499: the client closed the connection).",
             ("method", "route", "status"),
             registry=self._registry,
         )

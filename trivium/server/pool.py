@@ -1,4 +1,4 @@
-"""Threads for what keeps a processor busy, and no more waiting for them than can be served in time."""
+"""Threads for work that keeps a processor busy, with a queue of limited length."""
 
 from __future__ import annotations
 
@@ -58,4 +58,4 @@ def _call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], Any]) -> 
     try:
         loop.call_soon_threadsafe(callback)
     except RuntimeError:
-        return  # the loop has ended, and nobody counts any more
+        return  # the loop has ended

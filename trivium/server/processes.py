@@ -64,7 +64,7 @@ class Processes:
         for worker in self._workers:
             worker.start()
         for worker in self._workers:
-            with suppress(EOFError, OSError):  # a TimeoutError is one too; whoever asks it will see
+            with suppress(EOFError, OSError):  # TimeoutError is an OSError; the next question finds out
                 worker.wait_open(time.monotonic() + _OPEN_SECONDS)
             self._idle.put(worker)
         self._checking.start()
@@ -108,7 +108,7 @@ class Processes:
             worker.end(deadline)
 
     def _check(self) -> None:
-        """Kill what is stuck, and replace what ended, also where nobody asks."""
+        """Kill what is stuck, and replace what ended, also between questions."""
         while not self._closing.wait(_CHECK_SECONDS):
             for worker in self._workers:
                 worker.kill_if_overdue()
@@ -129,7 +129,7 @@ class _Worker:
 
     def __init__(self, store: str, path_selector: str | None) -> None:
         self._arguments = (store, path_selector)
-        self._lock = threading.Lock()  # of the process: who kills one must not hit the next one
+        self._lock = threading.Lock()  # guards the process: a late kill must not hit its successor
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._opened = False
@@ -154,7 +154,7 @@ class _Worker:
             self._opened, self._deadline, self._started = False, None, time.monotonic()
             self._process = context.Process(target=_answer_all, args=(theirs, *self._arguments), daemon=True)
             self._process.start()
-            theirs.close()  # or its end would not be noticed
+            theirs.close()  # else the end of the process would not close the pipe
 
     def wait_open(self, deadline: float) -> None:
         """Until it has opened the store. Raises TimeoutError, EOFError or OSError where it ends instead."""
@@ -202,7 +202,7 @@ class _Worker:
             self._replace()
 
     def kill_if_overdue(self) -> None:
-        """End a process that is not done with its question by the deadline: whoever waits for its answer is told."""
+        """End a process that is not done with its question by the deadline: its asker then gets a TimeoutError."""
         with self._lock:
             if self._deadline is None or time.monotonic() < self._deadline or self._process is None:
                 return
@@ -294,14 +294,14 @@ def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str,
         given = kind.given.model_validate(question["given"])
         reply = collection.read(lambda engine: kind.work(engine, given))
     except Exception as error:
-        told = as_api_error(error)
-        if told.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        answer = as_api_error(error)
+        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _log.exception("a question could not be answered")
-        return {"error": _told(told)}, b""
+        return {"error": _error_fields(answer)}, b""
     return {"headers": dict(reply.headers)}, reply.body
 
 
-def _told(error: ApiError) -> dict[str, Any]:
+def _error_fields(error: ApiError) -> dict[str, Any]:
     return {
         "status": error.status_code,
         "code": error.code,

@@ -17,7 +17,7 @@ from trivium.server.fields import check_options
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
 
 SCORES = "X-Trivium-Scores"
-"""Header of a search that says what its scores are: ``log-odds`` or ``own``."""
+"""Header of an answer to a search: what its scores are, ``log-odds`` or ``own``."""
 
 _EXPLANATION = TypeAdapter(Explanation)
 
@@ -49,7 +49,7 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
 
 
 def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
-    """Why a passage stands where it does. Raises ApiError for one that there is not."""
+    """Why a passage has its rank. Raises ApiError for an unknown passage."""
     check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
     try:
         engine.store.fetch([given.uri])

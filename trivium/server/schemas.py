@@ -1,4 +1,4 @@
-"""What is asked and answered, as OpenAPI describes it."""
+"""Requests and answers, as OpenAPI describes them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from trivium.server.fields import FusionOption, QuestionText, Retrievers, Settin
 from trivium.types import Answer, Citation, Statement, Turn, Usage
 from trivium.types import Hit as FoundHit
 
-MOST_HITS = 100
-_TURNS = 20
-_ANSWER_CHARACTERS = 20_000
+MAX_HITS = 100
+_MAX_TURNS = 20
+_MAX_ANSWER_CHARACTERS = 20_000
 
 Hit = Annotated[FoundHit, PlainSerializer(hit_json)]
 
 
 class Given(BaseModel):
-    """A body that says what it means: no unknown keys, no numbers in quotes."""
+    """The body of a request: unknown keys and numbers in quotes are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -28,7 +28,7 @@ class SearchRequest(Given):
     """A question and how to search for it."""
 
     question: QuestionText
-    k: int = Field(10, ge=1, le=MOST_HITS, description="How many passages.")
+    k: int = Field(10, ge=1, le=MAX_HITS, description="How many passages.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
@@ -51,7 +51,7 @@ class PastTurn(Given):
     """A question asked before, and its answer."""
 
     question: QuestionText
-    answer: Whole = Field(max_length=_ANSWER_CHARACTERS)
+    answer: Whole = Field(max_length=_MAX_ANSWER_CHARACTERS)
 
     def turn(self) -> Turn:
         """The same as the engine knows it."""
@@ -63,7 +63,7 @@ class AskRequest(Given):
 
     question: QuestionText
     history: list[PastTurn] = Field(
-        default=[], max_length=_TURNS, description="The conversation so far, oldest first."
+        default=[], max_length=_MAX_TURNS, description="The conversation so far, oldest first."
     )
     stream: bool = Field(False, description="Answer with server-sent events while it is written.")
     k: int = Field(6, ge=1, le=30, description="How many passages to answer from.")
@@ -86,7 +86,7 @@ class AskRequest(Given):
 
 
 class AskAnswer(BaseModel):
-    """An answer and its grounds. Citation marks like `[1]` in `answer` are the numbers of `citations`; offsets of
+    """An answer and what it rests on. Citation marks like `[1]` in `answer` are the numbers of `citations`; offsets of
     `statements` count characters of `answer`, those of `citations` characters of the page's text."""
 
     answer: str
@@ -122,7 +122,7 @@ class ExplainRequest(Given):
 
     question: QuestionText
     uri: Uri = Field(description="The passage (chunk).", examples=["Phobos#chunk-1"])
-    k: int = Field(10, ge=1, le=MOST_HITS)
+    k: int = Field(10, ge=1, le=MAX_HITS)
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None

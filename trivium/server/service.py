@@ -1,4 +1,4 @@
-"""What the routes share: the collection, the threads that ask it, and how long anybody waits."""
+"""What the routes share: the collection, the threads that search it, time limits."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def default_answerer(engine: Engine) -> Answerer:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts of a running server. ``answerer`` makes, of the engine of the moment,
-    what answers questions; ``model`` is
+    """The parts of a running server. ``answerer`` returns what answers questions, given
+    the current engine; ``model`` is
     the language model that writes, None where passages are quoted. ``processes`` answer what they can, where there are
     any."""
 
@@ -75,8 +75,8 @@ class Service:
             raise ApiError(409, "empty", "nothing is embedded in the store yet: add documents first")
 
     async def read(self, request: Request, work: Callable[[Engine], T]) -> T:
-        """What ``work`` finds, in a thread, unless the client hangs up first. Raises ApiError where it takes too long,
-        PoolFullError where too many wait."""
+        """What ``work`` finds, in a thread, unless the client closes the connection first. Raises ApiError
+        where it takes too long, PoolFullError where too many wait."""
         self.check_ready()
         return await unless_gone(
             request, self.searching.run(lambda: self.collection.read(work)), self.settings.timeout
@@ -103,10 +103,10 @@ class Service:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """What ``work`` returns; it is cancelled where the client hangs up (raises ClientGoneError) and after so many seconds
-    (raises ApiError)."""
+    """What ``work`` returns; it is cancelled where the client closes the connection (raises ClientGoneError) and
+    after so many seconds (raises ApiError)."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(hung_up(request))
+    gone = asyncio.ensure_future(disconnected(request))
     try:
         await asyncio.wait((task, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
@@ -119,7 +119,7 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T], seconds: f
         gone.cancel()
 
 
-async def hung_up(request: Request) -> None:
+async def disconnected(request: Request) -> None:
     """Returns when the client has closed its connection; its request must have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

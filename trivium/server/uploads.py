@@ -1,4 +1,4 @@
-"""Documents that a request brings, put into files of their own until they are loaded."""
+"""Documents of a request, kept in temporary files until they are loaded."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from trivium.server.schemas import Given, Record, Records
 
 T = TypeVar("T", bound=BaseModel)
 
-MOST_FILES = 500
-_MOST_FIELDS = 10
-_NAME_CHARACTERS = 200
+MAX_FILES = 500
+_MAX_FIELDS = 10
+_MAX_NAME_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Files in a folder of their own. ``names`` are what their owners call them, by path."""
+    """Files in a folder of their own. ``names``: the names they were uploaded under, by path."""
 
     folder: Path
     names: dict[str, str]
@@ -71,7 +71,7 @@ async def receive_one(request: Request, title: str) -> Upload:
 
 
 async def _receive_form(request: Request) -> Upload:
-    async with request.form(max_files=MOST_FILES, max_fields=_MOST_FIELDS) as form:
+    async with request.form(max_files=MAX_FILES, max_fields=_MAX_FIELDS) as form:
         files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
         if not files:
             raise ApiError(422, "invalid", "files: expected at least one file, got none")
@@ -80,7 +80,7 @@ async def _receive_form(request: Request) -> Upload:
 
 
 def _save(named: Iterable[tuple[str, bytes | BinaryIO]]) -> Upload:
-    """Files under numbers: names that come from outside never become paths."""
+    """Save files under numbers: names that were sent never become paths."""
     folder = Path(tempfile.mkdtemp(prefix="trivium-upload-"))
     upload = Upload(folder, {})
     try:
@@ -108,13 +108,13 @@ async def _parsed(request: Request, model: type[T]) -> T:
         return model.model_validate_json(await request.body())
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False, include_context=False)
-        said = "; ".join(
+        message = "; ".join(
             f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}" for fault in faults[:5]
         )
         malformed = any(fault["type"] == "json_invalid" for fault in faults)
         if malformed:
-            raise ApiError(400, "malformed", f"the body is not JSON: {said}") from None
-        raise ApiError(422, "invalid", said) from None
+            raise ApiError(400, "malformed", f"the body is not JSON: {message}") from None
+        raise ApiError(422, "invalid", message) from None
 
 
 def _content_type(request: Request) -> str:
@@ -130,4 +130,4 @@ def _unsupported(kind: str, expected: str) -> ApiError:
 def _file_name(given: str | None, number: int) -> str:
     """The last part of a name as some browser's system writes it, printable."""
     name = clean_text(PureWindowsPath(PurePosixPath(given or "").name).name).strip()
-    return name[:_NAME_CHARACTERS] or f"document {number}"
+    return name[:_MAX_NAME_CHARACTERS] or f"document {number}"

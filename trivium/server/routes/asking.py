@@ -1,4 +1,4 @@
-"""Answers with their grounds, whole or as they are written."""
+"""Answers with citations, whole or streamed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trivium.serialization import hit_json
 from trivium.server.errors import ClientGoneError, as_api_error, busy, error_body
 from trivium.server.fields import check_options
 from trivium.server.schemas import AskAnswer, AskRequest, errors
-from trivium.server.service import Service, Serving, hung_up, unless_gone
+from trivium.server.service import Service, Serving, disconnected, unless_gone
 from trivium.types import Answer
 
 router = APIRouter(tags=["ask"])
@@ -50,7 +50,7 @@ _STREAM = {
 )
 async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
-    sentences that tell most."""
+    best-matching sentences."""
     serving.check_searchable()
     if serving.quotes and not given.stream:
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
@@ -59,20 +59,20 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     )
     answering = Answering(serving, given)
     if given.stream:
-        answering.check_place()  # once the stream has begun, no status can say so
+        answering.check_place()  # once the stream has begun it is too late for a status
         return _stream(request, answering)
     answer = await unless_gone(request, answering.whole(), serving.settings.answer_timeout)
     return AskAnswer.of(answer)
 
 
 class Answering:
-    """One question being answered in a thread, which can be told that nobody listens any more."""
+    """One question being answered in a thread; cancelled when the client is gone."""
 
     def __init__(self, serving: Service, given: AskRequest) -> None:
         self.serving = serving
         self._given = given
         self._abandoned = threading.Event()
-        # What waits for a language model must not keep those waiting who only search, and the other way about.
+        # Threads that wait for a language model must not hold up searches, nor searches answers.
         self._pool = serving.searching if serving.model is None else serving.answering
 
     async def whole(self) -> Answer:
@@ -94,7 +94,7 @@ class Answering:
             self._abandoned.set()
 
     def check_place(self) -> None:
-        """Raises PoolFullError where it would have to be refused."""
+        """Raises PoolFullError where the queue is full."""
         self._pool.check()
 
     def _write(self, take: Callable[[AnswerEvent], None]) -> None:
@@ -109,10 +109,10 @@ class Answering:
                 fusion=given.fusion,
                 settings=given.settings,
             )
-            for event in self._while_wanted(events):
+            for event in self._until_abandoned(events):
                 take(event)
 
-    def _while_wanted(self, events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
+    def _until_abandoned(self, events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
         for event in events:
             if self._abandoned.is_set():
                 close = getattr(events, "close", None)
@@ -139,14 +139,14 @@ async def _events(request: Request, answering: Answering) -> AsyncIterator[bytes
 
     writing = asyncio.ensure_future(answering.run(take))
     writing.add_done_callback(lambda _: events.put_nowait(None))
-    gone = asyncio.ensure_future(hung_up(request))
+    gone = asyncio.ensure_future(disconnected(request))
     gone.add_done_callback(lambda _: events.put_nowait(None))
     deadline = loop.time() + answering.serving.settings.answer_timeout
     try:
         while True:
-            patience = min(KEEP_ALIVE_SECONDS, deadline - loop.time())
+            wait = min(KEEP_ALIVE_SECONDS, deadline - loop.time())
             try:
-                event = await asyncio.wait_for(events.get(), max(0.0, patience))
+                event = await asyncio.wait_for(events.get(), max(0.0, wait))
             except TimeoutError:
                 if loop.time() < deadline:
                     yield _PING

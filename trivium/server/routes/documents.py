@@ -178,7 +178,7 @@ async def add_documents(request: Request, response: Response, serving: Serving) 
 async def replace_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
     """Put another version in the place of a document. Answers at once with the job that does it; it fails where the page
     says that it is called something else."""
-    await request.body()  # before anybody listens for the client to hang up
+    await request.body()  # before the read below waits for the end of the connection
     uri = await serving.read(request, lambda engine: _known(engine, page))
     upload = await receive_one(request, unescape(uri))
     return _queue(serving, response, "replace", replacing(upload, uri), upload)
@@ -196,7 +196,7 @@ async def read_job(identifier: str, serving: Serving) -> Job:
     """How far a change of the documents is."""
     job = serving.jobs.get(identifier)
     if job is None:
-        raise not_found(f"there is no job {identifier!r}; those that ended long ago are forgotten")
+        raise not_found(f"there is no job {identifier!r}; jobs that ended long ago are forgotten")
     return job
 
 
@@ -237,7 +237,7 @@ def _no_document(page: str) -> Exception:
 
 
 def _file(source: str) -> str:
-    """A source without its folder, which is nobody's business who reads over the network."""
+    """A source without its folder, which is not exposed to remote callers."""
     return PurePath(source).name if "://" not in source else source
 
 

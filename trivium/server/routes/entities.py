@@ -1,4 +1,4 @@
-"""Entities and what surrounds them."""
+"""Entities and their neighbours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranked passages, and why they stand where they do."""
+"""Ranked passages, and explanations of their ranks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def search(given: SearchRequest, request: Request, serving: Serving) -> Re
 
 @router.post("/explain", response_model=Explanation, responses=errors(400, 404, 409, 413, 422, 503))
 async def explain_passage(given: ExplainRequest, request: Request, serving: Serving) -> Response:
-    """Why a passage stands where it does in a search: what each retriever contributed, its rank in each view, and the way
+    """Why a passage has its rank in a search: what each retriever contributed, its rank in each view, and the way
     through the graph that led to it."""
     serving.check_searchable()
     return await serving.answer(request, "explain", given)

@@ -1,4 +1,4 @@
-"""What the server and its store are doing."""
+"""State of the server and its store."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Stats(BaseModel):
 
 @router.get("/health")
 async def health() -> Health:
-    """Whether the process is alive; asks nothing of the store."""
+    """Whether the process is alive; does not read the store."""
     return Health(status="ok")
 
 
@@ -95,11 +95,11 @@ async def stats(serving: Serving) -> Stats:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(serving: Serving) -> Any:
-    """Measures for Prometheus."""
+    """Metrics for Prometheus."""
     return Response(serving.metrics.text(), media_type=CONTENT_TYPE)
 
 
 @router.get("/favicon.ico", include_in_schema=False)
 async def favicon() -> None:
-    """None; browsers ask."""
+    """There is none; browsers ask for it."""
     raise ApiError(404, "not_found", "there is no icon")
