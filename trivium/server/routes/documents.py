@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
-from trivium.errors import StoreError
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import headings_of, page_uri, unescape
 from trivium.server.changes import adding, deleting, replacing
@@ -216,20 +215,11 @@ def _known(engine: Engine, page: str) -> str:
     store = engine.store
     uris = dict.fromkeys((page, page_uri(normalise_title(page))))
     resolved = store.resolve(list(uris))
+    documents = store.find_pages(list(resolved.values()))  # an entity need not be one
     for uri in uris:
-        found = resolved.get(uri)
-        if found is not None and _has_text(engine, found):
-            return found
+        if resolved.get(uri) in documents:
+            return resolved[uri]
     raise _no_document(page)
-
-
-def _has_text(engine: Engine, entity: str) -> bool:
-    """Whether an entity is a document too."""
-    try:
-        engine.store.page_text(entity)
-    except StoreError:
-        return False
-    return True
 
 
 def _no_document(page: str) -> Exception:
