@@ -324,7 +324,15 @@ def test_dark_where_the_reader_wants_it_and_legible_either_way(asked: Chrome) ->
     open_passage(asked)
     for dark in (False, True):
         dark_mode(asked, dark)
-        for selector in (".place", ".note", ".crumb", ".contributions .source", "mark", ".score", "#form button"):
+        for selector in (
+            ".place",
+            ".note",
+            ".crumb",
+            ".contributions .source",
+            "mark",
+            ".score",
+            "#form button",
+        ):
             contrast, background = asked.execute_script(CONTRAST, one(asked, f".hit {selector}, {selector}"))
             assert contrast >= 4.5, (selector, dark, contrast)
         assert (asked.execute_script(CONTRAST, one(asked, "body"))[1] < 0.2) is dark
