@@ -166,7 +166,7 @@ def count_pages(connection: Connection) -> int:
 
 
 def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
-    """Pages with every relation and alias they have by now, by uri or in the order asked (unknown ones left out).
+    """Pages with all their present relations and aliases, by uri or in the order asked (unknown ones left out).
     They are read some at a time; a page that is removed meanwhile is left out."""
     asked = [uri for uri, *_ in pages(connection)] if uris is None else uris
     for part in batched(asked, _PAGES_A_READ):

@@ -6,8 +6,8 @@ from typing import LiteralString
 
 # -- the store's own node ----------------------------------------------------------------------------------------
 
-# Writers queue here: setting a property takes the node's lock. What the node holds may be read only after that, so
-# no property is set to itself.
+# Setting a property takes the node's lock, so writers wait here for one another. The other properties must be read after
+# that only, which is why none of them is set to itself.
 LOCK: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.id = 1 RETURN t.embedder IS NOT NULL"
 
 NEXT_VERSION: LiteralString = (
@@ -44,7 +44,7 @@ UNWIND $titles AS title MATCH (a:Alias {uri: title}) WHERE a.leads_to IS NOT NUL
 RETURN title, a.leads_to
 """
 
-# New claims, and where titles lead by now. A null takes leads_to away.
+# New claims, and the page each alias stands for from now on. A null removes leads_to.
 SET_ALIASES: LiteralString = """
 UNWIND $rows AS row
 MERGE (a:Alias {uri: row.uri}) ON CREATE SET a.name = row.name, a.short_name = row.short_name
@@ -224,7 +224,7 @@ CREATE_TYPES: LiteralString = """
 UNWIND $rows AS row CREATE (:RelationType {type: row.type, text_hash: row.text_hash})
 """
 
-# -- what nothing mentions any more ------------------------------------------------------------------------------
+# -- what is not used any more -----------------------------------------------------------------------------------
 
 DROP_ENTITIES: LiteralString = """
 UNWIND $uris AS uri MATCH (e:Entity {uri: uri}) WHERE NOT e:Page AND NOT EXISTS { (e)--() } DELETE e
