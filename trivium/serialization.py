@@ -1,17 +1,21 @@
-"""A hit as JSON: the same fields everywhere, a contract with other programs; and hits as a pandas DataFrame."""
+"""Results as JSON: the same fields everywhere, a contract with other programs; and hits as a pandas DataFrame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
 
 from trivium.common.frames import data_frame
-from trivium.types import Hit
+from trivium.types import Answer, Hit
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from trivium.graph.store import StoreInfo
+    from trivium.index.load import IngestReport
 
 
 class HitFields(TypedDict):
@@ -69,3 +73,58 @@ def _flat(fields: Mapping[str, object]) -> dict[str, object]:
         else:
             flat[name] = value
     return flat
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An answer with every field; ``answer`` is its text."""
+    return {
+        "question": answer.question,
+        "asked": answer.asked,
+        "answer": answer.text,
+        "found": answer.found,
+        "statements": [
+            {"text": answer.text[s.start : s.end], **asdict(s), "citations": list(s.citations)}
+            for s in answer.statements
+        ],
+        "citations": [asdict(citation) for citation in answer.citations],
+        "hits": [hit_json(hit) for hit in answer.hits],
+        "model": answer.model,
+        "usage": asdict(answer.usage),
+    }
+
+
+def info_json(info: StoreInfo) -> dict[str, Any]:
+    """Counts of a store."""
+    identity = info.embedder
+    return {
+        "store": info.location,
+        "schema_version": info.schema_version,
+        "nodes": dict(info.nodes),
+        "relationships": dict(info.relationships),
+        "aliases": info.aliases,
+        "embedder": None if identity is None else identity.name,
+        "embedder_version": None if identity is None else identity.version,
+        "dimension": None if identity is None else identity.dimension,
+        "embedded": info.embedded,
+        "to_embed": info.to_embed,
+    }
+
+
+def load_json(report: IngestReport, info: StoreInfo, seconds: float) -> dict[str, Any]:
+    """What a load did in ``seconds``, and what the store holds after it."""
+    return {
+        "pages": {
+            "added": report.added,
+            "replaced": report.replaced,
+            "unchanged": report.unchanged,
+            "relinked": report.relinked,
+            "skipped": len(report.skipped),
+        },
+        "skipped": list(report.skipped),
+        "duplicates": [
+            {"page": copy.page, "kept": copy.kept, "dropped": copy.dropped} for copy in report.duplicates
+        ],
+        "problems": [{"location": p.location, "reason": p.reason} for p in report.problems],
+        "seconds": round(seconds, 3),
+        **info_json(info),
+    }

@@ -62,6 +62,9 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=_default_home)
     """Where model files live, in ``models``."""
 
+    store: Annotated[str, Field(min_length=1)] | None = None
+    """The store of commands that name none: a folder, or the address of a Neo4j server."""
+
     embedder: str | None = None
     """The embedder of a new store; None takes bge-small when it is installed, else minilm."""
 
@@ -145,6 +148,11 @@ class Settings(BaseSettings):
 
     neo4j_timeout: Annotated[float, Field(gt=0)] = 30.0
     """Seconds after which the server gives up a read. A write has twenty times as long."""
+
+    @field_validator("store", mode="after")
+    @classmethod
+    def _at_home(cls, store: str | None) -> str | None:
+        return store if store is None or "://" in store else str(Path(store).expanduser())
 
     @field_validator("home", "data", mode="after")
     @classmethod

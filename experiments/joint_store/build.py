@@ -11,7 +11,8 @@ import argparse
 from pathlib import Path
 
 import trivium
-from trivium.cli.terminal import print_load, progress
+from trivium.cli.build import print_load
+from trivium.cli.terminal import progress
 
 
 def main() -> None:

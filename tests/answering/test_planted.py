@@ -17,8 +17,8 @@ from tests.answering.world import MOONS, ground, hit, made_up, world
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import Done, Piece
-from trivium.cli import answering as command
 from trivium.cli.app import app
+from trivium.engine import Engine
 from trivium.llm.base import Message
 from trivium.types import Answer
 
@@ -133,7 +133,7 @@ class PlantedEngine:
 @pytest.mark.parametrize("options", [[], ["--no-stream"], ["--json"]])
 def test_the_terminal_shows_text(name: str, options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """No escape sequence of the model's reaches the screen, its markup is shown as it is, and JSON stays JSON."""
-    monkeypatch.setattr(command.Engine, "open", lambda _: PlantedEngine(name))
+    monkeypatch.setattr(Engine, "open", lambda *_, **__: PlantedEngine(name))
     done = CliRunner().invoke(app, ["ask", QUESTION, "--store", "x", "--model", "none", *options])
     assert done.exit_code == 0, done.output
     shown = json.loads(done.stdout)["answer"] if options == ["--json"] else done.stdout

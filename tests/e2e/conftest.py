@@ -33,14 +33,14 @@ class Result:
 Run = Callable[..., Result]
 
 
-def run_trivium(*arguments: str | Path, cwd: Path | None = None) -> Result:
-    """Run the command in a process of its own, as a user would."""
-    environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+def run_trivium(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Result:
+    """Run the command in a process of its own, as a user would; ``variables`` are of its environment."""
+    environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **variables}
     done = subprocess.run(
         [sys.executable, "-m", "trivium", *map(str, arguments)],
         capture_output=True,
         text=True,
-        encoding="utf-8",
+        encoding=environment["PYTHONIOENCODING"],
         env=environment,
         cwd=cwd,
         timeout=300,

@@ -219,7 +219,7 @@ def test_from_a_store_to_an_evaluation(
         (["export", "nowhere", "x.jsonl"], 1, "trivium synthesize generate"),
         (["generate", "run", "--store", "nowhere", "--model", "x"], 1, "nowhere"),
         (["generate", "run", "--store", "nowhere", "--weights", "loud"], 2, "uniform or cited"),
-        (["generate", "run", "--store", "nowhere", "--kind", "song", "--model", "x"], 1, "song"),
+        (["generate", "run", "--store", "nowhere", "--kind", "song", "--model", "x"], 2, "song"),
         (["generate", "run", "--store", "nowhere"], 1, "TRIVIUM_CHAT_MODEL"),
     ],
 )

@@ -11,20 +11,23 @@ import typer
 from typer.rich_utils import rich_format_error
 
 import trivium
-from trivium.cli import (
-    answering,
-    asking,
-    connecting,
-    exploring,
-    loading,
-    measuring,
-    models,
-    serving,
-    synthesizing,
-    training,
-)
+from trivium.cli.ask import ask
+from trivium.cli.build import add, build, embed, remove
+from trivium.cli.compare import compare
+from trivium.cli.demo import demo
+from trivium.cli.enrich import enrich
+from trivium.cli.evaluate import evaluate
+from trivium.cli.explore import explore
+from trivium.cli.export import export
+from trivium.cli.mcp import mcp
+from trivium.cli.models import models
 from trivium.cli.options import spread
-from trivium.cli.terminal import err, out, shown
+from trivium.cli.search import search
+from trivium.cli.serve import serve
+from trivium.cli.stats import stats
+from trivium.cli.synthesize import synthesize
+from trivium.cli.terminal import err, out, print_anything, shown
+from trivium.cli.train import train
 from trivium.errors import TriviumError
 
 USAGE = 2
@@ -32,33 +35,35 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="trivium",
-    help="Turn encyclopedic documents into a knowledge graph and retrieve from it by fusing many views.",
+    help="Turn encyclopedic documents into a knowledge graph and retrieve from it by fusing eight retrievers.",
+    epilog="trivium COMMAND --help  says more, with examples.",
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
 for command in (
-    loading.build,
-    loading.add,
-    loading.remove,
-    loading.embed,
-    loading.enrich,
-    loading.export,
-    asking.search,
-    answering.ask,
-    asking.evaluate,
-    measuring.compare,
-    training.train,
-    asking.stats,
-    asking.demo,
-    serving.serve,
-    connecting.mcp,
-    exploring.explore,
+    build,
+    add,
+    remove,
+    embed,
+    enrich,
+    export,
+    search,
+    ask,
+    evaluate,
+    compare,
+    train,
+    stats,
+    demo,
+    serve,
+    mcp,
+    explore,
 ):
     app.command()(command)
-app.add_typer(synthesizing.synthesize, name="synthesize")
-app.add_typer(models.models, name="models")
+app.add_typer(synthesize, name="synthesize")
+app.add_typer(models, name="models")
 
 
 def _version(wanted: bool) -> None:
@@ -78,10 +83,11 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the process ends with one of the exit codes above."""
+    print_anything()
     given = list(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)
     try:
-        # Not standalone, so that the error is ours to show. Typer turns an interrupt into code 130.
+        # Not standalone, so that errors are shown below. Typer turns an interrupt into code 130.
         code = command.main(args=spread(given), prog_name="trivium", standalone_mode=False)
         if code == INTERRUPTED:
             err.print("interrupted: what was committed stays; run the same command again to go on")
@@ -92,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
         code = 1
     except BrokenPipeError:
-        # Whoever read our output has seen enough; nothing may be written at exit either.
+        # The reader of our output has closed it: nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:

@@ -46,6 +46,9 @@ def models_install(
 
     Example:  trivium models install bge-small
     """
+    known = [model.name for model in available()]
+    if name not in known:
+        raise typer.BadParameter(f"expected one of {', '.join(known)}, got {name!r}", param_hint="NAME")
     folder = install(name)
     if json:
         print_json({"name": name, "folder": str(folder)})

@@ -1,4 +1,4 @@
-"""The arguments that several commands share, and how lists of names may be written."""
+"""The options that several commands share, and how lists of names may be written."""
 
 from __future__ import annotations
 
@@ -9,28 +9,46 @@ from typing import Annotated, get_args
 import typer
 
 from trivium.fusion.registry import FUSIONS
+from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.parser.sources.base import Format
+from trivium.plugins import list_plugins
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.setting_values import PLUGINS as RETRIEVER_PLUGINS
+from trivium.settings import load_settings
 
 FORMATS: tuple[str, ...] = get_args(Format)
 
+FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an installed package"
+
+
+def default_store() -> str | None:
+    """The store of commands that name none: ``TRIVIUM_STORE``, or ``store`` in ``trivium.toml``."""
+    return load_settings().store
+
+
+def _store_needed() -> str:
+    store = default_store()
+    if store is None:
+        raise typer.BadParameter(
+            'expected a folder or an address: name one, set TRIVIUM_STORE, or write  store = "FOLDER"  in'
+            " trivium.toml",
+            param_hint="--store",
+        )
+    return store
+
+
+_STORE_HELP = (
+    "Folder of the store, or bolt://HOST:PORT of a Neo4j server.  \\[default: TRIVIUM_STORE, or store in"
+    " trivium.toml]"
+)
+
 Store = Annotated[
     str,
-    typer.Option(
-        "--store",
-        "-s",
-        help="Folder of the store, or bolt://HOST:PORT of a Neo4j server.",
-        show_default=False,
-    ),
+    typer.Option("--store", "-s", help=_STORE_HELP, default_factory=_store_needed, show_default=False),
 ]
 MaybeStore = Annotated[
     str | None,
-    typer.Option(
-        "--store",
-        "-s",
-        help="Folder of the store, or bolt://HOST:PORT of a Neo4j server.",
-        show_default=False,
-    ),
+    typer.Option("--store", "-s", help=_STORE_HELP, show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Sources = Annotated[
@@ -49,14 +67,19 @@ Workers = Annotated[
 ]
 EmbedderOption = Annotated[
     str | None,
-    typer.Option("--embedder", help="bge-small, minilm, fastembed:NAME or openai:NAME.", show_default=False),
+    typer.Option(
+        "--embedder",
+        help="bge-small, minilm, fastembed:NAME, openai:NAME, or one of an installed package."
+        "  \\[default: TRIVIUM_EMBEDDER, else bge-small where it is installed, else minilm]",
+        show_default=False,
+    ),
 ]
 NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
 NoSentences = Annotated[
     bool,
     typer.Option(
         "--no-sentences",
-        help="Embed no sentences of chunks: done in half the time, ranks less well.  trivium embed  adds them.",
+        help="Embed no sentences of chunks: takes half the time, ranks less well.  trivium embed  adds them.",
     ),
 ]
 RetrieverOption = Annotated[
@@ -64,19 +87,45 @@ RetrieverOption = Annotated[
     typer.Option(
         "--retriever",
         "-r",
-        help=f"Views to ask, one or more of: {', '.join(RETRIEVERS)}.",
+        help=f"Retrievers to ask, one or more of: {', '.join(RETRIEVERS)}, or those of installed packages."
+        "  \\[default: all eight]",
+        show_default=False,
+    ),
+]
+FusionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fusion",
+        "-f",
+        help=f"How the scores are combined: {FUSION_NAMES}.  \\[default: default]",
         show_default=False,
     ),
 ]
 SelectorOption = Annotated[
-    str,
-    typer.Option("--selector", help="Who picks for the path view: match, or llm (set TRIVIUM_CHAT_MODEL)."),
-]
-PathSelectorOption = Annotated[
     str | None,
     typer.Option(
         "--selector",
-        help="Who picks for the path view: match, or llm (TRIVIUM_CHAT_MODEL).  \\[default: that of the settings]",
+        help="What chooses sections and paths for the retriever path: match (by their words), llm (the language model"
+        " of TRIVIUM_CHAT_MODEL), or one of an installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
+        show_default=False,
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting of a retriever, such as walk.damping=0.4; may be repeated.",
+        show_default=False,
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="Language model that writes the answers: local, local:PATH of a GGUF file, openai:NAME, one of an"
+        " installed package, or none to quote the best sentences.  \\[default: TRIVIUM_CHAT_MODEL, else none]",
         show_default=False,
     ),
 ]
@@ -89,11 +138,19 @@ def _is_number(word: str) -> bool:
     return re.fullmatch(r"\d*\.?\d+", word) is not None
 
 
+def _is_retriever(word: str) -> bool:
+    return word in RETRIEVERS or word in list_plugins(RETRIEVER_PLUGINS)
+
+
+def _is_fusion(word: str) -> bool:
+    return word in FUSIONS or word in list_plugins(FUSION_PLUGINS)
+
+
 _LISTS: dict[str, _Known] = {
-    "--retriever": RETRIEVERS.__contains__,
-    "-r": RETRIEVERS.__contains__,
-    "--fusion": FUSIONS.__contains__,
-    "-f": FUSIONS.__contains__,
+    "--retriever": _is_retriever,
+    "-r": _is_retriever,
+    "--fusion": _is_fusion,
+    "-f": _is_fusion,
     "--importance": _is_number,
 }
 """Options with several values, and which words may be one."""

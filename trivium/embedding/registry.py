@@ -60,8 +60,12 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
                 f"the entry point {family!r} of {GROUP}: expected an Embedder, got {type(added).__name__}"
             )
         return added
-    known = ", ".join([*manifest(), "fastembed:NAME", "openai:NAME", *list_plugins(GROUP)])
-    raise ConfigurationError(f"unknown embedder {name!r}: there are {known}")
+    raise ConfigurationError(f"unknown embedder {name!r}: there are {', '.join(known_embedders())}")
+
+
+def known_embedders() -> list[str]:
+    """What :func:`open_embedder` takes; ``NAME`` stands for the name of a model."""
+    return [*manifest(), "fastembed:NAME", "openai:NAME", *list_plugins(GROUP)]
 
 
 def _openai(model: str, settings: Settings) -> Embedder:

@@ -8,9 +8,13 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from trivium.errors import InputError
 from trivium.graph.store import GraphStore
+from trivium.retrievers.llm_selector import LlmSelector
+from trivium.retrievers.selectors import MatchSelector
+from trivium.search.retriever_set import RetrieverSet
 
 
 def store_digest(store: GraphStore) -> str:
@@ -46,6 +50,20 @@ def digest_of(values: Iterable[object]) -> str:
         digest.update(json.dumps(value, sort_keys=True).encode())
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+def changed_retrieval(retrievers: RetrieverSet) -> dict[str, Any]:
+    """What differs from the retrievers as they ship: their settings and the selector of the path. Empty where nothing
+    does."""
+    changed: dict[str, Any] = {}
+    if retrievers.values:
+        changed["settings"] = {key: str(value) for key, value in sorted(retrievers.values.items())}
+    selector = retrievers.selector
+    if isinstance(selector, LlmSelector):
+        changed["selector"] = f"llm: {selector.model.name}"
+    elif selector is not None and not isinstance(selector, MatchSelector):
+        changed["selector"] = type(selector).__qualname__
+    return changed
 
 
 def _files(folder: Path) -> list[Path]:

@@ -20,7 +20,7 @@ class RetrieverSet:
     A search that names none asks the eight of the package and those handed in as objects (``extra``). Retrievers that
     installed packages declare (entry points of the group ``trivium.retrievers``) are asked when they are named.
     ``values`` are settings by dotted name, such as ``{"walk.damping": 0.4}``; ``selector`` chooses for the path
-    retriever, by default without a language model.
+    retriever, by default without a language model. Both can be read, and not changed.
     Raises ConfigurationError for unknown settings, InputError for two retrievers of one name.
     """
 
@@ -30,8 +30,8 @@ class RetrieverSet:
         values: SettingValues | None = None,
         selector: Selector | None = None,
     ) -> None:
-        self._values = dict(values or {})
-        self._selector = selector
+        self.values = dict(values or {})
+        self.selector = selector
         self._extra = {retriever.name: retriever for retriever in extra}
         taken = [name for name in self._extra if name in RETRIEVERS]
         if taken or len(self._extra) < len(extra):
@@ -39,7 +39,7 @@ class RetrieverSet:
             raise InputError(
                 f"expected retrievers whose names are their own, got {names}; {', '.join(RETRIEVERS)} are taken"
             )
-        self._usual = self._make(self._values)
+        self._usual = self._make(self.values)
         self._plugins: dict[str, Retriever] = {}
 
     @property
@@ -54,7 +54,7 @@ class RetrieverSet:
         """The named retrievers, in the order of :attr:`names`; those of :class:`RetrieverSet` where none is named.
         ``values`` are settings for this choice only. Raises InputError for an unknown name, ConfigurationError for an
         unknown setting."""
-        usual = self._usual if not values else self._make({**self._values, **values})
+        usual = self._usual if not values else self._make({**self.values, **values})
         if names is None or not names:
             return usual
         if isinstance(names, str):
@@ -73,11 +73,11 @@ class RetrieverSet:
     def _make(self, values: SettingValues) -> dict[str, Retriever]:
         own, _ = split_values(values, self._extra)
         settings = RetrieverSettings().with_values(own)
-        return {**make_retrievers(settings, selector=self._selector), **self._extra}
+        return {**make_retrievers(settings, selector=self.selector), **self._extra}
 
     def _plugin(self, name: str, values: SettingValues | None) -> Retriever:
         if values:
-            return make_plugin(name, split_values({**self._values, **values}, self._extra)[1].get(name, {}))
+            return make_plugin(name, split_values({**self.values, **values}, self._extra)[1].get(name, {}))
         if name not in self._plugins:
-            self._plugins[name] = make_plugin(name, split_values(self._values, self._extra)[1].get(name, {}))
+            self._plugins[name] = make_plugin(name, split_values(self.values, self._extra)[1].get(name, {}))
         return self._plugins[name]

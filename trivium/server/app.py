@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse
@@ -60,11 +61,12 @@ def create_app(
     """
     settings = ServerSettings() if settings is None else settings
     metrics = Metrics()
-    engine = Engine.open(store, selector=settings.path_selector, on_stage=metrics.observe_stage)
+    options: dict[str, Any] = {"selector": settings.path_selector, "settings": settings.retriever_settings}
+    engine = Engine.open(store, on_stage=metrics.observe_stage, **options)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
     jobs = Jobs(collection, metrics.job_ended)
     count = settings.processes
-    processes = Processes(store, count, metrics.observe_stage, settings.path_selector) if count else None
+    processes = Processes(store, count, metrics.observe_stage, options) if count else None
     service = Service(
         settings=settings,
         collection=collection,

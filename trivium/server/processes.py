@@ -12,6 +12,7 @@ import multiprocessing
 import signal
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from http import HTTPStatus
@@ -49,11 +50,16 @@ class Processes:
     replaced, and so is one that takes too long over a question."""
 
     def __init__(
-        self, store: str | Path, count: int, on_stage: StageObserver, path_selector: str | None = None
+        self,
+        store: str | Path,
+        count: int,
+        on_stage: StageObserver,
+        engine_options: Mapping[str, Any] | None = None,
     ) -> None:
-        """``on_stage`` is told of the stages of their searches. Call :meth:`start` before anything else."""
+        """``on_stage`` is told of the stages of their searches; ``engine_options`` are further arguments of their engines
+        (the selector by name, settings). Call :meth:`start` before anything else."""
         self._on_stage = on_stage
-        self._workers = [_Worker(str(store), path_selector) for _ in range(count)]
+        self._workers = [_Worker(str(store), dict(engine_options or {})) for _ in range(count)]
         self._idle: Queue[_Worker] = Queue()
         self._closing = threading.Event()
         self._checking = threading.Thread(target=self._check, name="processes", daemon=True)
@@ -127,8 +133,8 @@ class _Worker:
     """A process, and after its end the one in its place. One thread at a time may use it; any may look whether it is
     :attr:`ready`, end it, or kill it when it is overdue."""
 
-    def __init__(self, store: str, path_selector: str | None) -> None:
-        self._arguments = (store, path_selector)
+    def __init__(self, store: str, engine_options: dict[str, Any]) -> None:
+        self._arguments = (store, engine_options)
         self._lock = threading.Lock()  # guards the process: a late kill must not hit its successor
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
@@ -266,12 +272,12 @@ def pause(failures: int) -> float:
 # -- inside a process -----------------------------------------------------------------------------------------
 
 
-def _answer_all(pipe: Connection, store: str, path_selector: str | None) -> None:
+def _answer_all(pipe: Connection, store: str, engine_options: dict[str, Any]) -> None:
     """Answer until the pipe is closed. Ctrl-C reaches every process of a terminal: the server says when to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_as_json(logging.WARNING)
     stages: list[StageEnded] = []
-    engine = Engine.open(store, selector=path_selector, on_stage=stages.append)
+    engine = Engine.open(store, on_stage=stages.append, **engine_options)
     collection = Collection(engine, readers=1, changed=lambda _: None)
     with threadpool_limits(limits=1):
         collection.open(follow=False)

@@ -66,8 +66,9 @@ class ServerSettings(BaseModel):
     given up, ``answer_timeout`` one that waits for a language model. ``workers``: questions answered at once (default:
     one a core), and ``queue`` how many may wait for them before more are refused; ``answer_workers`` and ``answer_queue``
     the same for answers of a language model. ``processes``: how many processes search beside the one that serves (0: it
-    searches itself). ``path_selector``: who chooses for the path retriever, ``match`` or ``llm`` (None: as the
-    settings of the package say). ``rate_limit``: requests a client may make in a minute, None for any number.
+    searches itself). ``path_selector``: who chooses for the path retriever, ``match``, ``llm`` or a declared one
+    (None: as the settings of the package say), and ``retriever_settings`` their values by dotted name, such as
+    ``{"walk.damping": 0.4}``. ``rate_limit``: requests a client may make in a minute, None for any number.
     ``shutdown_timeout``: how long requests under way may take to end.
     """
 
@@ -88,6 +89,7 @@ class ServerSettings(BaseModel):
     answer_workers: Count = 4
     answer_queue: Count = 16
     path_selector: str | None = None
+    retriever_settings: dict[str, Any] = Field(default_factory=dict)
     rate_limit: Count | None = None
     shutdown_timeout: Seconds = 15.0
 

@@ -261,7 +261,8 @@ def test_bertscore_is_that_of_its_package(
         (["--judge", "local"], "--judge"),
         (["--seed", "0"], "--seed"),
         (["--answers", "--runs", "x"], "--runs"),
-        (["--answers", "--selector", "llm"], "--selector"),
+        (["--answers", "--hits", "x"], "--hits"),
+        (["--answers", "--activate"], "--activate"),
         (["--answers", "--suite", "x.toml"], "QUESTIONS"),
     ],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -14,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trivium.common.arrays import Floats
+from trivium.common.files import write_file
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.judge import Judgement
@@ -140,6 +143,11 @@ class AnswerReport:
         measures = next(iter(self.rows.values())).means if self.rows else {}
         cells = [[name, *(_cell(row, name, self) for row in self.rows.values())] for name in measures]
         return html_table(["", *self.rows], cells)
+
+
+def save_answer_report(report: AnswerReport, folder: Path) -> None:
+    """Write the report as ``report.json`` in a folder."""
+    write_file(folder / "report.json", json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n")
 
 
 def print_answer_report(report: AnswerReport, console: Console) -> None:

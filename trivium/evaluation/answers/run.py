@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, zip_longest
@@ -34,7 +34,13 @@ from trivium.evaluation.answers.measures import MEASURES, measure
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, AnswerReport
 from trivium.evaluation.answers.summary import summarise
-from trivium.evaluation.digests import digest_of, shipped_digest, store_digest, trained_digests
+from trivium.evaluation.digests import (
+    changed_retrieval,
+    digest_of,
+    shipped_digest,
+    store_digest,
+    trained_digests,
+)
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.graph.schema import headings_of
@@ -59,6 +65,7 @@ class _Asking:
     model: ChatModel | None
     k: int
     exact: bool
+    retrievers: Collection[str]
 
     def answered(self, row: str, question: Question) -> Answered:
         """The answer from the context of a row, timed."""
@@ -86,7 +93,7 @@ class _Asking:
     def _hits(self, row: str, gold: Gold, asked: str) -> Sequence[Hit]:
         if row == GOLD:
             return gold_hits(self.engine.store, gold, self.k)
-        views, fusion = ([row], None) if row in RETRIEVERS else (None, row)
+        views, fusion = ([row], None) if row in self.retrievers else (None, row)
         return self.engine.search(asked, self.k, views, fusion, exact=self.exact)
 
     def _offered(self, given: Answer) -> list[int]:
@@ -139,7 +146,7 @@ def evaluate_answers(
     traced = Evaluator(engine.searcher).trace(known)
     with_answers = [question for question in traced.questions if question.answers]
     asked = drawn(with_answers, sample, seed)
-    asking = _Asking(engine, traced, model, k, exact)
+    asking = _Asking(engine, traced, model, k, exact, tuple(retrievers or ()))
     answers = _answers(asking, rows, asked, folder, progress)
     judgements = {} if judge is None else _judgements(engine.store, judge, answers, asked, folder, progress)
     values = _values(engine.embedder, answers, judgements, asked, traced, bertscore)
@@ -171,11 +178,10 @@ def _rows(
     engine: Engine, retrievers: Sequence[str], fusions: Sequence[str], gold: bool
 ) -> dict[str, str | None]:
     """Names of the rows in order, with the digest of what is trained."""
-    for name in retrievers:
-        engine.searcher.gives_log_odds([name])  # refuses unknown names before anything is asked
+    engine.searcher.retrievers.choose(retrievers)  # refuses unknown names before anything is asked
     for name in fusions:
-        engine.searcher.gives_log_odds(None, name)
-    if GOLD in fusions or set(fusions) & set(RETRIEVERS):
+        engine.searcher.fusions.get(name)
+    if GOLD in fusions or set(fusions) & {*RETRIEVERS, *retrievers}:
         raise InputError(f"expected fusions with names of their own, got {', '.join(fusions)}")
     trained, shipped = trained_digests(fusions), shipped_digest()
     rows: dict[str, str | None] = dict.fromkeys(retrievers)
@@ -202,6 +208,7 @@ def _settings(
         "k": k,
         "exact": exact,
         "rows": dict(rows),
+        **changed_retrieval(engine.searcher.retrievers),
         "judges": {} if judge is None else {judge.name: {**readers[-1], "prompts": judge_prompts.VERSION}},
     }
 

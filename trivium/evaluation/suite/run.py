@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,13 @@ from trivium.engine import Engine
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import Setting, Side
 from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
-from trivium.evaluation.digests import digest_of_files, shipped_digest, store_digest, trained_digests
+from trivium.evaluation.digests import (
+    changed_retrieval,
+    digest_of_files,
+    shipped_digest,
+    store_digest,
+    trained_digests,
+)
 from trivium.evaluation.family import against_best, best_row, headline
 from trivium.evaluation.latency import Stopwatch, Timing, timings
 from trivium.evaluation.report import Report
@@ -37,6 +43,8 @@ from trivium.llm.base import ChatModel
 from trivium.llm.counting import CountingChatModel
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.selectors import Selector
+from trivium.retrievers.setting_values import SettingValues
 
 TIMED = 100
 """How many questions of a set are timed in each row."""
@@ -51,6 +59,8 @@ def run_suite(
     fusions: Sequence[str] | None = None,
     *,
     model: ChatModel | None = None,
+    selector: str | Selector | None = None,
+    settings: SettingValues | None = None,
     fresh: bool = False,
     progress: StageProgress | None = None,
 ) -> list[SetResult]:
@@ -59,17 +69,19 @@ def run_suite(
     Into ``folder`` go, set by set, TREC runs, qrels and question texts (``<set>/``) and a page that compares the best
     retriever with the first fusion (``compare-<set>-<one>-<other>.html``), at last ``report.json`` and ``report.md``.
     A set that was finished there earlier, from the same questions, store, rows and version, is taken as it is unless
-    ``fresh``. ``model`` chooses for the path retriever; by default no language model is asked.
+    ``fresh``. ``model`` chooses for the path retriever, and its calls are counted; without one ``selector`` does, by
+    default that of the settings. ``settings`` are those of retrievers, by dotted name.
     """
     folder = Path(folder)
     if not retrievers and not fusions:
         retrievers, fusions = RETRIEVERS, ("default",)
     named = tuple(dict.fromkeys(retrievers or ())), tuple(dict.fromkeys(fusions or ()))
+    parts: dict[str, Any] = {"selector": selector, "settings": settings}
     results = []
     for done, one in enumerate(suite.sets):
         if progress is not None:
             progress("sets", done, len(suite.sets))
-        results.append(_judge(one, folder, named, model, fresh, progress))
+        results.append(_judge(one, folder, named, model, parts, fresh, progress))
     if progress is not None:
         progress("sets", len(suite.sets), len(suite.sets))
     write_file(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
@@ -82,14 +94,16 @@ def _judge(
     folder: Path,
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
+    parts: Mapping[str, Any],
     fresh: bool,
     progress: StageProgress | None,
 ) -> SetResult:
     """The result of one set, made now or earlier."""
     counted = None if model is None else CountingChatModel(model)
     watch = Stopwatch()
-    selector = None if counted is None else LlmSelector(counted)
-    with Engine.open(one.store, selector=selector, on_stage=watch.stage_ended) as engine:
+    if counted is not None:
+        parts = {**parts, "selector": LlmSelector(counted)}
+    with Engine.open(one.store, **parts, on_stage=watch.stage_ended) as engine:
         own = folder / one.name
         inputs = _inputs(one, engine, named, model)
         known = None if fresh else load_result(own, inputs)
@@ -149,6 +163,7 @@ def _inputs(
         "trained": trained_digests(named[1]),
         "shipped": shipped_digest(),
         "model": None if model is None else model.name,
+        **changed_retrieval(engine.searcher.retrievers),
     }
 
 

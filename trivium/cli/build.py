@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 from rich.markup import escape
 
+from trivium.cli.arguments import check_embedder
 from trivium.cli.options import (
     FORMATS,
     EmbedderOption,
@@ -22,22 +21,18 @@ from trivium.cli.options import (
     Store,
     Workers,
 )
-from trivium.cli.terminal import (
-    err,
-    info_json,
-    load_json,
-    out,
-    print_json,
-    print_load,
-    print_problems,
-    progress,
-)
+from trivium.cli.stats import print_info
+from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.engine import Engine
-from trivium.parser.sources.base import Format
+from trivium.graph.store import StoreInfo
+from trivium.index.load import IngestReport
+from trivium.parser.sources.base import Format, Problem
 from trivium.parser.sources.discover import discover
+from trivium.serialization import info_json, load_json
 
 PARTIAL = 3
 """Exit code of a load that left documents out."""
+_PROBLEMS_SHOWN = 20
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:
@@ -100,6 +95,7 @@ def build(
         trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
     """
     check_sources(sources, format)
+    check_embedder(embedder)
     with Engine.create(store, embedder) as engine:
         if not json and not no_embed:
             err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
@@ -156,6 +152,7 @@ def embed(
 
     Example:  trivium embed --store my-store --embedder bge-small
     """
+    check_embedder(embedder)
     started = time.perf_counter()
     with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
         count = engine.indexer.embed(lambda done, total: bars("embed", done, total))
@@ -171,76 +168,25 @@ def embed(
         out.print(f"{count:,} texts and {sentences:,} sentences embedded in {seconds:.1f} s")
 
 
-def enrich(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="DBpedia dump files (.nt, .ttl, .tsv; also .gz, .bz2), folders, globs, or https://HOST/sparql.",
-            show_default=False,
-        ),
-    ],
-    store: Store,
-    no_embed: NoEmbed = False,
-    json: Json = False,
-) -> None:
-    """Add what DBpedia knows of a store's entities: relations between those that one document mentions, and types.
-
-    Running it again is safe: it adds what is missing.
-
-    Examples:
-
-        trivium enrich mappingbased-objects_en.ttl.bz2 instance-types_en.ttl.bz2 --store my-store
-
-        trivium enrich https://dbpedia.org/sparql --store my-store
-    """
-    started = time.perf_counter()
-    with Engine.open(store) as engine, progress(quiet=json) as bars:
-        report = engine.indexer.enrich(sources, embed=not no_embed, progress=bars)
-        info = engine.info()
-    seconds = time.perf_counter() - started
-    if json:
-        print_json({**report.to_json(), "seconds": round(seconds, 3), **info_json(info)})
-    else:
-        out.print(
-            f"[bold]Statements[/]: {report.read:,} read, {report.mapped:,} between entities of the store, "
-            f"{report.relations:,} of them within one document  [dim]({seconds:.1f} s)[/]"
-        )
-        out.print(f"[bold]Added[/]: {report.added:,} relations of pages, {report.types_set:,} types")
-        if report.problems:
-            err.print("[bold red]could not be read:[/]")
-            print_problems(report.problems, report.unlisted)
+def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:
+    """What a load did and what it left out."""
+    parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
+    if report.skipped:
+        parts.append(f"{len(report.skipped):,} older than the stored revision")
+    if report.duplicates:
+        parts.append(f"{len(report.duplicates):,} copies of pages already read")
+    out.print(f"[bold]Pages[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]")
+    print_info(info)
     if report.problems:
-        raise typer.Exit(PARTIAL)
+        noun = "document" if len(report.problems) == 1 else "documents"
+        err.print(f"[bold red]{len(report.problems):,} {noun} could not be read:[/]")
+        print_problems(report.problems)
 
 
-def export(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="A new, empty or earlier export's folder.", show_default=False),
-    ],
-    store: Store,
-    json: Json = False,
-) -> None:
-    """Write a store as files for  neo4j-admin database import full : the fastest way into an empty Neo4j database.
-
-    Example:  trivium export import/ --store my-store && tools/neo4j/server import import/
-    """
-    started = time.perf_counter()
-    with Engine.open(store) as engine, progress(quiet=json) as bars:
-        report = engine.indexer.export(folder, lambda done, total: bars("export", done, total))
-    seconds = time.perf_counter() - started
-    if json:
-        print_json({**asdict(report), "folder": str(report.folder), "seconds": round(seconds, 3)})
-    else:
-        nodes, relationships = sum(report.nodes.values()), sum(report.relationships.values())
-        out.print(
-            f"{nodes:,} nodes and {relationships:,} relationships, {report.bytes / 1e6:,.0f} MB in "
-            f"{escape(str(report.folder))}  [dim]({seconds:.1f} s)[/]"
-        )
-        for what, command in (
-            ("load it", f"tools/neo4j/server import {escape(str(report.folder))}"),
-            ("start it", "tools/neo4j/server start"),
-            ("make its vector indexes", "trivium embed --store bolt://HOST:PORT"),
-        ):
-            out.print(f"{what + ':':<24} [bold]{command}[/]", soft_wrap=True)
+def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
+    """The first problems, and how many more there are."""
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
+    more = max(0, len(problems) - _PROBLEMS_SHOWN) + unlisted
+    if more:
+        err.print(f"  … and {more:,} more (--json lists them)")

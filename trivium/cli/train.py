@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,12 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 import trivium
+from trivium.cli.arguments import wrong_argument
 from trivium.cli.options import Json
 from trivium.cli.terminal import out, print_json, progress
 from trivium.fusion.artefact import check_publishable
-from trivium.fusion.decision import Decision
-from trivium.fusion.registry import NETWORK
-from trivium.training.settings import PRESETS
+from trivium.training.settings import PRESETS, Settings, ThesisSettings
 
 if TYPE_CHECKING:
     from trivium.evaluation.report import Report
@@ -73,7 +72,9 @@ def train(
     prior: Annotated[
         float | None,
         typer.Option(
-            "--prior", min=0, help="How far the score starts from that of the vector view.  \\[default: 3]"
+            "--prior",
+            min=0,
+            help="How far the score starts from that of the retriever vector.  \\[default: 3]",
         ),
     ] = None,
     report: Annotated[
@@ -96,17 +97,13 @@ def train(
 
         trivium search "..." --store my-store --fusion my-fusion --explain
     """
-    if preset not in PRESETS:
-        raise typer.BadParameter(
-            f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
-        )
-    given: dict[str, Any] = {"folds": folds, "seed": seed, "members": seeds, "epochs": epochs}
-    for name, value in {"teacher": teacher, "prior": prior}.items():
-        if value is not None and preset != "default":
-            raise typer.BadParameter(f"only the default preset has a {name}", param_hint=f"--{name}")
-        given[name] = value
-    settings = replace(PRESETS[preset], **{name: n for name, n in given.items() if n is not None})
-    check_publishable(folder)
+    settings = _settings(
+        preset,
+        {"folds": folds, "seed": seed, "members": seeds, "epochs": epochs},
+        {"teacher": teacher, "prior": prior},
+    )
+    with wrong_argument("--out"):
+        check_publishable(folder)
     # What is behind them takes a second to load, which no other command should wait for.
     from trivium.training.data import read
     from trivium.training.fit import load_keras
@@ -138,21 +135,19 @@ def train(
         _print(outcome, folder, report, seconds)
 
 
-def trained_among(fusions: Sequence[str] | None) -> str:
-    """The trained fusion that ``evaluate --activate`` decides on: the one named, else the network that ships."""
-    trained = [name for name in fusions or () if name not in ("default", "convex", "rrf")]
-    if len(trained) > 1 or (fusions and not trained):
+def _settings(
+    preset: str, numbers: Mapping[str, int | None], of_default: Mapping[str, float | None]
+) -> Settings | ThesisSettings:
+    """The settings of a preset with the values that were given; ``of_default`` are those that only one preset has."""
+    if preset not in PRESETS:
         raise typer.BadParameter(
-            f"--activate decides on one trained fusion (network, or a folder), got {', '.join(fusions or ())}",
-            param_hint="--fusion",
+            f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
         )
-    return trained[0] if trained else NETWORK
-
-
-def print_decision(decision: Decision) -> None:
-    """What the store's default is from now on, and why."""
-    out.print(f"this store's default fusion: [bold]{escape(decision.fusion)}[/]", soft_wrap=True)
-    out.print(f"the trained fusion is {escape(decision.because)}", soft_wrap=True)
+    for name, value in of_default.items():
+        if value is not None and preset != "default":
+            raise typer.BadParameter(f"only the default preset has a {name}", param_hint=f"--{name}")
+    given: dict[str, Any] = {**numbers, **of_default}
+    return replace(PRESETS[preset], **{name: n for name, n in given.items() if n is not None})
 
 
 def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None:

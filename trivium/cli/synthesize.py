@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trivium.cli.options import Json, Store
-from trivium.cli.reviewing import review_at_terminal
+from trivium.cli.review import review_at_terminal
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.errors import InputError
 from trivium.graph.factory import open_store
@@ -39,7 +39,8 @@ Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="Language model: openai:NAME, local, or local:PATH of a GGUF file.  \\[default: TRIVIUM_CHAT_MODEL]",
+        help="Language model: local, local:PATH of a GGUF file, openai:NAME, or one of an installed package."
+        "  \\[default: TRIVIUM_CHAT_MODEL]",
         show_default=False,
     ),
 ]
@@ -77,6 +78,11 @@ def synthesize_generate(
     """
     if weights not in WEIGHTS:
         raise typer.BadParameter(f"expected {' or '.join(WEIGHTS)}, got {weights!r}", param_hint="--weights")
+    unknown = [name for name in kind or () if name not in list(ChunkKind)]
+    if unknown:
+        raise typer.BadParameter(
+            f"expected one of {', '.join(ChunkKind)}, got {', '.join(unknown)}", param_hint="--kind"
+        )
     sampling = Sampling(
         entities=entities,
         seed=seed,
@@ -122,7 +128,7 @@ def synthesize_review(
     own = Run(run)
     own.begun()
     if not sys.stdin.isatty():
-        raise InputError("a person reviews at a terminal, and standard input is none: run it in one")
+        raise InputError("expected a terminal to review at, but standard input is none: run it in one")
     review_at_terminal(own, keep, threshold)
 
 

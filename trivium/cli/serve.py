@@ -7,26 +7,19 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import PathSelectorOption, Store
+from trivium.cli.arguments import chat_model, read_settings, selector_name, wrong_argument
+from trivium.cli.options import ModelOption, SelectorOption, SetOption, Store
 from trivium.cli.terminal import err, out
 from trivium.errors import MissingExtraError
-from trivium.llm.registry import open_chat_model
 
 
 def serve(
     store: Store,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 takes any free one.")] = 8000,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="Language model that writes the answers, as its endpoint knows it (TRIVIUM_CHAT_BASE_URL)."
-            "  \\[default: none, answers quote the passages]",
-            show_default=False,
-        ),
-    ] = None,
-    selector: PathSelectorOption = None,
+    model: ModelOption = None,
+    selector: SelectorOption = None,
+    assignments: SetOption = None,
     api_key_file: Annotated[
         Path | None,
         typer.Option(
@@ -80,7 +73,7 @@ def serve(
 
         trivium serve --store my-store
 
-        trivium serve --store bolt://localhost:7687 --port 9000 --model gpt-4o-mini
+        trivium serve --store bolt://localhost:7687 --port 9000 --model openai:gpt-4o-mini
 
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
     """
@@ -94,28 +87,32 @@ def serve(
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("serving", "serve") from error
-    settings = ServerSettings(
-        host=host,
-        port=port,
-        api_keys=() if api_key_file is None else read_keys(api_key_file),
-        cors_origins=tuple(cors_origin or ()),
-        hosts=tuple(allow_host or ()),
-        queue=queue,
-        processes=processes,
-        timeout=timeout,
-        answer_timeout=answer_timeout,
-        rate_limit=rate_limit,
-        path_selector=selector,
-        upload_bytes=upload_limit << 20,
-        **({} if workers is None else {"workers": workers}),
-    )
+    chosen, values = selector_name(selector), read_settings(assignments)
+    keys = () if api_key_file is None else read_keys(api_key_file)
+    with wrong_argument():
+        settings = ServerSettings(
+            host=host,
+            port=port,
+            api_keys=keys,
+            cors_origins=tuple(cors_origin or ()),
+            hosts=tuple(allow_host or ()),
+            queue=queue,
+            processes=processes,
+            timeout=timeout,
+            answer_timeout=answer_timeout,
+            rate_limit=rate_limit,
+            path_selector=chosen,
+            retriever_settings=values,
+            upload_bytes=upload_limit << 20,
+            **({} if workers is None else {"workers": workers}),
+        )
     if not settings.on_loopback and not settings.api_keys:
         err.print(
-            f"[bold yellow]warning:[/] whoever reaches {host} can read, change and delete these documents:"
-            " give them a key with --api-key-file, or listen on 127.0.0.1",
+            f"[bold yellow]warning:[/] everybody who reaches {host} can read, change and delete these documents:"
+            " ask for a key with --api-key-file, or listen on 127.0.0.1",
             soft_wrap=True,
         )
-    app = create_app(store, settings, model=None if model is None else open_chat_model(model))
+    app = create_app(store, settings, model=chat_model(model))
     log_as_json()
     run(
         app,

@@ -21,7 +21,7 @@ from trivium.cli.app import main
         (["--suite", "s.toml", "--exact"], "leave --exact out"),
         (["q.jsonl", "--store", "x", "--fresh"], "only with --suite"),
         (["q.jsonl", "--store", "x", "--out", "y"], "only with --suite"),
-        (["--suite", "s.toml", "--selector", "dice"], "expected match or llm, got 'dice'"),
+        (["--suite", "s.toml", "--selector", "dice"], "expected one of match, llm, got 'dice'"),
     ],
 )
 def test_one_set_or_a_suite(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import json as jsons
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
-from trivium.cli.options import Json, RetrieverOption, Store
+from trivium.answering.history import append_turn, read_history
+from trivium.cli.arguments import chat_model, open_engine, wrong_argument
+from trivium.cli.options import (
+    FusionOption,
+    Json,
+    ModelOption,
+    RetrieverOption,
+    SelectorOption,
+    SetOption,
+    Store,
+)
 from trivium.cli.terminal import err, out, print_json, shown
 from trivium.engine import Engine
-from trivium.errors import InputError
-from trivium.fusion.registry import FUSIONS
 from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel
-from trivium.llm.registry import open_chat_model
-from trivium.serialization import hit_json
-from trivium.settings import load_settings
+from trivium.serialization import answer_json
 from trivium.text import plain
 from trivium.types import Answer, Turn
 
-NO_MODEL = "none"
-
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """How questions are asked and shown."""
+class _Answerer:
+    """How questions are answered and shown."""
 
     engine: Engine
     model: ChatModel | None
@@ -42,14 +45,15 @@ class _Asking:
     stream: bool
 
     def events(self, question: str, history: Sequence[Turn]) -> Iterator[AnswerEvent]:
-        return self.engine.ask_stream(
-            question,
-            k=self.k,
-            history=history,
-            model=self.model,
-            retrievers=self.retrievers,
-            fusion=self.fusion,
-        )
+        with wrong_argument():
+            return self.engine.ask_stream(
+                question,
+                k=self.k,
+                history=history,
+                model=self.model,
+                retrievers=self.retrievers,
+                fusion=self.fusion,
+            )
 
 
 def ask(
@@ -63,21 +67,12 @@ def ask(
     ] = None,
     *,
     store: Store,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="Language model: local, local:PATH of a GGUF file, openai:NAME, or none for the best sentences."
-            "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
-            show_default=False,
-        ),
-    ] = None,
+    model: ModelOption = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")] = 6,
     retriever: RetrieverOption = None,
-    fusion: Annotated[
-        str | None, typer.Option("--fusion", help=f"{', '.join(FUSIONS)}.  \\[default: default]")
-    ] = None,
+    fusion: FusionOption = None,
+    selector: SelectorOption = None,
+    assignments: SetOption = None,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -104,23 +99,16 @@ def ask(
         trivium ask --store my-store
     """
     if question is None and (json or not sys.stdin.isatty()):
-        raise typer.BadParameter("expected one, or a terminal to ask from", param_hint="QUESTION")
-    turns = [] if history is None else _read(history)
+        raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
+    turns = [] if history is None else read_history(history)
     chat = chat_model(model)
-    with Engine.open(store) as engine:
-        asking = _Asking(engine, chat, k, retriever, fusion, json, not no_stream)
+    with open_engine(store, selector, assignments) as engine:
+        answerer = _Answerer(engine, chat, k, retriever, fusion, json, not no_stream)
         for asked in _conversation() if question is None else [question]:
-            answer = _answer(asking, asked, turns)
+            answer = _answer(answerer, asked, turns)
             turns.append(Turn(asked, answer.text))
             if history is not None:
-                _append(history, turns[-1])
-
-
-def chat_model(name: str | None) -> ChatModel | None:
-    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set."""
-    if name is None:
-        name = load_settings().chat_model
-    return None if name is None or name == NO_MODEL else open_chat_model(name)
+                append_turn(history, turns[-1])
 
 
 def _conversation() -> Iterator[str]:
@@ -136,11 +124,11 @@ def _conversation() -> Iterator[str]:
         yield asked
 
 
-def _answer(asking: _Asking, question: str, history: Sequence[Turn]) -> Answer:
-    shows = asking.stream and not asking.json
+def _answer(answerer: _Answerer, question: str, history: Sequence[Turn]) -> Answer:
+    shows = answerer.stream and not answerer.json
     streamed = ""
-    for event in asking.events(question, history):
-        if isinstance(event, Found) and not asking.json:
+    for event in answerer.events(question, history):
+        if isinstance(event, Found) and not answerer.json:
             out.print(f"[bold]{shown(question)}[/]", soft_wrap=True)
             if event.asked != question:
                 out.print(f"[dim]searched for: {shown(event.asked)}[/]", soft_wrap=True)
@@ -149,7 +137,7 @@ def _answer(asking: _Asking, question: str, history: Sequence[Turn]) -> Answer:
             out.file.flush()
             streamed += event.text
         elif isinstance(event, Done):
-            if asking.json:
+            if answerer.json:
                 print_json(answer_json(event.answer))
             else:
                 print_answer(event.answer, streamed)
@@ -157,33 +145,15 @@ def _answer(asking: _Asking, question: str, history: Sequence[Turn]) -> Answer:
     raise RuntimeError("an answer ends with Done")
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """An answer with every field; ``answer`` is its text."""
-    return {
-        "question": answer.question,
-        "asked": answer.asked,
-        "answer": answer.text,
-        "found": answer.found,
-        "statements": [
-            {"text": answer.text[s.start : s.end], **asdict(s), "citations": list(s.citations)}
-            for s in answer.statements
-        ],
-        "citations": [asdict(citation) for citation in answer.citations],
-        "hits": [hit_json(hit) for hit in answer.hits],
-        "model": answer.model,
-        "usage": asdict(answer.usage),
-    }
-
-
 def print_answer(answer: Answer, streamed: str = "") -> None:
-    """The answer, unless it was ``streamed`` as it is; what of it no passage bears out; and the passages."""
+    """The answer, unless it was ``streamed`` as it is; which of its statements no passage supports; and the passages."""
     if streamed:
         out.print()
     if streamed.strip() != answer.text:
         out.print(Text(plain(answer.text)), soft_wrap=True)
     unsupported = [s for s in answer.statements if not s.supported]
     if unsupported:
-        out.print("\n[yellow]not borne out by the passages:[/]")
+        out.print("\n[yellow]not supported by the passages:[/]")
         for statement in unsupported:
             text = answer.text[statement.start : statement.end]
             out.print(f"  [yellow]?[/] {shown(text)} [dim]({statement.support:.0%})[/]", soft_wrap=True)
@@ -201,24 +171,3 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
         out.print(
             f"[dim]{shown(answer.model)}: {used.prompt_tokens:,} tokens read, {used.completion_tokens:,} written[/]"
         )
-
-
-def _read(file: Path) -> list[Turn]:
-    if not file.exists():
-        return []
-    turns = []
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-        try:
-            row = jsons.loads(line)
-            question, answer = row["question"], row["answer"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise InputError(f"{file}, line {number}: expected an object with question and answer") from error
-        if not isinstance(question, str) or not isinstance(answer, str):
-            raise InputError(f"{file}, line {number}: expected question and answer as text")
-        turns.append(Turn(question, answer))
-    return turns
-
-
-def _append(file: Path, turn: Turn) -> None:
-    with file.open("a", encoding="utf-8") as lines:
-        lines.write(jsons.dumps(asdict(turn), ensure_ascii=False) + "\n")

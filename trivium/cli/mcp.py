@@ -1,4 +1,4 @@
-"""The command that connects agents."""
+"""The command that serves language models and agents."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import PathSelectorOption, RetrieverOption, Store
+from trivium.cli.arguments import chat_model, check_names, open_engine
+from trivium.cli.options import (
+    FusionOption,
+    ModelOption,
+    RetrieverOption,
+    SelectorOption,
+    SetOption,
+    Store,
+)
 from trivium.cli.terminal import err
 from trivium.errors import MissingExtraError
-from trivium.fusion.registry import FUSIONS
-from trivium.llm.registry import open_chat_model
 
 
 def mcp(
@@ -25,31 +31,16 @@ def mcp(
             show_default=False,
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="Language model of the tool ask: local, local:PATH of a GGUF file, or openai:NAME."
-            "  \\[default: none, answers quote the passages]",
-            show_default=False,
-        ),
-    ] = None,
-    selector: PathSelectorOption = None,
+    model: ModelOption = None,
     retriever: RetrieverOption = None,
-    fusion: Annotated[
-        str | None,
-        typer.Option(
-            "--fusion",
-            help=f"{', '.join(FUSIONS)}, or the folder of a trained one, where the agent names none."
-            "  \\[default: default]",
-            show_default=False,
-        ),
-    ] = None,
+    fusion: FusionOption = None,
+    selector: SelectorOption = None,
+    assignments: SetOption = None,
 ) -> None:
     """Let agents search a store: a server of the Model Context Protocol, for the client that starts it.
 
-    Its tools are search, ask, open_section, neighbours and stats; none changes anything.
+    Its tools are search, ask, open_section, neighbours and stats; none changes anything. --retriever and --fusion hold
+    for questions that name none themselves.
 
     Examples:
 
@@ -67,13 +58,12 @@ def mcp(
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("the MCP server", "mcp") from error
-    from trivium.engine import Engine
     from trivium.server.logs import log_as_json
 
-    chat = None if model is None else open_chat_model(model)
-    engine = Engine.open(store, selector=selector)
+    chat = chat_model(model)
+    engine = open_engine(store, selector, assignments)
     try:
-        engine.searcher.gives_log_odds(retriever, fusion)  # refuses unknown names before anything is served
+        check_names(engine, retriever, [fusion])
     except BaseException:
         engine.close()
         raise

@@ -1,0 +1,231 @@
+"""Options that several commands share: settings of retrievers, the default store, parts of installed packages; what is
+wrong with them; and what a terminal shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Result, Run
+from tests.fakes.packages import install_package
+from trivium.cli.app import main
+from trivium.sample import question_files
+
+QUESTION = "Who discovered the moons of Mars?"
+WALK = ["search", QUESTION, "--retriever", "walk", "--json"]
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the machine is set up for."""
+    for name in ("TRIVIUM_STORE", "TRIVIUM_PATH_SELECTOR", "TRIVIUM_RETRIEVERS", "TRIVIUM_CHAT_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def few_questions(tmp_path: Path) -> Path:
+    """The first questions of the sample."""
+    file = tmp_path / "few.jsonl"
+    file.write_text("\n".join(question_files()[0].read_text("utf-8").splitlines()[:4]), "utf-8")
+    return file
+
+
+def test_a_setting_holds_from_the_command_line_and_from_the_file(
+    trivium: Run, sample_store: Path, tmp_path: Path
+) -> None:
+    """The command line wins over trivium.toml, which also names the store."""
+    default = trivium(*WALK, "--store", sample_store).json
+    changed = trivium(*WALK, "--store", sample_store, "--set", "walk.damping=0.4").json
+    assert changed != default
+    (tmp_path / "trivium.toml").write_text(
+        f"store = {json.dumps(str(sample_store))}\n[retrievers.walk]\ndamping = 0.4\n", "utf-8"
+    )
+    assert trivium(*WALK, cwd=tmp_path).json == changed
+    assert trivium(*WALK, "--set", "walk.damping=0.5", cwd=tmp_path).json == default
+
+
+def test_the_store_may_be_left_out_where_the_settings_name_one(
+    trivium: Run, sample_store: Path, tmp_path: Path, few_questions: Path
+) -> None:
+    """In the environment, which wins over trivium.toml; --store wins over both."""
+    (tmp_path / "trivium.toml").write_text('store = "nowhere"\n', "utf-8")
+    known = {"cwd": tmp_path, "TRIVIUM_STORE": str(sample_store)}
+    assert trivium("stats", "--json", **known).json["nodes"]["Page"] >= 40
+    report = trivium("evaluate", few_questions, "-r", "lexical", "--json", **known).json
+    assert report["questions"] == 4
+    assert "nowhere" in trivium("stats", cwd=tmp_path).err
+    assert "elsewhere" in trivium("stats", "--store", "elsewhere", **known).err
+
+
+def test_every_way_to_ask_takes_settings(
+    trivium: Run, sample_store: Path, tmp_path: Path, few_questions: Path
+) -> None:
+    """Answers are made of other passages, measured anew in a folder of their own; a folder of other settings is
+    refused."""
+    store = ["--store", sample_store]
+    asked = ["ask", QUESTION, *store, "--retriever", "walk", "--json"]
+    assert trivium(*asked).json["hits"] != trivium(*asked, "--set", "walk.damping=0.1").json["hits"]
+    judged = ["evaluate", few_questions, *store, "-r", "walk", "--json"]
+    assert trivium(*judged).json["traced"] == trivium(*judged, "--set", "walk.damping=0.1").json["traced"]
+    answers = [*judged, "--answers", "--out", tmp_path / "answers", "--selector", "match"]
+    assert trivium(*answers, "--set", "walk.damping=0.1").json["asked"] == 4
+    kept = json.loads((tmp_path / "answers" / "settings.json").read_text("utf-8"))
+    assert kept["settings"] == {"walk.damping": "0.1"}
+    again = trivium(*answers)
+    assert again.code == 1 and "other settings" in again.err
+
+
+def test_a_suite_is_measured_again_under_other_settings(
+    sample_store: Path, tmp_path: Path, few_questions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "suite.toml"
+    store, questions = json.dumps(str(sample_store)), json.dumps(str(few_questions))
+    suite.write_text(f'[[set]]\nname = "few"\nquestions = {questions}\nstore = {store}\n', "utf-8")
+    for extra in ([], ["--set", "walk.damping=0.1", "--selector", "match"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["evaluate", "--suite", str(suite), "-r", "walk", "--out", str(tmp_path / "out"), *extra])
+        assert ended.value.code == 0, capsys.readouterr().err
+        inputs = json.loads((tmp_path / "out" / "few" / "set.json").read_text("utf-8"))["inputs"]
+        assert inputs.get("settings") == ({"walk.damping": "0.1"} if extra else None)
+
+
+PARTS = """
+from dataclasses import dataclass
+from trivium.fusion.rrf import ReciprocalRank
+from trivium.retrievers.vector import VectorRetriever
+
+@dataclass(frozen=True)
+class Mine:
+    inner: VectorRetriever
+    name: str = "mine"
+
+    def retrieve(self, query, depth=None):
+        return self.inner.retrieve(query, depth)
+
+    def score(self, query, chunks):
+        return self.inner.score(query, chunks)
+
+class Everything:
+    def select(self, question, options):
+        return list(options)
+
+def retriever(settings):
+    if settings.keys() - {"size"}:
+        raise ValueError(f"unknown setting {', '.join(settings)}")
+    return Mine(VectorRetriever())
+
+def fusion(embedder):
+    return ReciprocalRank(constant=1.0, name="steep")
+
+def selector(settings):
+    return Everything()
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package with a retriever, a fusion and a selector."""
+    site = tmp_path / "site"
+    site.mkdir()
+    install_package(site, "parts_one", {"mine": "parts_one:retriever"}, PARTS, group="trivium.retrievers")
+    install_package(site, "parts_two", {"steep": "parts_one:fusion"}, "", group="trivium.fusions")
+    install_package(site, "parts_three", {"all": "parts_one:selector"}, "", group="trivium.selectors")
+    monkeypatch.setenv("PYTHONPATH", f"{site}:{Path.cwd()}")
+
+
+@pytest.mark.usefixtures("installed")
+def test_parts_of_installed_packages_go_by_name(
+    trivium: Run, sample_store: Path, few_questions: Path
+) -> None:
+    """In lists too, and with settings of their own."""
+    found = ["search", QUESTION, "--store", sample_store, "--json", "--retriever"]
+    own = trivium(*found, "mine", "--set", "mine.size=3").json["hits"]
+    vector = trivium(*found, "vector").json["hits"]
+    assert [hit["uri"] for hit in own] == [hit["uri"] for hit in vector]
+    assert list(own[0]["provenance"]) == ["mine"]
+    both = trivium(*found, "vector", "mine", "--fusion", "steep", "--explain").json["hits"]
+    assert set(both[0]["contributions"]) == {"vector", "mine"} and both[0]["score"] == 1.0
+    assert trivium(*found, "path", "--selector", "all").json["hits"] != trivium(*found, "path").json["hits"]
+    rows = trivium(
+        "evaluate", few_questions, "--store", sample_store, "-r", "lexical,mine", "-f", "steep", "--json"
+    ).json["rows"]  # fmt: skip
+    assert list(rows) == ["lexical", "mine", "steep"]
+    wrong = trivium(*found, "mine", "--set", "mine.colour=red")
+    assert wrong.code == 2 and "unknown setting colour" in told(wrong)
+
+
+WRONG = [
+    (["--retriever", "telepathy"], "unknown retriever telepathy"),
+    (["--fusion", "cold"], "unknown fusion 'cold'"),
+    (["--selector", "dice"], "expected one of match, llm, got 'dice'"),
+    (["--set", "walk.dampin=0.4"], "did you mean walk.damping?"),
+    (["--set", "walk.damping=much"], "walk.damping: "),
+    (["--set", "walk.damping=2"], "walk.damping: "),
+    (["--set", "walk"], "expected a setting as KEY=VALUE"),
+]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["search", "Mars"], ["ask", "Mars"], ["evaluate", "Q"], ["evaluate", "Q", "--answers"], ["mcp"]],
+    ids=" ".join,
+)
+def test_a_wrong_value_is_a_wrong_argument(
+    command: list[str],
+    sample_store: Path,
+    few_questions: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """It ends every command with 2 and says what there is; nothing is made."""
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    given = [str(few_questions) if word == "Q" else word for word in command]
+    for options, said in WRONG:
+        with pytest.raises(SystemExit) as ended:
+            main([*given, "--store", str(sample_store), *options])
+        result = Result(int(ended.value.code or 0), *capfd.readouterr())
+        assert (result.code, result.out) == (2, ""), options
+        assert said in told(result) and "Traceback" not in result.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def told(result: Result) -> str:
+    """What stderr says, without the frame around it."""
+    return " ".join(result.err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_lacks_characters_gets_others(
+    trivium: Run, sample_store: Path, encoding: str
+) -> None:
+    """Text is simplified; JSON keeps every character, as an escape; errors and help are shown too."""
+    arguments = ["search", "When did Asaph Hall live? ☿", "--store", sample_store, "--explain"]
+    shown = trivium(*arguments, PYTHONIOENCODING=encoding)
+    assert (shown.code, shown.err) == (0, "")
+    assert "(1829-1907)" in shown.out and "Asaph Hall > Moons of Mars" in shown.out
+    assert shown.out.startswith("When did Asaph Hall live? ?\n") and "####" in shown.out
+    exact = trivium(*arguments, "--json").json
+    assert trivium(*arguments, "--json", PYTHONIOENCODING=encoding).json == exact
+    wrong = trivium("stats", "--store", "Šafařík", PYTHONIOENCODING=encoding)
+    assert wrong.code == 1 and "Safarik" in wrong.err and "Traceback" not in wrong.err
+    assert trivium("search", "--help", PYTHONIOENCODING=encoding).code == 0
+
+
+def test_the_first_hits_are_explained_in_full_and_the_others_in_a_line(
+    trivium: Run, sample_store: Path
+) -> None:
+    """The baseline comes first in both, and scores of one retriever are no probabilities."""
+    arguments = ["search", QUESTION, "--store", sample_store]
+    lines = trivium(*arguments, "--explain").out.splitlines()
+    assert sum(line.split()[:1] == ["baseline"] and "average passage" in line for line in lines) == 3
+    summaries = [line.strip() for line in lines if line.startswith("    baseline ")]
+    assert len(summaries) == 7 and all(", others " in line and "…" not in line for line in summaries)
+    for place, line in enumerate(lines):
+        if "average passage" in line:
+            assert "#chunk-" in lines[place - 1]
+    assert any(" %" in line and "log-odds" in line for line in lines)
+    assert " %" not in trivium(*arguments, "--retriever", "lexical").out.splitlines()[2]

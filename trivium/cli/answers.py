@@ -1,0 +1,65 @@
+"""``trivium evaluate --answers``: how good the answers are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from trivium.cli.arguments import chat_model, check_names, open_engine
+from trivium.cli.evaluate_options import Evaluation
+from trivium.cli.terminal import err, out, print_json, progress, shown
+
+if TYPE_CHECKING:
+    from trivium.evaluation.answers.bertscore import BertScore
+
+
+def evaluate_answers(given: Evaluation) -> None:
+    """Have the questions answered, measure the answers and print what came of it; by default into ``<name of the
+    file>-answers`` in the working directory."""
+    questions, store = given.questions_and_store()
+    given.refuse_of_questions("expected it only without --answers")
+    # Loaded here: no other command needs them, and they take their time.
+    from trivium.evaluation.answers.report import print_answer_report, save_answer_report
+    from trivium.evaluation.answers.run import evaluate_answers as run
+
+    folder = Path(f"{questions.stem}-answers") if given.folder is None else given.folder
+    bertscore = None if given.bertscore is None else _bertscore(given.bertscore)
+    with (
+        open_engine(store, given.selector, given.assignments) as engine,
+        progress(quiet=given.json) as bars,
+    ):
+        check_names(engine, given.retrievers, given.fusions)
+        report = run(
+            engine,
+            questions,
+            folder,
+            given.retrievers,
+            given.fusions,
+            gold=given.gold,
+            model=chat_model(given.model),
+            judge=None if given.judge is None else chat_model(given.judge),
+            bertscore=bertscore,
+            k=6 if given.k is None else given.k,
+            sample=given.sample,
+            seed=0 if given.seed is None else given.seed,
+            exact=given.exact,
+            fresh=given.fresh,
+            progress=lambda what, done, total: bars(escape(what), done, total),
+        )
+    save_answer_report(report, folder)
+    if given.json:
+        print_json(report.to_json())
+        return
+    print_answer_report(report, out)
+    err.print(f"[dim]answers and report: {shown(str(folder))}[/]", soft_wrap=True)
+
+
+def _bertscore(name: str) -> BertScore:
+    from trivium.evaluation.answers.bertscore import BertScore
+
+    folder, colon, layers = name.rpartition(":")
+    if colon and layers.isdigit():
+        return BertScore(folder, int(layers))
+    return BertScore(name)

@@ -1,0 +1,91 @@
+"""Values of arguments that only the program can check, and what they describe.
+
+What is wrong with an argument as it stands ends the command with exit code 2, as a misspelt option does. What the
+arguments lead to (a store, a file, a model that is not there) ends it with 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import typer
+
+from trivium.embedding.registry import known_embedders
+from trivium.engine import Engine
+from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
+from trivium.llm.base import ChatModel
+from trivium.llm.registry import open_chat_model
+from trivium.plugins import list_plugins
+from trivium.retrievers.setting_values import parse_assignments
+from trivium.search.retriever_set import RetrieverSet
+from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
+from trivium.search.selectors import SELECTORS
+from trivium.settings import load_settings
+
+NO_MODEL = "none"
+_OF_VALUES = (InputError, FusionError, ConfigurationError)
+"""Errors that a wrong value can lead to."""
+
+
+@contextmanager
+def wrong_argument(
+    name: str | None = None, kinds: tuple[type[TriviumError], ...] = _OF_VALUES
+) -> Iterator[None]:
+    """Have errors of these kinds reported as a wrong value of that argument."""
+    try:
+        yield
+    except kinds as error:
+        raise typer.BadParameter(str(error), param_hint=name) from error
+
+
+def open_engine(store: str, selector: str | None = None, assignments: Sequence[str] | None = None) -> Engine:
+    """An engine on an existing store, with the path retriever's selector (``--selector``) and settings of retrievers
+    (``--set``)."""
+    values = read_settings(assignments)
+    return Engine.open(store, selector=selector_name(selector), settings=values)
+
+
+def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
+    """The settings of retrievers that ``--set`` names, checked."""
+    with wrong_argument("--set"):
+        values = parse_assignments(assignments or ())
+        RetrieverSet(values=values)
+    return values
+
+
+def selector_name(given: str | None) -> str:
+    """The name of the path retriever's selector, by default that of the settings."""
+    known = [*SELECTORS, *list_plugins(SELECTOR_PLUGINS)]
+    if given is not None and given not in known:
+        raise typer.BadParameter(
+            f"expected one of {', '.join(known)}, got {given!r}", param_hint="--selector"
+        )
+    return load_settings().path_selector if given is None else given
+
+
+def check_names(
+    engine: Engine, retrievers: Sequence[str] | None, fusions: Sequence[str | None] | None = None
+) -> None:
+    """Refuse names of retrievers and fusions that the engine does not know, before anything is asked."""
+    with wrong_argument("--retriever"):
+        chosen = engine.searcher.retrievers.choose(retrievers)
+    with wrong_argument("--fusion"):
+        for fusion in fusions or ():
+            engine.searcher.fusions.suitable(fusion, chosen)
+
+
+def check_embedder(name: str | None) -> None:
+    """Refuse the name of an embedder that nobody knows."""
+    known = known_embedders()
+    if name is not None and name.partition(":")[0] not in {one.partition(":")[0] for one in known}:
+        raise typer.BadParameter(f"expected one of {', '.join(known)}, got {name!r}", param_hint="--embedder")
+
+
+def chat_model(name: str | None) -> ChatModel | None:
+    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set."""
+    if name is None:
+        name = load_settings().chat_model
+    elif name == "openai:":
+        raise typer.BadParameter("expected openai:NAME, got no name", param_hint="--model")
+    return None if name is None or name == NO_MODEL else open_chat_model(name)

@@ -1,0 +1,54 @@
+"""The command that compares two runs."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trivium.cli.options import Json
+from trivium.cli.terminal import out, print_json, shown
+
+
+def compare(
+    first: Annotated[
+        Path, typer.Argument(metavar="A.run", help="The run to compare it with.", show_default=False)
+    ],
+    second: Annotated[Path, typer.Argument(metavar="B.run", help="The run to judge.", show_default=False)],
+    page: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("compare.html"),
+    qrels: Annotated[
+        Path | None, typer.Option("--qrels", help="Judgements.  \\[default: qrels.txt beside A.run]")
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            "-s",
+            help="Store of the runs, to quote passages from and explain.  \\[default: none]",
+            show_default=False,
+        ),
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="How many questions to show.")] = 500,
+    json: Json = False,
+) -> None:
+    """Compare two runs question by question on one web page: won, lost, and why.
+
+    With --store it quotes the passages and says what each retriever added to the scores of fused runs.
+
+    Examples:
+
+        trivium compare results/squad/vector.run results/squad/default.run --store my-store
+
+        trivium compare old/squad/default.run new/squad/default.run --out default.html
+    """
+    from trivium.engine import Engine
+    from trivium.evaluation.comparison.run import compare_runs
+
+    with nullcontext() if store is None else Engine.open(store) as engine:
+        written = compare_runs(first, second, page, qrels=qrels, engine=engine, most=most)
+    if json:
+        print_json({"page": str(written)})
+    else:
+        out.print(shown(str(written)), soft_wrap=True)

@@ -1,0 +1,165 @@
+"""The command that measures retrieval and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import typer
+from rich.markup import escape
+
+from trivium.cli.answers import evaluate_answers
+from trivium.cli.arguments import check_names, open_engine
+from trivium.cli.evaluate_options import (
+    Activate,
+    Answers,
+    BertScoreModel,
+    Evaluation,
+    Folder,
+    Fresh,
+    Fusions,
+    Gold,
+    Hits,
+    JudgeModel,
+    Passages,
+    Questions,
+    Reader,
+    Runs,
+    Sample,
+    Seed,
+    SuiteFile,
+)
+from trivium.cli.options import Exact, Json, MaybeStore, RetrieverOption, SelectorOption, SetOption
+from trivium.cli.suite import evaluate_suite
+from trivium.cli.terminal import out, print_json, progress
+from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.report import print_report
+from trivium.evaluation.trec import write_runs
+from trivium.fusion.decision import Decision
+from trivium.fusion.registry import NETWORK
+from trivium.retrievers.registry import RETRIEVERS
+
+
+def evaluate(
+    questions: Questions = None,
+    store: MaybeStore = None,
+    retriever: RetrieverOption = None,
+    fusion: Fusions = None,
+    runs: Runs = None,
+    hits: Hits = None,
+    activate: Activate = False,
+    exact: Exact = False,
+    suite: SuiteFile = None,
+    folder: Folder = None,
+    fresh: Fresh = False,
+    answers: Answers = False,
+    model: Reader = None,
+    k: Passages = None,
+    judge: JudgeModel = None,
+    bertscore: BertScoreModel = None,
+    gold: Gold = False,
+    sample: Sample = None,
+    seed: Seed = None,
+    selector: SelectorOption = None,
+    assignments: SetOption = None,
+    json: Json = False,
+) -> None:
+    """Measure retrieval on questions with known answers: all eight retrievers and the default fusion, or those named.
+
+    With --answers measure the answers to them: from vector search and from the default fusion, or from those named. An
+    interrupted run goes on when the same command is given again.
+
+    Examples:
+
+        trivium evaluate questions.jsonl --store my-store --retriever vector lexical --fusion default
+
+        trivium evaluate questions.jsonl --store my-store --fusion my-fusion --activate
+
+        trivium evaluate --suite suite.toml --out results
+
+        trivium evaluate questions.jsonl --store my-store --answers --sample 100
+
+        trivium evaluate questions.jsonl --store my-store --answers --model local --judge openai:gpt-4o-mini --gold
+    """
+    given = Evaluation(
+        questions=questions,
+        store=store,
+        retrievers=retriever,
+        fusions=fusion,
+        selector=selector,
+        assignments=assignments,
+        exact=exact,
+        runs=runs,
+        hits=hits,
+        activate=activate,
+        suite=suite,
+        folder=folder,
+        fresh=fresh,
+        answers=answers,
+        model=model,
+        judge=judge,
+        bertscore=bertscore,
+        gold=gold,
+        k=k,
+        sample=sample,
+        seed=seed,
+        json=json,
+    )
+    if not answers:
+        given.refuse_of_answers("expected it only with --answers")
+    if suite is not None:
+        evaluate_suite(given, suite)
+    elif answers:
+        evaluate_answers(given)
+    else:
+        evaluate_questions(given)
+
+
+def evaluate_questions(given: Evaluation) -> None:
+    """Measure the retrieval of one file of questions, print it, and decide on the store's default where that is asked
+    for."""
+    given.refuse_of_folder("expected it only with --suite or --answers")
+    questions, store = given.questions_and_store()
+    retrievers, fusions = given.retrievers, given.fusions
+    trained = trained_among(fusions) if given.activate else None
+    if trained is not None:
+        retrievers, fusions = RETRIEVERS, [trained, "convex"]
+    with (
+        open_engine(store, given.selector, given.assignments) as engine,
+        progress(quiet=given.json) as bars,
+    ):
+        check_names(engine, retrievers, fusions)
+        report = engine.evaluate(
+            questions,
+            retrievers,
+            fusions,
+            exact=given.exact,
+            hits=given.hits,
+            progress=lambda done, total: bars("questions", done, total),
+        )
+        decision = None if trained is None else Evaluator(engine.searcher).activate(report, trained)
+    if given.runs is not None:
+        write_runs(report, given.runs)
+    if given.json:
+        print_json({**report.to_json(), **({} if decision is None else {"decision": asdict(decision)})})
+        return
+    print_report(report, out)
+    if decision is not None:
+        print_decision(decision)
+
+
+def trained_among(fusions: Sequence[str] | None) -> str:
+    """The trained fusion that ``--activate`` decides on: the one named, else the network that ships."""
+    trained = [name for name in fusions or () if name not in ("default", "convex", "rrf")]
+    if len(trained) > 1 or (fusions and not trained):
+        raise typer.BadParameter(
+            f"--activate decides on one trained fusion (network, or a folder), got {', '.join(fusions or ())}",
+            param_hint="--fusion",
+        )
+    return trained[0] if trained else NETWORK
+
+
+def print_decision(decision: Decision) -> None:
+    """What the store's default is from now on, and why."""
+    out.print(f"this store's default fusion: [bold]{escape(decision.fusion)}[/]", soft_wrap=True)
+    out.print(f"the trained fusion is {escape(decision.because)}", soft_wrap=True)

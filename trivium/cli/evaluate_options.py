@@ -1,0 +1,203 @@
+"""The options of ``trivium evaluate``: three commands in one, of which each refuses what is not its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trivium.cli.options import FUSION_NAMES, default_store
+
+_ANSWERS_PANEL = "With --answers"
+
+Questions = Annotated[
+    Path | None,
+    typer.Argument(metavar="QUESTIONS", help="Question file (JSON Lines).", show_default=False),
+]
+Fusions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fusion",
+        "-f",
+        help=f"Fusions to measure, one or more of: {FUSION_NAMES}.  \\[default: default]",
+        show_default=False,
+    ),
+]
+Runs = Annotated[
+    Path | None, typer.Option("--runs", help="Folder for TREC runs and qrels.", show_default=False)
+]
+Hits = Annotated[
+    Path | None,
+    typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train.", show_default=False),
+]
+Activate = Annotated[
+    bool,
+    typer.Option(
+        "--activate",
+        help="Decide on these questions whether the trained fusion (network, or --fusion FOLDER) becomes the default"
+        " of this store.",
+    ),
+]
+SuiteFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--suite", help="TOML file of several sets and their stores, to measure them all.", show_default=False
+    ),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        help="Folder for the results of a suite, or for answers.  \\[default: SUITE-results, QUESTIONS-answers]",
+        show_default=False,
+    ),
+]
+Fresh = Annotated[
+    bool,
+    typer.Option("--fresh", help="Measure sets of a suite, or ask questions, again that were done before."),
+]
+Answers = Annotated[
+    bool, typer.Option("--answers", help="Have the questions answered and measure the answers instead.")
+]
+Reader = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="Language model that writes the answers: local, local:PATH of a GGUF file, openai:NAME, one of an"
+        " installed package, or none to quote the best sentences.  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+JudgeModel = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        help="Language model, named as for --model, that judges how faithful and how correct the answers are.",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+BertScoreModel = Annotated[
+    str | None,
+    typer.Option(
+        "--bertscore",
+        metavar="MODEL",
+        help="BERTScore by this model: a name such as roberta-large, or FOLDER:LAYERS.",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+Gold = Annotated[
+    bool,
+    typer.Option(
+        "--gold", help="Also answer from the gold passages, as a row.", rich_help_panel=_ANSWERS_PANEL
+    ),
+]
+Passages = Annotated[
+    int | None,
+    typer.Option(
+        "--k",
+        "-k",
+        min=1,
+        help="How many passages to answer from.  \\[default: 6]",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        min=1,
+        help="Only that many of the questions, drawn by --seed.",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        min=0,
+        help="Which questions are drawn.  \\[default: 0]",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """What ``trivium evaluate`` was given; None, empty or False where an option was not."""
+
+    questions: Path | None
+    store: str | None
+    retrievers: Sequence[str] | None
+    fusions: Sequence[str] | None
+    selector: str | None
+    assignments: Sequence[str] | None
+    exact: bool
+    runs: Path | None
+    hits: Path | None
+    activate: bool
+    suite: Path | None
+    folder: Path | None
+    fresh: bool
+    answers: bool
+    model: str | None
+    judge: str | None
+    bertscore: str | None
+    gold: bool
+    k: int | None
+    sample: int | None
+    seed: int | None
+    json: bool
+
+    def refuse_of_questions(self, why: str) -> None:
+        """Refuse the options of one file of questions; ``{name}`` in ``why`` is the option's name."""
+        self._refuse(why, {"--runs": self.runs, "--hits": self.hits, "--activate": self.activate})
+
+    def refuse_of_one_set(self, why: str) -> None:
+        """Refuse what names a set of questions and says how it is asked."""
+        values = {"QUESTIONS": self.questions, "--store": self.store, "--exact": self.exact}
+        self._refuse(why, {**values, "--answers": self.answers})
+
+    def refuse_of_folder(self, why: str) -> None:
+        """Refuse the options of what is kept in a folder."""
+        self._refuse(why, {"--out": self.folder, "--fresh": self.fresh})
+
+    def refuse_of_answers(self, why: str) -> None:
+        """Refuse the options of answers."""
+        self._refuse(
+            why,
+            {
+                "--model": self.model,
+                "--judge": self.judge,
+                "--bertscore": self.bertscore,
+                "--gold": self.gold,
+                "--k": self.k,
+                "--sample": self.sample,
+                "--seed": self.seed,
+            },
+        )
+
+    def _refuse(self, why: str, values: dict[str, object]) -> None:
+        for name, value in values.items():
+            if value is not None and value is not False:
+                raise typer.BadParameter(why.format(name=name), param_hint=name)
+
+    def questions_and_store(self) -> tuple[Path, str]:
+        """The question file and the store, which may be that of the settings."""
+        store = self.store if self.questions is None or self.store is not None else default_store()
+        if self.questions is None or store is None:
+            raise typer.BadParameter(
+                "expected QUESTIONS and --store, or --suite",
+                param_hint="QUESTIONS" if self.questions is None else "--store",
+            )
+        return self.questions, store

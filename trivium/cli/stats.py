@@ -1,0 +1,44 @@
+"""The command that counts what a store holds."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from trivium.cli.options import Json, Store
+from trivium.cli.terminal import out, print_json
+from trivium.engine import Engine
+from trivium.graph.store import StoreInfo
+from trivium.serialization import info_json
+
+
+def stats(store: Store, json: Json = False) -> None:
+    """Count nodes and relationships of a store.
+
+    Example:  trivium stats --store my-store --json
+    """
+    with Engine.open(store) as engine:
+        info = engine.info()
+    if json:
+        print_json(info_json(info))
+    else:
+        out.print(f"[bold]{escape(info.location)}[/]")
+        print_info(info)
+
+
+def print_info(info: StoreInfo) -> None:
+    """Counts of a store."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    for name, count in [*info.nodes.items(), *info.relationships.items(), ("aliases", info.aliases)]:
+        table.add_row(name, f"{count:,}")
+    out.print(table)
+    if info.embedder is None:
+        out.print("not embedded yet")
+    else:
+        waiting = f", {info.to_embed:,} texts waiting" if info.to_embed else ""
+        out.print(
+            f"embedder {info.embedder.name} ({info.embedder.dimension} dimensions): "
+            f"{info.embedded:,} texts embedded{waiting}"
+        )
