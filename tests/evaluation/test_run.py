@@ -88,7 +88,7 @@ def test_the_report_is_the_same_every_time() -> None:
 
 
 def test_rankings_or_tracing_that_do_not_fit_the_questions_are_refused() -> None:
-    with pytest.raises(InputError, match="expected 8 rankings in row 'vector'"):
+    with pytest.raises(InputError, match="expected 8 rankings of 'vector', one a traced question, got 0"):
         evaluate([*QUESTIONS, LOST], TRACED, {"vector": []})
     with pytest.raises(InputError, match="these 8 questions, got one of 9"):
         evaluate(QUESTIONS, TRACED, rankings())

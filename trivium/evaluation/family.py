@@ -1,4 +1,4 @@
-"""Is a fusion better than its best part?"""
+"""Is a fusion better than the best single retriever?"""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from trivium.evaluation.report import Comparison, Report
 from trivium.evaluation.significance import mean_intervals, p_values
 
 ONE_PART = ("hit@1", "hit@3", "hit@5")
-"""What counts where a question has one gold part."""
+"""The measures of sets whose questions have one gold part."""
 SEVERAL_PARTS = ("recall@5", "all@5")
-"""What counts where questions have several."""
+"""The measures of sets whose questions have several."""
 
 
 def headline(gold: Sequence[Gold]) -> tuple[str, ...]:
@@ -25,8 +25,8 @@ def headline(gold: Sequence[Gold]) -> tuple[str, ...]:
     return SEVERAL_PARTS if gold and 2 * several >= len(gold) else ONE_PART
 
 
-def best_row(report: Report, rows: Sequence[str], measure: str) -> str | None:
-    """The row with the highest mean, the first of equals; None when there is none."""
+def best_system(report: Report, rows: Sequence[str], measure: str) -> str | None:
+    """The system with the highest mean, the first of equals; None when there is none."""
     judged = [row for row in rows if not math.isnan(report.rows[row].means[measure])]
     return max(judged, key=lambda row: report.rows[row].means[measure], default=None)
 
@@ -35,12 +35,12 @@ def against_best(
     report: Report, retrievers: Sequence[str], fusions: Sequence[str], measures: Sequence[str]
 ) -> tuple[Comparison, ...]:
     """Every fusion against the retriever that is best on the same questions by the same measure, by the same intervals
-    and tests as the report's own comparisons. The rival is picked with hindsight, which favours it."""
+    and tests as the report's own comparisons. The rival is chosen on these same questions, which favours it."""
     pairs = [
         (fusion, rival, measure)
         for fusion in fusions
         for measure in measures
-        if (rival := best_row(report, retrievers, measure)) is not None
+        if (rival := best_system(report, retrievers, measure)) is not None
     ]
     if not pairs:
         return ()

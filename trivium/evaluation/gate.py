@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
-from trivium.evaluation.family import best_row
+from trivium.evaluation.family import best_system
 from trivium.evaluation.report import Report
 from trivium.evaluation.significance import Interval, mean_interval, p_value
 
@@ -116,7 +116,7 @@ def verdict(report: Report, fusion: str, singles: Sequence[str], convex: str = "
         )
     gold = [report.traced.gold[question.id] for question in report.traced.questions]
     pages = clusters([one.pages for one in gold])
-    single = best_row(report, singles, MEASURE) or singles[0]
+    single = best_system(report, singles, MEASURE) or singles[0]
     against = [_compare(report, fusion, rival, pages) for rival in (single, convex)]
     measure = "hit@5" if all(len(one.groups) == 1 for one in gold) else MEASURE
     return Verdict(len(gold), measure, report.rows[fusion].means[MEASURE], *against)

@@ -1,4 +1,4 @@
-"""What an evaluation found, as JSON and as people read it in a terminal."""
+"""The report of an evaluation: as JSON, as a data frame, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Ranking = Sequence[tuple[str, float]]
 """Chunk uris with their scores, best first."""
 Rankings = Mapping[str, Sequence[Ranking]]
-"""Row name -> one ranking a traced question, in their order."""
+"""System -> one ranking a traced question, in their order."""
 
 HEADLINE = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
 """The measures that get intervals, comparisons and a column in the table."""
@@ -35,10 +35,10 @@ SHOWN_REASONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One retriever or fusion. ``values`` holds every measure question by question and ``means`` over the
-    traced questions (NaN when there are none). ``intervals`` are those of HEADLINE (95 %); ``matches`` is the
-    cumulative match characteristic, by rank from 1."""
+class SystemScores:
+    """The measures of one system: a retriever or a fusion. ``values`` holds every measure question by question and
+    ``means`` over the traced questions (NaN when there are none). ``intervals`` are those of HEADLINE (95 %); ``matches``
+    is the cumulative match characteristic, by rank from 1."""
 
     values: Mapping[str, Floats]
     means: Mapping[str, float]
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A row against the first row on the same questions: mean paired difference (positive: ``row`` is better)
+    """A system (``row``) against another one on the same questions: mean paired difference (positive: ``row`` is better)
     with its 95 % interval, and the two-sided p-value of the paired permutation test."""
 
     row: str
@@ -60,12 +60,12 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of an evaluation, with what was judged. ``resampled`` says what the intervals and tests
-    resample ("pages" or "questions") and ``clusters`` how many of them there are."""
+    """The outcome of an evaluation, with the rankings that were evaluated. ``rows`` are by system. ``resampled`` says
+    what the intervals and tests resample ("pages" or "questions") and ``clusters`` how many of them there are."""
 
     traced: Traced = field(repr=False)
     rankings: Rankings = field(repr=False)
-    rows: Mapping[str, Row]
+    rows: Mapping[str, SystemScores]
     comparisons: tuple[Comparison, ...]
     resampled: str
     clusters: int
@@ -115,7 +115,7 @@ def traced_json(traced: Traced) -> dict[str, Any]:
 
 
 def compared_json(compared: Comparison) -> dict[str, Any]:
-    """One row against another, as JSON values."""
+    """One system against another, as JSON values."""
     return {
         "row": compared.row,
         "against": compared.against,
@@ -127,13 +127,13 @@ def compared_json(compared: Comparison) -> dict[str, Any]:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print the means, the best of each column in bold, and what could not be judged and why."""
+    """Print the means, the best of each column in bold, and which questions could not be traced and why."""
     console.print(_table(report))
     for note in _footnotes(report):
         console.print(note)
 
 
-def _row_json(row: Row) -> dict[str, Any]:
+def _row_json(row: SystemScores) -> dict[str, Any]:
     return {
         **{name: None if math.isnan(mean) else mean for name, mean in row.means.items()},
         "ci": {name: [interval.low, interval.high] for name, interval in row.intervals.items()},
@@ -144,7 +144,7 @@ def _row_json(row: Row) -> dict[str, Any]:
 def _table(report: Report) -> Table:
     # Names come from the command line and reasons from files: Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("row", no_wrap=True)
+    table.add_column("system", no_wrap=True)
     for measure in HEADLINE:
         table.add_column(measure, justify="right", no_wrap=True)
         if measure == JUDGED_BY:

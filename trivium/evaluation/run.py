@@ -1,4 +1,4 @@
-"""From ranked lists to a report. Pure: whoever has a store supplies the rankings."""
+"""From rankings to a report. Needs no store: the rankings are given."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from trivium.common.arrays import Floats
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
-from trivium.evaluation.report import HEADLINE, Comparison, Rankings, Report, Row
+from trivium.evaluation.report import HEADLINE, Comparison, Rankings, Report, SystemScores
 from trivium.evaluation.retrieval import cumulative_matches, measure
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Question
 
 
 def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) -> Report:
-    """Judge rows of rankings.
+    """Measure the rankings of each system.
 
-    Every row has one ranking for each of ``traced.questions``, in that order, empty when nothing was
-    retrieved. Measures are means over the traced questions; the first row is what the others are compared
+    Every system has one ranking for each of ``traced.questions``, in that order, empty when nothing was
+    retrieved. Measures are means over the traced questions; the first system is what the others are compared
     with. Intervals and tests resample pages (questions that share gold pages), or questions where all share
-    one. Raises InputError for a row of another length or when ``traced`` is about other questions.
+    one. Raises InputError for a system with another number of rankings or when ``traced`` is about other questions.
     """
     _check(questions, traced, rankings)
     gold = [traced.gold[question.id] for question in traced.questions]
@@ -37,7 +37,7 @@ def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) 
     by_page = len(np.unique(pages)) > 1
     intervals, comparisons = _statistics(values, pages if by_page else None)
     rows = {
-        name: Row(
+        name: SystemScores(
             values=measures,
             means={m: float(v.mean()) if gold else math.nan for m, v in measures.items()},
             intervals=intervals.get(name, {}),
@@ -52,7 +52,7 @@ def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) 
 def _statistics(
     values: Mapping[str, Mapping[str, Floats]], pages: np.ndarray[tuple[int], np.dtype[np.int64]] | None
 ) -> tuple[dict[str, dict[str, Interval]], tuple[Comparison, ...]]:
-    """The headline intervals of every row, and its comparison with the first row."""
+    """The headline intervals of every system, and its comparison with the first one."""
     names = list(values)
     if not names or not len(values[names[0]][HEADLINE[0]]):
         return {}, ()
@@ -78,6 +78,6 @@ def _check(questions: Sequence[Question], traced: Traced, rankings: Rankings) ->
     for name, ranked in rankings.items():
         if len(ranked) != len(traced.questions):
             raise InputError(
-                f"expected {len(traced.questions)} rankings in row {name!r}, one a traced question, "
+                f"expected {len(traced.questions)} rankings of {name!r}, one a traced question, "
                 f"got {len(ranked)}"
             )

@@ -1,4 +1,4 @@
-"""Is a difference more than luck? Paired bootstrap and paired permutation, by cluster of questions.
+"""Significance: paired bootstrap intervals and paired permutation tests, by cluster of questions.
 
 Questions on one page succeed and fail together, so what is resampled is the page (the cluster), with all its
 questions; without clusters every question is its own. All columns of one call share the resamples, which

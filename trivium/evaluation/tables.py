@@ -11,8 +11,8 @@ def grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> 
     """A table whose first columns are ``words`` and whose others are figures. Names from outside go through
     :func:`plain` first.
 
-    >>> print(grid(["row", "hit@1"], [["vector", ".5"]]))
-    | row | hit@1 |
+    >>> print(grid(["system", "hit@1"], [["vector", ".5"]]))
+    | system | hit@1 |
     |---|---:|
     | vector | .5 |
     """

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.datasets.gold import Gold, Traced
-from trivium.evaluation.family import ONE_PART, SEVERAL_PARTS, against_best, best_row, headline
+from trivium.evaluation.family import ONE_PART, SEVERAL_PARTS, against_best, best_system, headline
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.significance import holm
@@ -70,5 +70,5 @@ def test_without_a_retriever_or_a_traced_question_there_is_nothing_to_compare() 
     assert against_best(found, [], ["mix"], ["hit@1"]) == ()
     empty = evaluate([], Traced((), {}), {"vector": [], "mix": []})
     assert math.isnan(empty.rows["mix"].means["hit@1"])
-    assert best_row(empty, ["vector"], "hit@1") is None
+    assert best_system(empty, ["vector"], "hit@1") is None
     assert against_best(empty, ["vector"], ["mix"], ["hit@1"]) == ()

@@ -96,7 +96,7 @@ def test_the_table_marks_what_differs_after_the_correction_and_shows_the_best_in
 
 def test_sets_that_do_not_fit_side_by_side_go_below() -> None:
     lines = printed([result(name) for name in ("one", "two", "three")], width=60).splitlines()
-    assert sum("row" in line.split() for line in lines) == 2
+    assert sum("system" in line.split() for line in lines) == 2
     assert max(map(len, lines)) <= 60
 
 

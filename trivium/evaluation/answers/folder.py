@@ -1,7 +1,7 @@
 """A folder that a run writes into as it goes, so that it can be interrupted and goes on.
 
-``settings.json`` says what every line hangs on, ``*.jsonl`` hold a line each, appended as soon as it is known. A folder
-that was begun with other settings is refused.
+``settings.json`` holds everything the answers depend on; ``*.jsonl`` get a line for each answer or judgement as soon as
+it is there. A folder that was begun with other settings is refused.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ def _settings(
     k: int,
     exact: bool,
 ) -> dict[str, Any]:
-    """All that an answer hangs on."""
+    """Everything an answer depends on."""
     readers = [{"name": m.name, "context_tokens": m.context_tokens} for m in (model, judge) if m is not None]
     return {
         "version": trivium.__version__,

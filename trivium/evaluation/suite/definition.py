@@ -100,7 +100,7 @@ def _anchored(one: SuiteSet, folder: Path) -> SuiteSet:
 
 
 def _complaint(place: tuple[int | str, ...], fault: Any, data: dict[str, Any]) -> str:
-    """One thing that is wrong, for people: where, and what was expected instead of what."""
+    """One fault of a suite file: where it is, what was expected, and what came."""
     words = []
     match place:
         case ("set", int(number), *rest):

@@ -1,4 +1,4 @@
-"""What a suite found, over all its sets: as JSON, as Markdown, and as people read it in a terminal."""
+"""The report of a suite, over all its sets: as JSON, as Markdown, and in a terminal."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def to_json(results: Sequence[SetResult]) -> dict[str, Any]:
 
 
 def print_suite(results: Sequence[SetResult], console: Console) -> None:
-    """Print rows x sets, the best of each measure in bold, and what the marks mean."""
+    """Print systems x sets, the best of each measure in bold, and what the marks mean."""
     corrected = adjusted(results)
     unbounded = console.options.update(max_width=_WIDEST)
     waiting = list(results)
     while waiting:
-        # As many sets side by side as the terminal is wide, and one in any case.
+        # As many sets side by side as the terminal is wide, and at least one.
         fitting = [
             count
             for count in range(1, len(waiting) + 1)
@@ -98,7 +98,7 @@ def to_markdown(results: Sequence[SetResult]) -> str:
 def _table(results: Sequence[SetResult], corrected: Adjusted) -> Table:
     # Names come from the command line and from files: Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False)
-    table.add_column("row", no_wrap=True, min_width=max(len(row) for r in results for row in r.rows))
+    table.add_column("system", no_wrap=True, min_width=max(len(row) for r in results for row in r.rows))
     for result in results:
         measures = " ".join(measure.ljust(6) for measure in result.measures)
         width = max(len(result.name), 7 * len(result.measures) - 1, len(measures))
@@ -151,7 +151,7 @@ def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
     )
     yield ""
     yield grid(
-        ["row", *result.measures, "mrr", "ndcg@10"],
+        ["system", *result.measures, "mrr", "ndcg@10"],
         [
             [plain(row)]
             + [_mean(result, row, measure, corrected) for measure in (*result.measures, "mrr", "ndcg@10")]
@@ -236,7 +236,7 @@ def _times(results: Sequence[SetResult]) -> Iterator[str]:
         yield f"{plain(result.name)}, {result.timed} questions:"
         yield ""
         yield grid(
-            ["row", *known],
+            ["system", *known],
             [
                 [plain(row)]
                 + [f"{t[stage].median:.1f} / {t[stage].p90:.1f}" if stage in t else "" for stage in known]

@@ -1,4 +1,4 @@
-"""What is kept of a judged set, so that a suite goes on where it stopped."""
+"""The stored result of a question set, so that an interrupted suite goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class ModelUse(BaseModel):
 
 
 class SetResult(BaseModel):
-    """A judged set. ``inputs`` is all that the outcome hangs on; ``report`` what ``trivium evaluate --json`` prints;
-    ``measures`` are those the set is judged by; ``latency`` is by row, then stage, over ``timed`` searches; ``store`` and
-    ``version`` say where and by what it was measured; ``page`` names the comparison beside the report."""
+    """An evaluated set. ``inputs`` is everything the outcome depends on; ``report`` what ``trivium evaluate --json``
+    prints; ``measures`` are those the set is judged by; ``latency`` is by system, then stage, over ``timed`` searches;
+    ``store`` and ``version`` say where and by what it was measured; ``page`` names the comparison beside the report."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -84,7 +84,7 @@ class SetResult(BaseModel):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the rows, in order."""
+        """Names of the systems, in order."""
         return (*self.retrievers, *self.fusions)
 
     def mean(self, row: str, measure: str) -> float | None:

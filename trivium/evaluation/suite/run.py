@@ -1,4 +1,4 @@
-"""Judge several sets of questions, each on its store, and keep everything in one folder."""
+"""Evaluate several sets of questions, each on its store, and keep everything in one folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trivium.evaluation.digests import (
     store_digest,
     trained_digests,
 )
-from trivium.evaluation.family import against_best, best_row, headline
+from trivium.evaluation.family import against_best, best_system, headline
 from trivium.evaluation.latency import Stopwatch, Timing, timings
 from trivium.evaluation.report import Report
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
@@ -64,7 +64,7 @@ def run_suite(
     fresh: bool = False,
     progress: StageProgress | None = None,
 ) -> list[SetResult]:
-    """Judge every set of a suite: exactly the rows named, or all eight retrievers and ``default`` when none is.
+    """Evaluate every set of a suite: exactly the retrievers and fusions named, or all eight retrievers and ``default``.
 
     Into ``folder`` go, set by set, TREC runs, qrels and question texts (``<set>/``) and a page that compares the best
     retriever with the first fusion (``compare-<set>-<one>-<other>.html``), at last ``report.json`` and ``report.md``.
@@ -150,7 +150,7 @@ def _inputs(
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
 ) -> dict[str, Any]:
-    """All that the outcome of a set hangs on, times aside."""
+    """Everything the outcome of a set depends on, times aside."""
     return {
         "version": trivium.__version__,
         "questions": digest_of_files([Path(one.questions)]),
@@ -205,7 +205,7 @@ def _page(
     folder: Path,
 ) -> str | None:
     """Write the page that compares the best retriever with the first fusion, where there are both; returns its name."""
-    best = best_row(report, retrievers, measure)
+    best = best_system(report, retrievers, measure)
     if best is None or not fusions:
         return None
     ids = [question.id for question in report.traced.questions]
