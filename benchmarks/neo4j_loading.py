@@ -34,8 +34,9 @@ from rich.table import Table
 from trivium.graph.bulk import export
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.neo4j import Neo4jStore
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import StoreInfo, Vectors
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of
-from trivium.graph.store import GraphStore, StoreInfo, Vectors
 from trivium.index.load import load
 
 PAGES_A_WRITE = 100

@@ -21,7 +21,8 @@ from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
 from trivium.graph.factory import open_or_create_store, open_store
-from trivium.graph.store import GraphStore, StoreInfo
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import StoreInfo
 from trivium.index.indexer import BuildOptions, Indexer
 from trivium.index.load import IngestReport
 from trivium.retrievers.base import Retriever

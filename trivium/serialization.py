@@ -14,7 +14,7 @@ from trivium.types import Answer, Hit
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from trivium.graph.store import StoreInfo
+    from trivium.graph.records import StoreInfo
     from trivium.index.load import IngestReport
 
 

@@ -10,8 +10,8 @@ from collections import Counter
 
 from trivium.datasets.trace import trace
 from trivium.graph.factory import open_store
+from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import unescape
-from trivium.graph.store import GraphStore
 from trivium.synthetic.sample import Sampling, draw
 from trivium.types import Passage, Question
 

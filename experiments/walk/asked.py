@@ -14,8 +14,8 @@ import trivium
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
+from trivium.graph.records import Adjacency, Neighbour
 from trivium.graph.schema import Label
-from trivium.graph.store import Adjacency, Neighbour
 from trivium.retrievers.base import Candidate, Query
 from trivium.retrievers.lexical import LexicalRetriever
 from trivium.retrievers.walk import WalkRetriever, WalkSettings

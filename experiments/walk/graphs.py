@@ -1,8 +1,8 @@
 """Graphs the walk could run on, and personalised PageRank on them by power iteration.
 
-The product walks over unweighted edges (:class:`trivium.graph.store.Adjacency`) by forward push. Here edges have weights
-by kind, entities that everything cites weigh less, and there may be sections, consecutive chunks and relations. With
-``Edges()`` this is the product's graph.
+The product walks over unweighted edges (:class:`trivium.graph.records.Adjacency`) by forward push. Here edges have
+weights by kind, entities that everything cites weigh less, and there may be sections, consecutive chunks and relations.
+With ``Edges()`` this is the product's graph.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Adjacency
 from trivium.graph.schema import SEPARATOR, page_of, section_of
-from trivium.graph.store import Adjacency, GraphStore
 
 Pairs = NDArray[np.int64]
 """(k, 2) numbers of joined nodes, each pair once."""

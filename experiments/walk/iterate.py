@@ -23,8 +23,8 @@ from runs import Setting, answer, cell, judge
 import trivium
 from trivium.evaluation.significance import mean_interval
 from trivium.fusion.hits import HitList, load_hits
+from trivium.graph.records import Neighbour, rank_key
 from trivium.graph.schema import Label
-from trivium.graph.store import Neighbour, rank_key
 
 PASSAGES = 5
 WIDE = 80

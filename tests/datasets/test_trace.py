@@ -15,8 +15,9 @@ from trivium.datasets.gold import Cause, Gold
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.errors import InputError
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, chunk_uri, escape, page_of, section_of
-from trivium.graph.store import ChunkRecord, GraphStore
 from trivium.text import normalise_title
 from trivium.types import GoldPassage, Question
 

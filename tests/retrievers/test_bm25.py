@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.errors import ConfigurationError
-from trivium.graph.store import Floats, TermCounts, TermStatistics
+from trivium.graph.records import Floats, TermCounts, TermStatistics
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
 
 Document = tuple[list[str], list[str]]  # headings, text

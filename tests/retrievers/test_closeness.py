@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, page, store_of, unit
 from trivium.embedding.vectors import quantize_int8
+from trivium.graph.records import Passage, SentenceVectors
 from trivium.graph.schema import embedding_text
-from trivium.graph.store import Passage, SentenceVectors
 from trivium.index.sentences import sentence_texts
 from trivium.retrievers.closeness import best_sentence, closeness
 from trivium.retrievers.diffusion import DiffusionRetriever

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, store_of
-from trivium.graph.store import TermCounts
+from trivium.graph.records import TermCounts
 from trivium.retrievers.counts import KnownCounts
 
 STORE = store_of(SOLAR, {})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.store import Floats
+from trivium.graph.records import Floats
 from trivium.retrievers.pagerank import Method, pagerank_dense
 
 METHODS: tuple[Method, ...] = ("solve", "power")

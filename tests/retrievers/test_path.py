@@ -12,8 +12,8 @@ from tests.fakes.openai_server import OpenAIServer, chat, error
 from tests.retrievers.world import QUESTION, SOLAR, Block, ask, page, store_of, unit
 from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ConfigurationError
+from trivium.graph.records import Neighbour
 from trivium.graph.schema import mirror_type
-from trivium.graph.store import Neighbour
 from trivium.llm.openai import OpenAIChatModel
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.options import Option, OptionKind

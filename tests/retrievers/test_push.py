@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError, InputError
-from trivium.graph.store import Floats
+from trivium.graph.records import Floats
 from trivium.retrievers.push import push
 
 Pairs = list[tuple[int, int]]

@@ -9,8 +9,8 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import QUESTION, SOLAR, ask, page, store_of
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.build import build
+from trivium.graph.records import Floats
 from trivium.graph.schema import Label
-from trivium.graph.store import Floats
 from trivium.retrievers.base import Candidate, Query, best_rows, ranked
 from trivium.retrievers.entity import EntityRetriever, EntitySettings
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings

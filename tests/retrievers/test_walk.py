@@ -12,8 +12,8 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, page, store_of
 from trivium.errors import ConfigurationError
 from trivium.graph.build import build
+from trivium.graph.records import Neighbour
 from trivium.graph.schema import Hop
-from trivium.graph.store import Neighbour
 from trivium.retrievers.base import Query
 from trivium.retrievers.walk import WalkRetriever, WalkSettings, softmax, walk_seeds
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from tests.fakes.memory_store import MemoryStore
 from trivium.graph.build import build
+from trivium.graph.records import Vectors
 from trivium.graph.schema import headings_of, section_of
-from trivium.graph.store import Vectors
 from trivium.retrievers.base import Query
 from trivium.types import Chunk, ChunkKind, EmbedderIdentity, Link, Page, Relation, Section
 

@@ -17,8 +17,8 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import SOLAR, ask, store_of
 from trivium.errors import ConfigurationError, FusionError, StoreError
 from trivium.fusion.table import Table
+from trivium.graph.records import Neighbour, Vectors
 from trivium.graph.schema import Label
-from trivium.graph.store import Neighbour, Vectors
 from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_retrievers
 from trivium.retrievers.vector import VectorSettings
 from trivium.search.candidates import gather

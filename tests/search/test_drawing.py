@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import QUESTION, page
 from trivium.graph.build import build
-from trivium.graph.store import ChunkRecord
+from trivium.graph.records import ChunkRecord
 from trivium.retrievers.base import Query
 from trivium.retrievers.options import Option, OptionKind
 from trivium.retrievers.path import PathRetriever, PathSettings

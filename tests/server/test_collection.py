@@ -15,7 +15,7 @@ from tests.server.world import HTML, QUESTION, build_store, until
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.store import StoreInfo
+from trivium.graph.records import StoreInfo
 from trivium.server import collection as module
 from trivium.server.collection import Collection
 

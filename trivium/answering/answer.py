@@ -16,7 +16,7 @@ from trivium.answering.prompting import make_prompt
 from trivium.answering.rarity import Rarity
 from trivium.answering.rewriting import rewrite_question
 from trivium.embedding.base import Embedder
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import SearchStore
 from trivium.llm.base import ChatModel, usage_of
 from trivium.text import plain, sentences, words
 from trivium.types import Answer, Hit, Statement, Turn, Usage
@@ -33,7 +33,7 @@ _STOPS = tuple(".!?…。！？]\"'”’)")
 class AnswerContext:
     """What a question is answered from: a store, its embedder, and a ``search`` that gives hits best first."""
 
-    store: GraphStore
+    store: SearchStore
     embedder: Embedder
     search: Callable[[str], Sequence[Hit]]
 

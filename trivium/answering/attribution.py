@@ -12,7 +12,7 @@ from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, content, names_and_numbers
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import TextSearch
 from trivium.text import sentences, terms, words
 from trivium.types import Statement
 
@@ -30,7 +30,7 @@ def attribute(
     text: str,
     offered: Sequence[NumberedPassage],
     classifier: SentenceClassifier,
-    store: GraphStore,
+    store: TextSearch,
     embedder: Embedder,
 ) -> tuple[Statement, ...]:
     """The statements of an answer's ``text``, which cites ``offered`` passages only.

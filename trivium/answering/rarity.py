@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import TextSearch
 from trivium.retrievers.bm25 import idf
 from trivium.text import question_terms, terms, words
 
@@ -21,7 +21,7 @@ class Rarity:
     weights: dict[str, float]
 
     @classmethod
-    def of(cls, store: GraphStore, texts: Iterable[str]) -> Rarity:
+    def of(cls, store: TextSearch, texts: Iterable[str]) -> Rarity:
         """The weights of every term of some texts; the store is asked once."""
         asked = sorted({term for text in texts for term in terms(text)})
         if not asked:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from trivium.answering.events import NOT_FOUND
 from trivium.answering.marks import without_marks, without_thoughts
 from trivium.answering.prompting import quoted
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphReader
 from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.parser.gazetteer import find_names
 from trivium.text import plain, question_terms, terms, words
@@ -40,7 +40,7 @@ _CONTINUING = re.compile(
 
 
 def rewrite_question(
-    question: str, history: Sequence[Turn], model: ChatModel | None, store: GraphStore
+    question: str, history: Sequence[Turn], model: ChatModel | None, store: GraphReader
 ) -> tuple[str, Usage]:
     """A question that can be searched for by itself, and the tokens that a model took to write it.
 
@@ -87,7 +87,7 @@ def _accepted(written: str, question: str, history: Sequence[Turn]) -> str | Non
     return text
 
 
-def _with_names(question: str, history: Sequence[Turn], store: GraphStore) -> str:
+def _with_names(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     own = _names(question, store)
     if own and _REFERRING.isdisjoint(words(question)):
         return question
@@ -107,7 +107,7 @@ def _is_short(question: str) -> bool:
     return len(question_terms(_CONTINUING.sub("", question, count=1))) <= _FEW_TERMS
 
 
-def _names(text: str, store: GraphStore) -> list[str]:
+def _names(text: str, store: GraphReader) -> list[str]:
     """The names in a text that the store knows, as they are written there."""
     return [text[found.start : found.end] for found in find_names(text, store.lookup_names)]
 

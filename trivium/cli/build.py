@@ -24,7 +24,7 @@ from trivium.cli.options import (
 from trivium.cli.stats import print_info
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.engine import Engine
-from trivium.graph.store import StoreInfo
+from trivium.graph.records import StoreInfo
 from trivium.index.load import IngestReport
 from trivium.parser.sources.base import Format, Problem
 from trivium.parser.sources.discover import discover

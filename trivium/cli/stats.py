@@ -8,7 +8,7 @@ from rich.table import Table
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json
 from trivium.engine import Engine
-from trivium.graph.store import StoreInfo
+from trivium.graph.records import StoreInfo
 from trivium.serialization import info_json
 
 

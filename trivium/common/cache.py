@@ -76,9 +76,12 @@ class SingleFlight(Generic[K, V]):
         >>> SingleFlight().get("key", lambda: 1)
         1
         """
-        with self.claim([key]) as ((answer,), mine):
-            if mine:
-                answer.set_result(make())
+        with self._lock:
+            answer = self._answers.get(key)
+        if answer is None:
+            with self.claim([key]) as ((answer,), mine):
+                if mine:
+                    answer.set_result(make())
         return answer.result()
 
     @contextmanager

@@ -24,8 +24,8 @@ def ranges_by_owner(owners: Integers, count: int) -> Integers:
 
 
 def own_chunk_ranges(pages: Integers, entities: int) -> Integers:
-    """What :attr:`trivium.graph.store.Adjacency.own_chunks` holds (nodes x 2), from the entity that is each chunk's page
-    (chunks,), -1 where there is none, and the number of entities.
+    """What :attr:`trivium.graph.records.Adjacency.own_chunks` holds (nodes x 2), from the entity that is each chunk's
+    page (chunks,), -1 where there is none, and the number of entities.
 
     >>> own_chunk_ranges(np.array([1, 1]), 2).tolist()
     [[0, 0], [0, 0], [0, 0], [0, 2]]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.errors import InputError
-from trivium.graph.store import GraphStore
+from trivium.graph.protocols import GraphStore
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.selectors import MatchSelector
 from trivium.search.retriever_set import RetrieverSet

@@ -13,8 +13,8 @@ from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
 from trivium.graph.bulk import ExportReport, export
 from trivium.graph.dbpedia import EnrichReport, enrich
+from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
-from trivium.graph.store import GraphStore
 from trivium.index.load import IngestReport, load
 from trivium.index.sentences import sentence_texts
 from trivium.parser.sources.base import Format

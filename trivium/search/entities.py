@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from trivium.graph.protocols import GraphReader
 from trivium.graph.schema import page_uri
-from trivium.graph.store import GraphStore
 from trivium.text import normalise_name, normalise_title
 
 
-def find_entity(store: GraphStore, name: str) -> str | None:
+def find_entity(store: GraphReader, name: str) -> str | None:
     """The uri of the entity with that uri, title or alias, else of one whose name differs only in its capitals,
     punctuation or a trailing parenthesis; None where there is none."""
     names = dict.fromkeys((name, page_uri(normalise_title(name))))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.fusion.table import Table
-from trivium.graph.store import rank_key, round_score
+from trivium.graph.records import rank_key, round_score
 
 Ranking = list[tuple[str, float]]
 

@@ -10,8 +10,8 @@ from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, StoreError
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
-from trivium.graph.protocols import SearchStore
-from trivium.graph.store import GraphStore, round_score
+from trivium.graph.protocols import GraphStore, SearchStore
+from trivium.graph.records import round_score
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import fuse_candidates

@@ -10,7 +10,7 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError, TriviumError
-from trivium.graph.store import StoreInfo
+from trivium.graph.records import StoreInfo
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.engine import Engine
-from trivium.graph.store import round_score
+from trivium.graph.records import round_score
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.drawing import Drawing, way_to
 from trivium.search.ranking import order

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from trivium.graph.store import StoreInfo
+from trivium.graph.records import StoreInfo
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.search.stages import StageEnded
 

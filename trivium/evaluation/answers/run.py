@@ -43,8 +43,8 @@ from trivium.evaluation.digests import (
 )
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.suite.definition import sample as drawn
+from trivium.graph.protocols import GraphReader, GraphStore
 from trivium.graph.schema import headings_of
-from trivium.graph.store import GraphStore
 from trivium.llm.base import ChatModel
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.types import Answer, Hit, Question
@@ -164,7 +164,7 @@ def evaluate_answers(
     )
 
 
-def gold_hits(store: GraphStore, gold: Gold, k: int) -> list[Hit]:
+def gold_hits(store: GraphReader, gold: Gold, k: int) -> list[Hit]:
     """Up to k gold chunks as a search would give them: the first of each group, then the second of each ..."""
     in_turn = chain.from_iterable(zip_longest(*gold.groups))
     uris = [uri for uri in in_turn if uri is not None][:k]

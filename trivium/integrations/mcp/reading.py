@@ -20,7 +20,7 @@ from trivium.errors import (
     StoreChangedError,
     TriviumError,
 )
-from trivium.graph.store import StoreInfo
+from trivium.graph.records import StoreInfo
 from trivium.server.collection import Collection
 
 T = TypeVar("T")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from trivium.errors import InputError
+from trivium.graph.protocols import GraphReader
+from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, Hop, headings_of, page_of, section_of
-from trivium.graph.store import ChunkRecord, GraphStore
 from trivium.integrations.mcp.answers import OpenedSection, PassageText, SectionName
 from trivium.search.entities import find_entity
 
@@ -16,7 +17,7 @@ MAX_SECTIONS = 200
 _SUGGESTED = 8
 
 
-def open_section(store: GraphStore, uri: str, start: int | None = None) -> OpenedSection:
+def open_section(store: GraphReader, uri: str, start: int | None = None) -> OpenedSection:
     """The section with that uri, of that passage, or the beginning of that page (a title or alias will do), from the
     character ``start`` of the page's text on; by default from its beginning, or so that the passage is among what is
     shown. Raises InputError that says what there is instead."""
@@ -45,7 +46,7 @@ def open_section(store: GraphStore, uri: str, start: int | None = None) -> Opene
     )
 
 
-def _page(store: GraphStore, name: str) -> str:
+def _page(store: GraphReader, name: str) -> str:
     """The uri of a page. Raises InputError where there is no such document."""
     page = find_entity(store, name)
     if page is None:
