@@ -1,0 +1,43 @@
+"""Every command explains itself, with an example of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from trivium.cli.app import app
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every command, those of groups too."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("command", list(commands(typer.main.get_command(app))), ids=" ".join)
+def test_help_has_an_example(command: tuple[str, ...]) -> None:
+    """In short ``-h``; the example comes after the line of usage."""
+    short, long = (CliRunner().invoke(app, [*command, option]) for option in ("-h", "--help"))
+    assert short.exit_code == 0 and short.output == long.output
+    _, _, explained = " ".join(short.output.split()).partition("Example")
+    assert f"trivium {' '.join(command)} " in explained
+
+
+def test_one_option_has_one_text() -> None:
+    """Wherever a store, a model, a selector or a setting is named."""
+    root: Any = typer.main.get_command(app)
+    for option, group in {
+        "--model": ["ask", "serve", "mcp", "evaluate"],
+        "--selector": ["search", "ask", "serve", "mcp", "evaluate"],
+        "--set": ["search", "ask", "serve", "mcp", "evaluate"],
+        "--store": ["search", "ask", "serve", "mcp", "evaluate", "build", "add", "remove", "embed", "stats"],
+    }.items():
+        texts = {p.help for name in group for p in root.commands[name].params if option in p.opts}
+        assert len(texts) == 1, option
