@@ -1,16 +1,13 @@
-"""The sample encyclopaedia in a server, embedded once a run however many servers there are."""
+"""The sample encyclopaedia in a server, embedded once however many servers there are."""
 
 from __future__ import annotations
-
-from functools import cache
 
 import pytest
 from neo4j import Driver, GraphDatabase
 
+from tests.built_stores import vectors_of
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
-from trivium.embedding.base import Vectors
-from trivium.embedding.registry import open_embedder
 from trivium.engine import Engine
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.sample import pages_folder
@@ -28,17 +25,8 @@ def fill_with_sample(server: Server) -> None:
         with Engine.create(server.bolt, "minilm") as engine:
             engine.build([pages_folder()], embed=False)
             texts = list(engine.store.pending_texts())
-            engine.store.put_vectors(texts, _embedded(tuple(texts)))
+            engine.store.put_vectors(texts, vectors_of("sample", texts))
             engine.store.refresh()
-
-
-@cache
-def _embedded(texts: tuple[str, ...]) -> Vectors:
-    embedder = open_embedder("minilm")
-    try:
-        return embedder.embed(texts)
-    finally:
-        embedder.close()
 
 
 def _is_sample(driver: Driver) -> bool:

@@ -1,4 +1,4 @@
-"""The sample encyclopaedia in a store, built once through the command line."""
+"""The command, and the sample encyclopaedia in a store that it has built."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.built_stores import EMBEDDER, copy_of_store
+from tests.preloaded import preloaded_python
 from trivium.sample import pages_folder
 
 
@@ -33,11 +36,13 @@ class Result:
 Run = Callable[..., Result]
 
 
-def run_trivium(*arguments: str | Path, cwd: Path | None = None, **variables: str) -> Result:
+def run_trivium(
+    python: str | Path, *arguments: str | Path, cwd: Path | None = None, **variables: str
+) -> Result:
     """Run the command in a process of its own, as a user would; ``variables`` are of its environment."""
     environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **variables}
     done = subprocess.run(
-        [sys.executable, "-m", "trivium", *map(str, arguments)],
+        [python, "-m", "trivium", *map(str, arguments)],
         capture_output=True,
         text=True,
         encoding=environment["PYTHONIOENCODING"],
@@ -50,15 +55,30 @@ def run_trivium(*arguments: str | Path, cwd: Path | None = None, **variables: st
 
 
 @pytest.fixture(scope="session")
-def trivium() -> Run:
-    """The command."""
-    return run_trivium
+def python() -> Iterator[Path]:
+    """An interpreter that has imported the package already."""
+    with preloaded_python() as command:
+        yield command
 
 
 @pytest.fixture(scope="session")
-def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trivium(python: Path) -> Run:
+    """The command, in an interpreter that has imported it already: a second less for each call."""
+    return partial(run_trivium, python)
+
+
+@pytest.fixture(scope="session")
+def fresh_trivium() -> Run:
+    """The command, in an interpreter of its own: with its own seed of hashes, and everything imported anew."""
+    return partial(run_trivium, sys.executable)
+
+
+@pytest.fixture(scope="session")
+def sample_store(fresh_trivium: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, embedded with the embedder that is always there."""
-    store = tmp_path_factory.mktemp("sample") / "store"
-    result = run_trivium("build", pages_folder(), "--store", store, "--embedder", "minilm", "--json")
-    assert result.code == 0, result.err
-    return store
+
+    def build(store: Path) -> None:
+        result = fresh_trivium("build", pages_folder(), "--store", store, "--embedder", EMBEDDER, "--json")
+        assert result.code == 0, result.err
+
+    return copy_of_store("sample", tmp_path_factory.mktemp("sample") / "store", build)

@@ -40,10 +40,10 @@ def test_search_prints_every_field_of_the_contract(trivium: Run, sample_store: P
 
 
 def test_the_same_question_gives_the_same_answer_process_after_process(
-    trivium: Run, sample_store: Path
+    fresh_trivium: Run, sample_store: Path
 ) -> None:
     first, second = (
-        trivium("search", QUESTION, "--store", sample_store, "--explain", "--json").out for _ in "ab"
+        fresh_trivium("search", QUESTION, "--store", sample_store, "--explain", "--json").out for _ in "ab"
     )
     assert first == second
 

@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -64,12 +63,12 @@ SECONDS = 240
 
 
 @pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with ``trivium`` and ``python``, those under test."""
+def commands(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ``trivium`` and ``python``, those under test: they have imported the package already."""
     folder = tmp_path_factory.mktemp("bin")
     for name, arguments in (("trivium", "-m trivium"), ("python", "")):
         command = folder / name
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', "utf-8")
+        command.write_text(f'#!/bin/sh\nexec "{python}" {arguments} "$@"\n', "utf-8")
         command.chmod(0o755)
     return folder
 
@@ -204,9 +203,7 @@ def test_the_workflow_runs_every_supported_python() -> None:
 
 
 def _run(block: Block, text: str, folder: Path, environment: Mapping[str, str]) -> None:
-    command = (
-        ["bash", "-euo", "pipefail", "-c", text] if block.language == "sh" else [sys.executable, "-c", text]
-    )
+    command = ["bash", "-euo", "pipefail", "-c", text] if block.language == "sh" else ["python", "-c", text]
     done = subprocess.run(
         command,
         cwd=folder,
