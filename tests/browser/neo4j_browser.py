@@ -12,6 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    ElementNotInteractableException,
+    NoSuchElementException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -31,8 +37,15 @@ ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--window-size=1600,1000",
 )
-PATIENCE = 20.0
+PATIENCE = 120.0
 """Seconds; a machine busy with other tests draws slowly."""
+NOT_YET = (
+    NoSuchElementException,
+    StaleElementReferenceException,  # drawn anew meanwhile
+    ElementNotInteractableException,
+    ElementClickInterceptedException,  # behind something
+)
+"""What a click raises before there is a button to click on."""
 T = TypeVar("T")
 
 # What pasting from the clipboard and dropping a file do; a driver has neither a clipboard nor files.
@@ -102,7 +115,7 @@ class Neo4jBrowser:
         before = self._frames()
         self._chrome.execute_script(_PASTE, command)
         self._until(lambda: self._find("[data-testid=editor-Run]").is_enabled())
-        self._find("[data-testid=editor-Run]").click()
+        self._click("[data-testid=editor-Run]")
         return self._until(lambda: next((frame for frame in self._frames() if frame not in before), None))
 
     @contextmanager
@@ -111,11 +124,11 @@ class Neo4jBrowser:
         closed at the end."""
         frame = self.run(query)
         self._until(lambda: frame.find_elements(By.CSS_SELECTOR, "g.node"), "a drawing")
-        frame.find_element(By.CSS_SELECTOR, "[title=Fullscreen]").click()
+        self._click("[title=Fullscreen]", frame)
         frame = self._frames()[0]
         try:
             self._at_rest(lambda: self._chrome.execute_script(_DRAWN, frame))
-            frame.find_element(By.CSS_SELECTOR, "[aria-label=zoom-to-fit]").click()
+            self._click("[aria-label=zoom-to-fit]", frame)
             found = self._at_rest(lambda: self._chrome.execute_script(_DRAWN, frame))
             legend = re.findall(r"(\w+) \((\d+)\)", found["text"].partition("Node labels")[2])
             yield Drawing(
@@ -124,7 +137,7 @@ class Neo4jBrowser:
                 {name: int(count) for name, count in legend},
             )
         finally:
-            frame.find_element(By.CSS_SELECTOR, "[title=Close]").click()
+            self._click("[title=Close]", frame)
 
     def drop(self, file: Path) -> None:
         """Drop a file on the window."""
@@ -147,6 +160,18 @@ class Neo4jBrowser:
         return self._until(
             lambda: next(iter(self._chrome.find_elements(By.CSS_SELECTOR, selector)), None), selector
         )
+
+    def _click(self, selector: str, within: WebElement | None = None) -> None:
+        """Click on a button as soon as it is there, in front of everything, and enabled."""
+
+        def clicked() -> bool:
+            try:
+                (within or self._chrome).find_element(By.CSS_SELECTOR, selector).click()
+            except NOT_YET:
+                return False
+            return True
+
+        self._until(clicked, selector)
 
     def _until(self, ready: Callable[[], T | None], what: str = "Browser") -> T:
         deadline = time.monotonic() + PATIENCE

@@ -49,9 +49,16 @@ def serve(store: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], s
 
 def ready(address: str) -> None:
     deadline = time.monotonic() + 60
-    while requests.get(f"{address}ready", timeout=10).status_code != 200:
+    while requests.get(f"{address}ready", timeout=60).status_code != 200:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def under_way(client: socket.socket, host: str, length: int) -> None:
+    """Begin a search whose body of ``length`` bytes is still to be sent, and wait until the server asks for that."""
+    head = f"POST /search HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    client.sendall(f"{head}Content-Length: {length}\r\nExpect: 100-continue\r\n\r\n".encode())
+    assert client.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -60,24 +67,23 @@ def test_it_answers_as_the_command_line_does_and_ends_cleanly(
 ) -> None:
     """A request under way when it is told to stop is still answered; nothing but JSON is logged."""
     with serve(sample_store) as (running, address):
-        assert requests.get(f"{address}health", timeout=10).json() == {"status": "ok"}
+        assert requests.get(f"{address}health", timeout=60).json() == {"status": "ok"}
         ready(address)
         given = {"question": QUESTION, "k": 5, "explain": True}
-        answer = requests.post(f"{address}search", json=given, timeout=30)
-        page = requests.get(address, timeout=10)
+        answer = requests.post(f"{address}search", json=given, timeout=60)
+        page = requests.get(address, timeout=60)
         assert page.headers["content-type"].startswith("text/html") and "<title>Trivium</title>" in page.text
         host, port = address.removeprefix("http://").rstrip("/").split(":")
-        with socket.create_connection((host, int(port)), timeout=30) as client:
+        with socket.create_connection((host, int(port)), timeout=60) as client:
             body = json.dumps(given).encode()
-            head = f"POST /search HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-            client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-            time.sleep(0.02)
+            under_way(client, f"{host}:{port}", len(body))
             running.send_signal(how)
+            client.sendall(body)
             last = b""
             while piece := client.recv(65536):
                 last += piece
         assert last.startswith(b"HTTP/1.1 200")
-        _, err = running.communicate(timeout=30)
+        _, err = running.communicate(timeout=60)
     assert running.returncode == 0
     *lines, stopped = err.strip().splitlines()
     assert stopped == "stopped" and all(json.loads(line) for line in lines)
@@ -91,14 +97,13 @@ def test_the_second_signal_does_not_wait_for_requests(sample_store: Path, how: s
     with serve(sample_store) as (running, address):
         ready(address)
         host, port = address.removeprefix("http://").rstrip("/").split(":")
-        with socket.create_connection((host, int(port)), timeout=30) as client:
-            client.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-            time.sleep(0.3)
+        with socket.create_connection((host, int(port)), timeout=60) as client:
+            under_way(client, "localhost", 100)
             running.send_signal(how)
             with pytest.raises(subprocess.TimeoutExpired):
                 running.wait(1.5)
             running.send_signal(how)
-            running.wait(10)
+            running.wait(60)
     assert running.returncode == 0
 
 
