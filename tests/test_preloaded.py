@@ -55,6 +55,21 @@ def test_it_runs_what_python_runs_with_the_same_end(python: Path, tmp_path: Path
     assert ours.returncode == 7 and "yes" in ours.stdout
 
 
+def test_it_writes_in_the_encoding_it_is_told(python: Path) -> None:
+    """And shows what that lacks on the error stream as Python does."""
+    text = "import sys; print('\\xe9'); sys.stderr.write('\\u2713')"
+    ours, real = (
+        subprocess.run(
+            [command, "-c", text],
+            env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+            capture_output=True,
+            timeout=120,
+        )
+        for command in (python, sys.executable)
+    )
+    assert (ours.stdout, ours.stderr) == (real.stdout, real.stderr) == (b"\xe9\n", b"\\u2713")
+
+
 def test_each_run_begins_with_what_was_imported_and_nothing_else(python: Path) -> None:
     """What one leaves behind no other sees."""
     text = "import sys; print('trivium.cli' in sys.modules, hasattr(sys, 'left')); sys.left = 1"
