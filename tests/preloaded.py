@@ -6,15 +6,15 @@ arguments, the folder, the environment and the standard streams of whoever asks.
 server and gives a command that is used like ``python``: exit codes and signals pass through.
 
 What differs from an interpreter started anew: the seed of hashes is the server's, and of the variables that Python
-itself reads when it starts (``PYTHON...``) it follows only the encoding, ``PYTHONIOENCODING``. Tests of those, and of
-what two processes have in common, start ``sys.executable``. Forking after such imports is safe on Linux only; elsewhere the command starts the interpreter.
+itself reads when it starts (``PYTHON...``) only ``PYTHONIOENCODING`` counts. Tests of those, and of what two processes
+have in common, start ``sys.executable``. Forking after such imports is safe on Linux only; elsewhere the command starts
+the interpreter.
 """
 
 from __future__ import annotations
 
 import gc
 import importlib
-import io
 import json
 import os
 import runpy
@@ -164,9 +164,11 @@ def _run(request: Request) -> None:
     os.environ.clear()
     os.environ.update(request.environment)
     encoding = request.environment.get("PYTHONIOENCODING", "utf-8")
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=encoding, errors=stream.errors)
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        # Anew, since those that are there know whether their file can be sought in, and whether it is a terminal.
+        errors = getattr(sys, name).errors
+        buffering = 1 if name == "stderr" else -1
+        setattr(sys, name, os.fdopen(number, mode, buffering, encoding, errors, closefd=False))
     match request.arguments:
         case ["-m", module, *rest]:
             sys.argv = [module, *rest]
