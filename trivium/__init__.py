@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from trivium.retrievers.options import Option as Option
     from trivium.retrievers.selectors import Selector as Selector
     from trivium.search.stages import StageEnded as StageEnded
+    from trivium.serialization import to_pandas as to_pandas
     from trivium.settings import Settings as Settings
     from trivium.types import Answer as Answer
     from trivium.types import Chunk as Chunk
@@ -100,6 +101,7 @@ _MODULES = {
     "retrievers.options": ("Option",),
     "retrievers.selectors": ("Selector",),
     "search.stages": ("StageEnded",),
+    "serialization": ("to_pandas",),
     "settings": ("Settings",),
     "types": (
         "Answer",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from trivium.datasets.splits import clusters, folds
-from trivium.evaluation.family import SEVERAL_PARTS, headline
+from trivium.evaluation.best_system import SEVERAL_PARTS, headline
 from trivium.evaluation.retrieval import measure
 from trivium.evaluation.significance import holm, mean_intervals, p_values
 from trivium.evaluation.tables import chance, grid, share

@@ -20,7 +20,7 @@ from tests.training.world import needs_tensorflow, save_world
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.artefact import Artefact, load, save
-from trivium.fusion.decision import read_decision
+from trivium.fusion.default_decision import read_decision
 from trivium.fusion.hits import load_hits
 from trivium.fusion.network import Network
 from trivium.retrievers.registry import RETRIEVERS

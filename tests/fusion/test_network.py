@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from trivium.errors import FusionError
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, Artefact, load, save
 from trivium.fusion.features import QUESTION, Layout, features
-from trivium.fusion.network import Network, NetworkFusion, shapley
+from trivium.fusion.network import Network, NetworkFusion
 from trivium.fusion.registry import make_fusion
+from trivium.fusion.shapley import shapley
 from trivium.fusion.table import Table
 
 LAYOUT = Layout(
@@ -160,7 +161,7 @@ def test_shapley_values_are_means_over_all_orders() -> None:
         for order in permutations(range(3)):
             for step, player in enumerate(order):
                 expected[place, player] += score(row, [*order[: step + 1]]) - score(row, [*order[:step]])
-    np.testing.assert_allclose(shapley(own, rows, average, players), expected / 6, atol=1e-5)
+    np.testing.assert_allclose(shapley(own.logits, rows, average, players), expected / 6, atol=1e-5)
 
 
 def test_a_retriever_that_was_not_asked_says_nothing() -> None:

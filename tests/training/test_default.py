@@ -13,7 +13,7 @@ from trivium.errors import FusionError
 from trivium.fusion import registry
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, Artefact, load, publishing, save
 from trivium.fusion.convex import Convex
-from trivium.fusion.decision import Decision, read_decision
+from trivium.fusion.default_decision import Decision, read_decision
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import make_fusion, shipped, suits
 

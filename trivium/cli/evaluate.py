@@ -35,7 +35,7 @@ from trivium.cli.terminal import out, print_json, progress
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
-from trivium.fusion.decision import Decision
+from trivium.fusion.default_decision import Decision
 from trivium.fusion.registry import NETWORK
 from trivium.retrievers.registry import RETRIEVERS
 

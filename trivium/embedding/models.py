@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.common.progress import Progress
+from trivium.embedding.downloads import SourceError, fetch, find_in_packages
 from trivium.embedding.manifest import ModelSpec, Source, manifest
-from trivium.embedding.sources import SourceError, fetch, find_in_packages
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
 from trivium.settings import load_settings
 

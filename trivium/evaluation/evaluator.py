@@ -13,7 +13,7 @@ from trivium.errors import InputError
 from trivium.evaluation.gate import decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
-from trivium.fusion.decision import Decision
+from trivium.fusion.default_decision import Decision
 from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import DEFAULT, NETWORK

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from trivium.datasets.splits import clusters
 from trivium.errors import InputError
-from trivium.evaluation.family import best_system
+from trivium.evaluation.best_system import best_system
 from trivium.evaluation.report import Report
 from trivium.evaluation.significance import Interval, mean_interval, p_value
 

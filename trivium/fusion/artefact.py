@@ -18,8 +18,8 @@ from safetensors.numpy import save as numbers_of
 
 from trivium.errors import FusionError
 from trivium.fusion.features import Layout
-from trivium.fusion.folder import check_replaceable, replaced
 from trivium.fusion.network import Network, NetworkFusion
+from trivium.fusion.replace_folder import check_replaceable, replaced
 
 DESCRIPTION = "fusion.json"
 NUMBERS = "network.safetensors"
@@ -68,7 +68,7 @@ def save(artefact: Artefact, folder: Path) -> None:
 
 def publishing(folder: Path) -> AbstractContextManager[Path]:
     """An empty folder for an artefact and what comes with it, which takes the place of ``folder`` at the end of the
-    block; see :func:`trivium.fusion.folder.replaced`."""
+    block; see :func:`trivium.fusion.replace_folder.replaced`."""
     return replaced(folder, ENTRIES)
 
 

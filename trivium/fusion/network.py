@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import factorial
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +13,7 @@ from trivium.common.arrays import Floats
 from trivium.errors import FusionError
 from trivium.fusion.base import Fused
 from trivium.fusion.features import Layout, counted, features
+from trivium.fusion.shapley import shapley
 from trivium.fusion.table import Table
 
 Weights = NDArray[np.float32]
@@ -109,7 +108,7 @@ class NetworkFusion:
             groups = list(players.values())
             whole = np.zeros((len(wanted), len(table.columns)))
             columns = [table.column(name) for name in players]
-            whole[:, columns] = shapley(self.network, rows[list(wanted)], average, groups)
+            whole[:, columns] = shapley(self.network.logits, rows[list(wanted)], average, groups)
             return whole
 
         return Fused(scores, explain, baseline)
@@ -130,26 +129,3 @@ def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) ->
         return shares
 
     return Fused(scores, explain, fused.baseline)
-
-
-def shapley(network: Network, rows: Floats, average: Floats, players: Sequence[Sequence[int]]) -> Floats:
-    """Exact Shapley values (r, p): what each player's features add to the score of each row (r, f), over all orders
-    in which the players may come in. The features of an absent player have their ``average`` (f,). The values of a
-    row add up to its score less that of the average, as long as all differing features belong to a player."""
-    count = len(players)
-    coalitions = [frozenset(some) for size in range(count + 1) for some in combinations(range(count), size)]
-    stacked = []
-    for some in coalitions:
-        mixed = np.tile(average, (len(rows), 1))
-        present = [column for player in some for column in players[player]]
-        mixed[:, present] = rows[:, present]
-        stacked.append(mixed)
-    scores = network.logits(np.concatenate(stacked)).reshape(len(coalitions), len(rows))
-    worth = dict(zip(coalitions, scores, strict=True))
-    values = np.zeros((len(rows), count))
-    for player in range(count):
-        for some, own in worth.items():
-            if player not in some:
-                weight = factorial(len(some)) * factorial(count - len(some) - 1) / factorial(count)
-                values[:, player] += weight * (worth[some | {player}] - own)
-    return values

@@ -6,7 +6,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
 from trivium.parser import blocks, inline, table_reader  # noqa: F401  (their functions register themselves)
-from trivium.parser.guard import checked_bytes
+from trivium.parser.input_limits import checked_bytes
 from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
 from trivium.parser.reader import Reader
 from trivium.types import Page

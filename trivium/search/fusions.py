@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
-from trivium.fusion.decision import read_decision
+from trivium.fusion.default_decision import read_decision
 from trivium.fusion.registry import DEFAULT, FUSIONS, PLUGINS, make_fusion, suits
 from trivium.graph.protocols import GraphStore
 from trivium.plugins import list_plugins

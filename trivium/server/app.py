@@ -22,12 +22,12 @@ from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.collection import Collection
-from trivium.server.guard import Guard
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
+from trivium.server.request_checks import Guard
 from trivium.server.routes import asking, documents, entities, searching, state
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings

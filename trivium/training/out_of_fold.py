@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from trivium.common.arrays import Floats
-from trivium.evaluation.family import headline
+from trivium.evaluation.best_system import headline
 from trivium.evaluation.gate import Gate, decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate

@@ -9,7 +9,7 @@ import numpy as np
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.family import headline
+from trivium.evaluation.best_system import headline
 from trivium.evaluation.report import Ranking
 from trivium.evaluation.retrieval import measure
 

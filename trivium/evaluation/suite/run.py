@@ -15,6 +15,7 @@ from trivium.common.files import write_file
 from trivium.common.progress import StageProgress
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
+from trivium.evaluation.best_system import against_best, best_system, headline
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import Setting, Side
 from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
@@ -25,7 +26,6 @@ from trivium.evaluation.digests import (
     store_digest,
     trained_digests,
 )
-from trivium.evaluation.family import against_best, best_system, headline
 from trivium.evaluation.latency import Stopwatch, Timing, timings
 from trivium.evaluation.report import Report
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from tests.server.world import QUESTION, build_store, serving
 from trivium.errors import ConfigurationError
-from trivium.server.guard import RateLimit
+from trivium.server.request_checks import RateLimit
 from trivium.server.settings import ServerSettings, read_keys
 
 KEY, OTHER = "k" * 24, "o" * 24

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.datasets.gold import Gold, Traced
-from trivium.evaluation.family import ONE_PART, SEVERAL_PARTS, against_best, best_system, headline
+from trivium.evaluation.best_system import ONE_PART, SEVERAL_PARTS, against_best, best_system, headline
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.significance import holm
