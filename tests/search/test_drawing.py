@@ -11,6 +11,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import QUESTION, page
 from trivium.graph.build import build
 from trivium.graph.records import ChunkRecord
+from trivium.graph.schema import Hop
 from trivium.retrievers.base import Query
 from trivium.retrievers.options import Option, OptionKind
 from trivium.retrievers.path import PathRetriever, PathSettings
@@ -179,3 +180,19 @@ def test_neighbours_are_relations_first_then_the_pages_that_cite_most(store: Mem
 def test_an_entity_without_a_document_is_drawn_as_one(store: MemoryStore) -> None:
     drawing, _ = around(store, "Sea", 5)
     assert {node.id: node.kind for node in drawing.nodes} == {"Sea": "entity", "Hall": "page"}
+
+
+def test_the_store_is_asked_once_which_nodes_have_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many neighbours there are: a server answers each question in one round trip."""
+    names = [f"Entity {number}" for number in range(30)]
+    hub = page("Hub", [("It has neighbours.", names)], relations=[("near", name) for name in names])
+    store = MemoryStore()
+    store.write([build(hub)])
+    asked: list[tuple[int, Hop]] = []
+    expand = store.expand
+    monkeypatch.setattr(
+        store, "expand", lambda uris, hop: (asked.append((len(uris), hop)), expand(uris, hop))[1]
+    )
+    drawing, _ = around(store, "Hub", 50)
+    assert len(drawing.nodes) == 31 and {node.kind for node in drawing.nodes} == {"page", "entity"}
+    assert asked == [(1, Hop.CITED_IN), (31, Hop.BELOW)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from trivium.graph.protocols import GraphReader
@@ -61,7 +61,13 @@ class _Canvas:
         views = self.edges.get((source, target, type), ())
         self.edges[source, target, type] = (*views, view) if view and view not in views else views
 
-    def drawing(self) -> Drawing:
+    def drawing(self, store: GraphReader) -> Drawing:
+        """What was drawn. The store is asked once which of the entities have a document."""
+        entities = [uri for uri, node in self.nodes.items() if node.kind == "entity"]
+        below = store.expand(entities, Hop.BELOW) if entities else {}
+        for uri in entities:
+            if below.get(uri):
+                self.nodes[uri] = replace(self.nodes[uri], kind="page")
         edges = (Edge(*ends, views) for ends, views in self.edges.items())
         return Drawing(tuple(self.nodes.values()), tuple(edges))
 
@@ -72,33 +78,32 @@ def way_to(query: Query, chunk: ChunkRecord, source_nodes: Mapping[str, SourceNo
     canvas = _Canvas()
     start = canvas.node(Node(f"?{query.text}", "question", query.text))
     goal = canvas.node(Node(chunk.uri, "chunk", _place(chunk.section)))
-    pages = _Pages(query.store)
     for view, node in source_nodes.items():
         if view == "walk":
             continue
         if isinstance(node, GraphPath):
-            _draw_path(canvas, start, goal, node, view, pages)
+            _draw_path(canvas, start, goal, node, view)
         elif not node:
             canvas.edge(start, goal, "like", view)
         else:
-            _draw_node(canvas, start, goal, node, view, pages)
+            _draw_node(canvas, start, goal, node, view)
     if "walk" in source_nodes:
-        _draw_walk(canvas, start, goal, query, pages)
-    return canvas.drawing()
+        _draw_walk(canvas, start, goal, query)
+    return canvas.drawing(query.store)
 
 
 def around(store: GraphReader, entity: str, limit: int) -> tuple[Drawing, bool]:
     """An entity with at most ``limit`` neighbours: those it is related to first, then pages that speak of it most. Also
     whether there were more."""
-    canvas, pages = _Canvas(), _Pages(store)
-    centre = canvas.node(_node(entity, pages))
+    canvas = _Canvas()
+    centre = canvas.node(_node(entity))
     left_out = False
     for relation in store.relations([entity]):
         other = relation.target if relation.source == entity else relation.source
         if other not in canvas.nodes and len(canvas.nodes) > limit:
             left_out = True
             continue
-        canvas.node(_node(other, pages))
+        canvas.node(_node(other))
         canvas.edge(relation.source, relation.target, relation.type)
     counts: dict[str, int] = {}
     for chunk in store.expand([entity], Hop.CITED_IN).get(entity, []):
@@ -111,44 +116,31 @@ def around(store: GraphReader, entity: str, limit: int) -> tuple[Drawing, bool]:
             break
         canvas.node(Node(page, "page", unescape(page)))
         canvas.edge(page, centre, _CITES)
-    return canvas.drawing(), left_out
+    return canvas.drawing(store), left_out
 
 
-class _Pages:
-    """Which entities have a document; asked once each."""
-
-    def __init__(self, store: GraphReader) -> None:
-        self._store = store
-        self._known: dict[str, bool] = {}
-
-    def __contains__(self, uri: str) -> bool:
-        if uri not in self._known:
-            self._known[uri] = bool(self._store.expand([uri], Hop.BELOW).get(uri))
-        return self._known[uri]
-
-
-def _node(uri: str, pages: _Pages, *, section: bool = False) -> Node:
+def _node(uri: str, *, section: bool = False) -> Node:
     if CHUNK_MARK in uri:
         return Node(uri, "chunk", _place(section_of(uri)))
     if section and uri != page_of(uri):
         return Node(uri, "section", _place(uri))
-    return Node(uri, "page" if uri in pages else "entity", unescape(uri))
+    return Node(uri, "entity", unescape(uri))  # or a page, which the canvas asks of all of them at once
 
 
 def _place(section: str) -> str:
     return " › ".join(headings_of(section))
 
 
-def _draw_node(canvas: _Canvas, start: str, goal: str, uri: str, view: str, pages: _Pages) -> None:
+def _draw_node(canvas: _Canvas, start: str, goal: str, uri: str, view: str) -> None:
     """A page, section or entity between the question and the chunk."""
-    canvas.node(_node(uri, pages, section=view in ("section", "path")))
+    canvas.node(_node(uri, section=view in ("section", "path")))
     canvas.edge(start, uri, "like", view)
     leads = "has" if page_of(goal) == page_of(uri) and view != "entity" else "cited in"
     canvas.edge(uri, goal, leads, view)
 
 
-def _draw_path(canvas: _Canvas, start: str, goal: str, path: GraphPath, view: str, pages: _Pages) -> None:
-    first, *others = (canvas.node(_node(uri, pages)) for uri in path.nodes)
+def _draw_path(canvas: _Canvas, start: str, goal: str, path: GraphPath, view: str) -> None:
+    first, *others = (canvas.node(_node(uri)) for uri in path.nodes)
     canvas.edge(start, first, "like", view)
     before = first
     for relation, node in zip(path.relations, others, strict=True):
@@ -157,7 +149,7 @@ def _draw_path(canvas: _Canvas, start: str, goal: str, path: GraphPath, view: st
     canvas.edge(before, goal, "cited in", view)
 
 
-def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query, pages: _Pages) -> None:
+def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query) -> None:
     """The shortest ways of links from where a walk starts: from any start, and from an entity."""
     graph = query.adjacency
     row = graph.chunk_rows.get(goal)
@@ -169,14 +161,14 @@ def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query, pages: _Pag
     for starts in (seeds, entities):
         way = shortest_way(graph, row, starts)
         if way is not None:
-            _draw_links(canvas, start, [_uri(graph, node) for node in way], query, pages)
+            _draw_links(canvas, start, [_uri(graph, node) for node in way], query)
 
 
-def _draw_links(canvas: _Canvas, start: str, way: list[str], query: Query, pages: _Pages) -> None:
-    before = canvas.node(_node(way[0], pages))
+def _draw_links(canvas: _Canvas, start: str, way: list[str], query: Query) -> None:
+    before = canvas.node(_node(way[0]))
     canvas.edge(start, before, "names" if way[0] in query.named_entities else "like", "walk")
     for uri in way[1:]:
-        node = canvas.node(_node(uri, pages))
+        node = canvas.node(_node(uri))
         chunk, other = (before, node) if CHUNK_MARK in before else (node, before)
         canvas.edge(before, node, _BELONGS if page_of(chunk) == other else _CITES, "walk")
         before = node
