@@ -13,7 +13,7 @@ from trivium.graph.factory import open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import unescape
 from trivium.synthetic.sample import Sampling, draw
-from trivium.types import Passage, Question
+from trivium.types import GoldPassage, Question
 
 ALL = 10**9
 
@@ -38,7 +38,7 @@ def _retrace(store: GraphStore) -> None:
     print("passages offered:", ", ".join(f"{n} of {count:,}" for n, count in sorted(offered.items())))
     sources = {source.uri: source for bridge in bridges for source in bridge.sources}
     questions = [
-        Question(uri, "?", gold_passages=(Passage(unescape(source.page), source.text),))
+        Question(uri, "?", gold_passages=(GoldPassage(unescape(source.page), source.text),))
         for uri, source in sources.items()
     ]
     traced = trace(questions, store)
