@@ -137,9 +137,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_parts_of_installed_packages_go_by_name(
-    trivium: Run, sample_store: Path, few_questions: Path
+    fresh_trivium: Run, sample_store: Path, few_questions: Path
 ) -> None:
-    """In lists too, and with settings of their own."""
+    """In lists too, and with settings of their own. An interpreter finds packages when it starts."""
+    trivium = fresh_trivium
     found = ["search", QUESTION, "--store", sample_store, "--json", "--retriever"]
     own = trivium(*found, "mine", "--set", "mine.size=3").json["hits"]
     vector = trivium(*found, "vector").json["hits"]

@@ -44,7 +44,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/reference/http.md": ("my-store",),
     "docs/reference/settings.md": (),
     "docs/reference/embedders.md": (),
-    "docs/reference/exit-codes.md": (),
+    "docs/reference/exit-codes.md": ("my-store",),
     "docs/operations.md": ("my-store",),
     "docs/extending.md": ("my-store",),
     "docs/troubleshooting.md": ("my-store",),

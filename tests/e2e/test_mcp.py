@@ -154,7 +154,7 @@ def test_the_configuration_blocks_of_the_documentation_are_understood(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """All that is wrong with them is that there is no store at that path."""
-    guide = (Path(__file__).parents[2] / "docs" / "howto" / "langchain.md").read_text("utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "howto" / "mcp.md").read_text("utf-8")
     blocks = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", guide, re.DOTALL)]
     servers = [server["trivium"] for block in blocks for server in block.values()]
     shell = [line.partition(" -- ")[2].split() for line in guide.splitlines() if " -- trivium " in line]

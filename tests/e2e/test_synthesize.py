@@ -168,7 +168,7 @@ def test_from_a_store_to_an_evaluation(
     assert judged.code == 0 and "weakest score 8" in judged.out, judged.err
     assert len(server.requests) == 6
 
-    assert (refused := synthesize("review", folder)).code == 1 and "at a terminal" in refused.err
+    assert (refused := synthesize("review", folder)).code == 1 and "expected a terminal" in refused.err
     early = synthesize("export", folder, file)
     assert early.code == 1 and "no question is accepted yet" in early.err
     with terminal("synthesize", "review", folder) as (process, ours):

@@ -39,7 +39,7 @@ def column(links: Links, edges: Edges, node: int) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("text", ["Is the Red Planet near the Sun?", "which one is it?"])
-@pytest.mark.parametrize(("damping", "home"), [(0.3, 8.0), (0.5, 1.0), (0.5, 8.0), (0.8, 8.0)])
+@pytest.mark.parametrize(("damping", "own_page_weight"), [(0.3, 8.0), (0.5, 1.0), (0.5, 8.0), (0.8, 8.0)])
 def test_with_the_products_edges_and_settings_it_ranks_like_the_walk(
     store: MemoryStore, text: str, damping: float, own_page_weight: float
 ) -> None:
@@ -77,7 +77,7 @@ def test_weights_by_kind_by_hand(store: MemoryStore) -> None:
     )
 
 
-def test_home_weighs_only_on_the_way_from_the_page_to_its_chunks(store: MemoryStore) -> None:
+def test_the_own_page_weighs_only_on_the_way_from_the_page_to_its_chunks(store: MemoryStore) -> None:
     """From Goshen to its chunk (2), to Hall's chunk that cites it and to the hub's (1 each); the way back stays."""
     graph, links = store.adjacency(), read_links(store)
     town = len(graph.chunks) + graph.entity_rows["Goshen"]

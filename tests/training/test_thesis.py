@@ -306,7 +306,7 @@ def test_the_command_makes_a_fusion_to_search_with(tmp_path: Path) -> None:
     kept = np.flatnonzero(counted(table, layout))
     rows = features(table.take(kept.tolist()), layout)
     np.testing.assert_array_equal(fused.scores[kept], load(net).network.logits(rows))
-    whole = fused.explain(range(len(table.chunks))).sum(axis=1)
+    whole = fused.baseline + fused.explain(range(len(table.chunks))).sum(axis=1)
     np.testing.assert_allclose(whole, fused.scores, atol=1e-4)
 
 
