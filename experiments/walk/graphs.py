@@ -99,7 +99,7 @@ def transition(links: Links, edges: Edges) -> csr_array:
         kinds.append((links.outline, np.full(len(links.outline), edges.own)))
     pairs = np.concatenate([pairs for pairs, _ in kinds])
     weights = np.concatenate([weights for _, weights in kinds])
-    homeward = np.where(np.arange(len(pairs)) < len(links.own), edges.home, 1.0)[weights > 0]
+    homeward = np.where(np.arange(len(pairs)) < len(links.own), edges.own_page_weight, 1.0)[weights > 0]
     pairs, weights = pairs[weights > 0], weights[weights > 0]
     degrees = np.maximum(np.bincount(pairs.ravel(), minlength=links.size), 1).astype(np.float64)
     scale = np.ones(links.size)
