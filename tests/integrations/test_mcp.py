@@ -16,6 +16,7 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
 from tests.fakes.chat_model import ScriptedModel
+from tests.fakes.packages import install_package
 from trivium.answering.events import NOT_FOUND
 from trivium.embedding.workers import available_cores
 from trivium.engine import Engine
@@ -112,14 +113,15 @@ def test_every_tool_says_what_it_is_and_that_it_changes_nothing(call: Call) -> N
         {"k": 2, "retrievers": ["lexical"]},
         {"k": 20, "fusion": "rrf"},
         {"fusion": "network"},
+        {"settings": {"walk.damping": 0.2}, "explain": True},
     ],
 )
 def test_a_search_is_the_engines_search(call: Call, engine: Engine, options: dict[str, Any]) -> None:
     """Every field of every hit, and what the scores are."""
     found = call("search", question=QUESTION, **options).structured_content
     hits = engine.search(QUESTION, **{"k": 5, **options})
-    log_odds = engine.searcher.gives_log_odds(options.get("retrievers"), options.get("fusion"))
-    assert found["scores"] == ("log-odds" if log_odds else "own")
+    trained = "retrievers" not in options and options.get("fusion") != "rrf"
+    assert found["scores"] == ("log-odds" if trained else "own")
     assert len(found["passages"]) == len(hits)
     for passage, hit in zip(found["passages"], hits, strict=True):
         expected = hit_json(hit)
@@ -326,3 +328,37 @@ def test_a_store_without_vectors_says_what_to_do(tmp_path: Path) -> None:
         for tool in ("search", "ask"):
             assert "trivium embed" in said(call(tool, question=QUESTION))
         assert call("stats").structured_content["embedder"] is None
+
+
+def test_a_retriever_of_an_installed_package_is_asked_by_its_name(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its settings; a setting that there is not is refused by name."""
+    code = """
+from trivium.retrievers.vector import VectorRetriever
+
+
+class Turned(VectorRetriever):
+    name = "turned"
+
+    def __init__(self, values):
+        super().__init__()
+        self.__dict__["sign"] = values.get("sign", -1)
+
+    def retrieve(self, query, depth=None):
+        return super().retrieve(query, depth)[:: self.sign]
+"""
+    monkeypatch.syspath_prepend(tmp_path)
+    points = {"turned": "turned_retriever:Turned"}
+    install_package(tmp_path, "turned_retriever", points, code, group="trivium.retrievers")
+
+    def found(**options: Any) -> list[str]:
+        given = call("search", question=QUESTION, k=3, **options).structured_content
+        return [passage["uri"] for passage in given["passages"]]
+
+    straight = found(retrievers=["vector"])
+    assert found(retrievers=["turned"]) == straight[::-1]
+    assert found(retrievers=["turned"], settings={"turned.sign": 1}) == straight
+    for tool in ("search", "ask"):
+        refused = call(tool, question=QUESTION, settings={"walk.dampening": 0.4})
+        assert "did you mean walk.damping" in said(refused)

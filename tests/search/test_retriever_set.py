@@ -75,6 +75,15 @@ def test_declared_ones_are_asked_when_they_are_named() -> None:
     assert changed["declared"].settings == {"depth": 8}  # type: ignore[attr-defined]
 
 
+def test_a_package_cannot_take_the_settings_of_a_built_in_retriever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = {"walk": "walk_parts:Declared"}
+    install_package(tmp_path, "walk_parts", points, DECLARED, group="trivium.retrievers")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert walk_of(RetrieverSet(values={"walk.damping": 0.2}).choose()) == 0.2
+
+
 @pytest.mark.usefixtures("installed")
 def test_a_declared_one_that_calls_itself_otherwise_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="calls itself 'declared'"):

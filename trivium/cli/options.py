@@ -12,8 +12,8 @@ from trivium.fusion.registry import FUSIONS
 from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.parser.sources.base import Format
 from trivium.plugins import list_plugins
+from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
 from trivium.retrievers.registry import RETRIEVERS
-from trivium.retrievers.setting_values import PLUGINS as RETRIEVER_PLUGINS
 from trivium.settings import load_settings
 
 FORMATS: tuple[str, ...] = get_args(Format)

@@ -24,7 +24,7 @@ from trivium.graph.records import (
     Vectors,
     rank_key,
 )
-from trivium.graph.schema import Label
+from trivium.graph.schema import Hop, Label
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.closeness import KnownSentences, closeness
 from trivium.retrievers.counts import KnownCounts
@@ -217,3 +217,14 @@ def check_damping(name: str, damping: float) -> None:
     """Raise ConfigurationError unless 0 <= damping < 1."""
     if not 0 <= damping < 1:
         raise ConfigurationError(f"{name} must be in [0, 1), got {damping}")
+
+
+def reached(
+    query: Query, labels: Sequence[Label], nodes: int, hop: Hop, depth: int | None
+) -> list[Candidate]:
+    """What page, section and entity do: chunks along ``hop`` from the ``nodes`` nearest nodes, in one round trip. A chunk
+    has the score of its best node; ties (all chunks of one page share a score) go by its own cosine, then position,
+    then uri."""
+    check_depth(depth)
+    found = query.store.expand_nearest(labels, query.vector, nodes, hop, depth, exact=query.exact)
+    return [Candidate(chunk.uri, chunk.score, chunk.source_node) for chunk in found]

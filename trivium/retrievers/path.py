@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from trivium.common.dots import dots
+from trivium.graph.protocols import GraphReader
 from trivium.graph.records import Floats, rank_key, round_score
-from trivium.graph.schema import Hop, Label
+from trivium.graph.schema import Hop, Label, page_of
 from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
 from trivium.retrievers.options import Option, OptionKind, path_options, section_options
-from trivium.retrievers.passages import path_chunks
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.subgraph import SubGraph, grow
 from trivium.types import SourceNode
@@ -93,3 +93,27 @@ def _by_cosine(query: Query, chunks: Sequence[str]) -> list[str]:
     cosines = np.nan_to_num(dots(query.store.vectors(Label.CHUNK, chunks), query.vector), nan=-1.0)
     order = sorted(range(len(chunks)), key=lambda row: -round_score(float(cosines[row])))
     return [chunks[row] for row in order]
+
+
+def path_chunks(store: GraphReader, nodes: Sequence[str]) -> list[str]:
+    """Chunks for a path through ``nodes`` (distinct entities), from the strictest reading that finds any:
+
+    1. chunks that cite all of them,
+    2. chunks of one's page that cite all the others,
+    3. (more than two nodes) chunks that cite at least two,
+    4. chunks that cite any.
+
+    In the order of first appearance along the path, as the store lists them. One round trip.
+    """
+    citing = store.expand(nodes, Hop.CITED_IN)
+    cited: dict[str, set[str]] = {}
+    for node in nodes:
+        for chunk in citing.get(node, []):
+            cited.setdefault(chunk, set()).add(node)
+    path = set(nodes)
+    return (
+        [chunk for chunk in cited if cited[chunk] == path]
+        or [chunk for chunk in cited if path - cited[chunk] == {page_of(chunk)}]
+        or [chunk for chunk in cited if len(cited[chunk]) >= 2]
+        or list(cited)
+    )

@@ -16,12 +16,15 @@ from trivium.retrievers.page import PageRetriever, PageSettings
 from trivium.retrievers.path import PathRetriever, PathSettings
 from trivium.retrievers.section import SectionRetriever, SectionSettings
 from trivium.retrievers.selectors import MatchSelector, Selector
-from trivium.retrievers.setting_values import PLUGINS, SettingValues, with_values
+from trivium.retrievers.setting_values import SettingValues, with_values
 from trivium.retrievers.vector import VectorRetriever, VectorSettings
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk")
 """Names of all retrievers, in the order they are shown and stored."""
+
+PLUGINS = "trivium.retrievers"
+"""The entry points of retrievers that other packages bring."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,9 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from trivium.errors import ConfigurationError
-from trivium.plugins import list_plugins
 
 SettingValues = Mapping[str, Any]
 """Values by dotted name; text is read as a number where a number is expected."""
-
-PLUGINS = "trivium.retrievers"
-"""The entry points of retrievers."""
 
 S = TypeVar("S")
 
@@ -53,24 +49,6 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             values[f"{prefix}{key}"] = value
     return values
-
-
-def split_values(
-    values: SettingValues, handed_in: Collection[str] = ()
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """The settings of the package's own retrievers, and by name those of installed packages. Raises ConfigurationError
-    for settings of a retriever that was handed in as an object: it has its own."""
-    own: dict[str, Any] = {}
-    others: dict[str, dict[str, Any]] = {}
-    for key, value in values.items():
-        name, _, rest = key.partition(".")
-        if name in handed_in:
-            raise ConfigurationError(f"{key}: {name} was handed in as an object and has its own settings")
-        if rest and name in list_plugins(PLUGINS):
-            others.setdefault(name, {})[rest] = value
-        else:
-            own[key] = value
-    return own, others
 
 
 def with_values(settings: S, values: SettingValues) -> S:

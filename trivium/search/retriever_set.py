@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from trivium.errors import InputError
+from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import list_plugins
 from trivium.retrievers.base import Retriever
-from trivium.retrievers.registry import RETRIEVERS, RetrieverSettings, make_plugin, make_retrievers
+from trivium.retrievers.registry import PLUGINS, RETRIEVERS, RetrieverSettings, make_plugin, make_retrievers
 from trivium.retrievers.selectors import Selector
-from trivium.retrievers.setting_values import PLUGINS, SettingValues, split_values
+from trivium.retrievers.setting_values import SettingValues
 
 __all__ = ["RetrieverSet", "SettingValues"]
 
@@ -39,8 +40,9 @@ class RetrieverSet:
             raise InputError(
                 f"expected retrievers whose names are their own, got {names}; {', '.join(RETRIEVERS)} are taken"
             )
-        self._usual = self._make(self.values)
-        self._plugins: dict[str, Retriever] = {}
+        own, self._declared_values = self._split(self.values)
+        self._usual = self._make(own)
+        self._declared: dict[str, Retriever] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,7 +56,10 @@ class RetrieverSet:
         """The named retrievers, in the order of :attr:`names`; those of :class:`RetrieverSet` where none is named.
         ``values`` are settings for this choice only. Raises InputError for an unknown name, ConfigurationError for an
         unknown setting."""
-        usual = self._usual if not values else self._make({**self.values, **values})
+        usual, declared_values = self._usual, self._declared_values
+        if values:
+            own, declared_values = self._split({**self.values, **values})
+            usual = self._make(own)
         if names is None or not names:
             return usual
         if isinstance(names, str):
@@ -66,18 +71,33 @@ class RetrieverSet:
             )
         chosen = {name: usual[name] for name in usual if name in names}
         for name in names:
-            if name not in chosen:
-                chosen[name] = self._plugin(name, values)
+            if name in chosen:
+                continue
+            if values:
+                chosen[name] = make_plugin(name, declared_values.get(name, {}))
+            else:
+                chosen[name] = self._declared_retriever(name)
         return chosen
 
-    def _make(self, values: SettingValues) -> dict[str, Retriever]:
-        own, _ = split_values(values, self._extra)
+    def _make(self, own: SettingValues) -> dict[str, Retriever]:
         settings = RetrieverSettings().with_values(own)
         return {**make_retrievers(settings, selector=self.selector), **self._extra}
 
-    def _plugin(self, name: str, values: SettingValues | None) -> Retriever:
-        if values:
-            return make_plugin(name, split_values({**self.values, **values}, self._extra)[1].get(name, {}))
-        if name not in self._plugins:
-            self._plugins[name] = make_plugin(name, split_values(self.values, self._extra)[1].get(name, {}))
-        return self._plugins[name]
+    def _declared_retriever(self, name: str) -> Retriever:
+        if name not in self._declared:
+            self._declared[name] = make_plugin(name, self._declared_values.get(name, {}))
+        return self._declared[name]
+
+    def _split(self, values: SettingValues) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """The settings of the package's own retrievers, and by name those of declared ones."""
+        own: dict[str, Any] = {}
+        declared: dict[str, dict[str, Any]] = {}
+        for key, value in values.items():
+            name, _, setting = key.partition(".")
+            if name in self._extra:
+                raise ConfigurationError(f"{key}: {name} was handed in as an object and has its own settings")
+            if setting and name not in RETRIEVERS and name in list_plugins(PLUGINS):
+                declared.setdefault(name, {})[setting] = value
+            else:
+                own[key] = value
+        return own, declared

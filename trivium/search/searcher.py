@@ -107,12 +107,6 @@ class Searcher:
         fuse = self.fusions.suitable(fusion, asked)
         return [self._search_fused(text, k, asked, fuse, explain, exact) for text in questions]
 
-    def gives_log_odds(self, retrievers: Sequence[str] | None = None, fusion: str | None = None) -> bool:
-        """Whether the scores of :meth:`search` with these arguments are log-odds, 0 where a hit is as likely right as
-        wrong. Raises InputError and FusionError for unknown names."""
-        asked = self.retrievers.choose(retrievers)
-        return not (len(asked) == 1 and fusion is None) and self.fusions.suitable(fusion, asked).log_odds
-
     def score(
         self,
         question: str,
@@ -122,10 +116,12 @@ class Searcher:
         *,
         exact: bool = False,
         settings: SettingValues | None = None,
+        store: SearchStore | None = None,
     ) -> Scored:
-        """The candidates that a search with the same arguments ranks, with every view's scores of them."""
+        """The candidates that a search with the same arguments ranks, with every view's scores of them, read from the
+        pinned state ``store`` of somebody who will read on, else from the store as it is."""
         asked = self.retrievers.choose(retrievers, settings)
-        query = self.query(question, exact)
+        query = self.query(question, exact, store)
         if len(asked) == 1 and fusion is None:
             return Scored(query, self.table(query, asked, max(DEPTH, k)), None, False)
         fuse = self.fusions.suitable(fusion, asked)
@@ -138,8 +134,10 @@ class Searcher:
         """The scores that a fusion gives to ``chunks``, taken apart, with all retrievers asked; chunks that none
         returned are left out. Raises FusionError for an unknown fusion."""
         fuse = self.fusions.get(fusion)
-        table = self.table(self.query(question, exact), self.retrievers.choose(), signals=fuse.needs_signals)
-        fused = self.fuse(fuse, table)
+        with self.store.pinned() as store:
+            query = self.query(question, exact, store)
+            table = self.table(query, self.retrievers.choose(), signals=fuse.needs_signals)
+            fused = self.fuse(fuse, table)
         places = {uri: place for place, uri in enumerate(table.chunks)}
         asked = [uri for uri in dict.fromkeys(chunks) if uri in places]
         rows = [places[uri] for uri in asked]

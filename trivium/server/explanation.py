@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.engine import Engine
-from trivium.graph.records import round_score
+from trivium.graph.records import ChunkRecord, round_score
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.drawing import Drawing, way_to
 from trivium.search.ranking import order
@@ -59,8 +59,14 @@ def explain(
 ) -> Explanation:
     """Explain the place of a chunk in what a search with the same arguments ranks. Raises StoreChangedError for an
     unknown chunk, and what the search raises."""
-    (record,) = engine.store.fetch([uri])
-    scored = engine.searcher.score(question, k, retrievers, fusion, settings=settings)
+    with engine.store.pinned() as store:
+        (record,) = store.fetch([uri])
+        scored = engine.searcher.score(question, k, retrievers, fusion, settings=settings, store=store)
+        return _explained(scored, record)
+
+
+def _explained(scored: Scored, record: ChunkRecord) -> Explanation:
+    question, uri = scored.query.text, record.uri
     table = scored.table
     if uri not in table.chunks:
         nowhere = {name: View(None, None, None, None) for name in table.columns}

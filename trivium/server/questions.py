@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -15,6 +15,7 @@ from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
 from trivium.server.fields import check_options
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
+from trivium.types import Hit
 
 SCORES = "X-Trivium-Scores"
 """Header of an answer to a search: what its scores are, ``log-odds`` or ``own``."""
@@ -41,11 +42,12 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         explain=given.explain,
         settings=given.settings,
     )
-    log_odds = engine.searcher.gives_log_odds(given.retrievers, given.fusion)
-    return Reply(
-        _json(SearchAnswer(hits=tuple(hits))),
-        {SCORES: "log-odds" if log_odds else "own"},
-    )
+    return Reply(_json(SearchAnswer(hits=tuple(hits))), {SCORES: scale_of(hits)})
+
+
+def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:
+    """What the scores of hits are: log-odds, where 0 is as likely right as wrong, or a scale of their own."""
+    return "own" if any(hit.probability is None for hit in hits) else "log-odds"
 
 
 def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:

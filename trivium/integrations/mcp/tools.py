@@ -38,7 +38,8 @@ from trivium.llm.base import ChatModel
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json
-from trivium.server.fields import FusionOption, QuestionText, Retrievers, Uri, check_options
+from trivium.server.fields import FusionOption, QuestionText, Retrievers, SettingsOption, Uri, check_options
+from trivium.server.questions import scale_of
 from trivium.types import Answer, Hit
 
 T = TypeVar("T", bound=BaseModel)
@@ -75,6 +76,7 @@ class Tools:
         retrievers: Retrievers = None,
         fusion: FusionOption = None,
         explain: Annotated[bool, Field(description="Say what each view of relevance contributed.")] = False,
+        settings: SettingsOption = None,
     ) -> Annotated[CallToolResult, Found]:
         """Search the collection: the passages that answer a question best, each with page, section and characters. Ask a
         whole question, in the words of an encyclopaedia. Read on with open_section."""
@@ -82,13 +84,9 @@ class Tools:
 
         def work(engine: Engine) -> Found:
             _check_searchable(engine)
-            check_options(engine.searcher, retrievers, fusion)
-            hits = engine.search(question, k, asked, fused, explain=explain)
-            log_odds = engine.searcher.gives_log_odds(asked, fused)
-            return Found(
-                scores="log-odds" if log_odds else "own",
-                passages=[_found(hit) for hit in hits],
-            )
+            check_options(engine.searcher, retrievers, fusion, settings)
+            hits = engine.search(question, k, asked, fused, explain=explain, settings=settings)
+            return Found(scores=scale_of(hits), passages=[_found(hit) for hit in hits])
 
         return _result(await self._library.read(work), render_found)
 
@@ -98,6 +96,7 @@ class Tools:
         k: Passages = 6,
         retrievers: Retrievers = None,
         fusion: FusionOption = None,
+        settings: SettingsOption = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Answer a question from the collection only, citing passages; it says so where the collection does not tell. The
         question must stand by itself. For more than a sentence or two, search and read instead."""
@@ -106,9 +105,14 @@ class Tools:
 
         def work(engine: Engine) -> Answered | None:
             _check_searchable(engine)
-            check_options(engine.searcher, retrievers, fusion)
+            check_options(engine.searcher, retrievers, fusion, settings)
             events = engine.ask_stream(
-                question, k=k, model=self._defaults.model, retrievers=asked, fusion=fused
+                question,
+                k=k,
+                model=self._defaults.model,
+                retrievers=asked,
+                fusion=fused,
+                settings=settings,
             )
             for event in events:
                 if unwanted.is_set():

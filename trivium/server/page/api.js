@@ -78,11 +78,8 @@ const json = (body, signal) => ({
   signal,
 });
 
-/** The hits, and whether their scores are log-odds. */
 export async function search(given, signal) {
-  const answer = await send("/search", json(given, signal));
-  const { hits } = await answer.json();
-  return { hits, logOdds: answer.headers.get("X-Trivium-Scores") === "log-odds" };
+  return (await (await send("/search", json(given, signal))).json()).hits;
 }
 
 export async function explain(given, signal) {

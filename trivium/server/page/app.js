@@ -26,8 +26,8 @@ async function rank(question, again) {
   const { signal } = searching;
   const given = { question, k: SHOWN, explain: true, ...chosenViews() };
   try {
-    const { hits, logOdds } = await search(given, signal);
-    showHits(hits, given, logOdds, again);
+    const hits = await search(given, signal);
+    showHits(hits, given, again);
     notice(hits.length === 0 ? "Nothing was found." : "");
   } catch (error) {
     if (!signal.aborted) notice(error.message);

@@ -13,7 +13,7 @@ let ranks = new Map();
 let asked = null;
 
 /** Shows a ranking. Of the same question as before: what moved is moved, and says so. */
-export function showHits(hits, given, logOdds, again) {
+export function showHits(hits, given, again) {
   const before = new Map([...list.children].map((item) => [item.dataset.uri, item.getBoundingClientRect().top]));
   asked = given;
   if (!again) {
@@ -21,19 +21,20 @@ export function showHits(hits, given, logOdds, again) {
     ranks = new Map();
   }
   const scale = scaleOf(hits);
-  list.replaceChildren(...hits.map((hit) => item(hit, scale, logOdds, again)));
+  list.replaceChildren(...hits.map((hit) => item(hit, scale, again)));
   ranks = new Map(hits.map((hit) => [hit.uri, hit.rank]));
   if (again) slide(before);
 }
 
-function item(hit, scale, logOdds, again) {
+function item(hit, scale, again) {
   const known = items.get(hit.uri);
   const element = known ?? newItem(hit);
   items.set(hit.uri, element);
   const parts = element.parts;
   parts.rank.textContent = hit.rank;
-  parts.score.textContent = logOdds ? probability(hit.score) : hit.score.toPrecision(3);
-  parts.score.title = logOdds ? `log-odds ${hit.score.toFixed(2)}` : "score";
+  const calibrated = hit.probability !== null;
+  parts.score.textContent = calibrated ? percentage(hit.probability) : hit.score.toPrecision(3);
+  parts.score.title = calibrated ? `log-odds ${hit.score.toFixed(2)}` : "score";
   parts.bar.replaceChildren(bar(hit.contributions, scale));
   parts.move.replaceChildren(...(again ? movement(hit) : []));
   if (again && parts.head.getAttribute("aria-expanded") === "true") fillBody(element, hit);
@@ -75,8 +76,7 @@ function snippet(text) {
   return flat.length <= SNIPPET ? flat.join("") : `${flat.slice(0, SNIPPET).join("").replace(/\s\S*$/, "")} …`;
 }
 
-export function probability(logOdds) {
-  const share = 1 / (1 + Math.exp(-logOdds));
+function percentage(share) {
   if (share < 0.01) return "< 1 %";
   return share > 0.99 ? "> 99 %" : `${Math.round(100 * share)} %`;
 }
