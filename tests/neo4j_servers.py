@@ -23,6 +23,8 @@ TOOL = Path(__file__).parents[1] / "tools" / "neo4j" / "server"
 V5 = "5.26.30"
 V2026 = "2026.08.1"
 MEMORY = ("--heap", "1g", "--page-cache", "256m")
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
+"""A server of the tests lives for minutes: what Java would spend on compiling a second time does not come back."""
 _TIMEOUT = 1200.0
 """Seconds; the first start fetches the jars."""
 
@@ -63,7 +65,7 @@ def run_tool(*arguments: str | Path, **environment: str) -> subprocess.Completed
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env={**clean, **environment},
+        env={"JAVA_TOOL_OPTIONS": JAVA_OPTIONS, **clean, **environment},
         timeout=_TIMEOUT,
         check=False,
     )
