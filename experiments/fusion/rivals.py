@@ -25,7 +25,7 @@ from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, examples_of, read
-from trivium.training.out_of_fold import shown
+from trivium.training.out_of_fold import headline_measures
 from trivium.training.settings import Settings
 from trivium.training.teacher import grow, scores_by
 
@@ -88,7 +88,7 @@ def compared(collection: Collection, rows: Mapping[str, Scores]) -> str:
             rankings[name] = [own_ranking(hit.table, name) for hit in one.hits]
         traced = one.traced
         report = evaluate(traced.questions, traced, rankings)
-        measures = shown(report)
+        measures = headline_measures(report)
         found = {(c.row, c.measure): c for c in report.comparisons}
         lines = []
         for name, row in report.rows.items():

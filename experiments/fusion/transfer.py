@@ -23,7 +23,7 @@ from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
 from trivium.training.data import Collection, Example, HitSet, examples_of, read
 from trivium.training.fit import train
-from trivium.training.out_of_fold import shown
+from trivium.training.out_of_fold import headline_measures
 from trivium.training.settings import Settings
 
 EPOCHS = 8
@@ -128,7 +128,7 @@ def figures(one: HitSet, logits: Sequence[np.ndarray]) -> str:
     traced = one.traced
     rankings = [fused_ranking(hit.table, own) for hit, own in zip(one.hits, logits, strict=True)]
     report = evaluate(traced.questions, traced, {"network": rankings})
-    return "/".join(share(report.rows["network"].means[measure]) for measure in shown(report))
+    return "/".join(share(report.rows["network"].means[measure]) for measure in headline_measures(report))
 
 
 def best_single(one: HitSet) -> str:
@@ -139,7 +139,9 @@ def best_single(one: HitSet) -> str:
         traced.questions, traced, {name: [own_ranking(hit.table, name) for hit in one.hits] for name in names}
     )
     best = max(names, key=lambda name: report.rows[name].means["recall@5"])
-    return f"{best} " + "/".join(share(report.rows[best].means[measure]) for measure in shown(report))
+    return f"{best} " + "/".join(
+        share(report.rows[best].means[measure]) for measure in headline_measures(report)
+    )
 
 
 if __name__ == "__main__":

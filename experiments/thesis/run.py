@@ -112,10 +112,10 @@ def trained_rows(training: Collection, parts: int) -> dict[str, list[Scores]]:
 def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scores]]:
     """Everything that is trained, on some questions' candidates."""
     seed = SETTINGS.seed
-    local = thesis.lesson(*learnt, SETTINGS)
+    local = thesis.make_training_set(*learnt, SETTINGS)
     first = thesis.first_pass(local, SETTINGS, seed).network
     hard = thesis.second_pass(local, first, replace(SETTINGS, mining="hard"), seed).network
-    least = thesis.least_mined(local, first, SETTINGS.share)
+    least = thesis.lowest_mined_score(local, first, SETTINGS.share)
     mixed = thesis.second_pass(local, first, SETTINGS, seed).network
     by_first = [local.fusion(first).fuse(hit.table).scores for hit in asked]
     by_hard = [local.fusion(hard).fuse(hit.table).scores for hit in asked]
@@ -124,11 +124,12 @@ def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scor
         "no mining": by_first,
         "mining, hard negatives only": by_hard,
         "mining, cascade of the two": [
-            thesis.cascade(one, other, least) for one, other in zip(by_first, by_hard, strict=True)
+            thesis.cascade(easy, hard_scores, least)
+            for easy, hard_scores in zip(by_first, by_hard, strict=True)
         ],
     }
     everywhere = replace(SETTINGS, standardisation="global")
-    own = thesis.lesson(*learnt, everywhere)
+    own = thesis.make_training_set(*learnt, everywhere)
     first = thesis.first_pass(own, everywhere, seed).network
     mixed = thesis.second_pass(own, first, everywhere, seed).network
     rows["global standardisation"] = [own.fusion(mixed).fuse(hit.table).scores for hit in asked]
@@ -136,7 +137,7 @@ def variants(learnt: Questions, asked: Sequence[HitList]) -> dict[str, list[Scor
     pathless = replace(SETTINGS, retrievers=tuple(r for r in SETTINGS.retrievers if r != "path"))
     others = {f"{FEW_ROWS} training rows": (few(learnt), SETTINGS), "without path": (learnt, pathless)}
     for row, (questions, settings) in others.items():
-        own = thesis.lesson(*questions, settings)
+        own = thesis.make_training_set(*questions, settings)
         fusion = own.fusion(thesis.fit(own, settings, seed).network)
         rows[row] = [fusion.fuse(hit.table).scores for hit in asked]
     return rows
@@ -161,7 +162,7 @@ def transferred(source: Collection, target: Collection) -> dict[str, list[Scores
     """The hybrid trained on the questions of another training that share no page with these."""
     taken = {page for pages in target.pages for page in pages}
     rest = [n for n, pages in enumerate(source.pages) if not taken & set(pages)]
-    own = thesis.lesson(
+    own = thesis.make_training_set(
         [source.hits[n] for n in rest], [source.pages[n] for n in rest], source.weights[rest], SETTINGS
     )
     fusion = own.fusion(thesis.fit(own, SETTINGS, SETTINGS.seed).network)

@@ -7,7 +7,14 @@ import pytest
 from scipy.special import expit
 
 from tests.fusion.test_network import network
-from trivium.training.calibrate import Line, apply, bins_of, calibrate, expected_error, fit_line
+from trivium.training.calibrate import (
+    PlattScaling,
+    apply,
+    calibrate,
+    expected_calibration_error,
+    fit_platt,
+    probability_bins,
+)
 from trivium.training.data import Example
 
 
@@ -25,8 +32,8 @@ def _world(questions: int = 400) -> tuple[list[np.ndarray], list[Example], np.nd
 def test_the_line_is_found() -> None:
     """The one the gold was drawn by; errors out of fold are near nothing, and were not before."""
     found = calibrate(*_world())
-    assert found.line.slope == pytest.approx(2, abs=0.15)
-    assert found.line.intercept == pytest.approx(-1, abs=0.1)
+    assert found.scaling.slope == pytest.approx(2, abs=0.15)
+    assert found.scaling.intercept == pytest.approx(-1, abs=0.1)
     assert found.before > 0.05
     assert found.after < 0.02
     assert sum(bin.weight for bin in found.bins) == pytest.approx(1)
@@ -36,14 +43,14 @@ def test_scores_that_say_the_opposite_do_not_turn_the_ranking_round() -> None:
     """The slope stays above zero."""
     scores, examples, fold = _world(50)
     found = calibrate([-own for own in scores], examples, fold)
-    assert found.line.slope > 0
+    assert found.scaling.slope > 0
 
 
 def test_a_question_counts_by_its_weight() -> None:
     """Doubling a question is weighing it twice."""
     scores, gold = np.array([0.0, 1.0, 2.0, 0.5]), np.array([0.0, 1.0, 1.0, 1.0])
-    twice = fit_line(np.append(scores, 0.0), np.append(gold, 0.0), np.ones(5))
-    weighed = fit_line(scores, gold, np.array([2.0, 1.0, 1.0, 1.0]))
+    twice = fit_platt(np.append(scores, 0.0), np.append(gold, 0.0), np.ones(5))
+    weighed = fit_platt(scores, gold, np.array([2.0, 1.0, 1.0, 1.0]))
     assert (twice.slope, twice.intercept) == pytest.approx((weighed.slope, weighed.intercept), rel=1e-3)
 
 
@@ -51,13 +58,13 @@ def test_the_expected_error_by_hand() -> None:
     """Told .2 and .9, half each; a quarter and all are gold."""
     told = np.array([0.2, 0.2, 0.2, 0.2, 0.9, 0.9, 0.9, 0.9])
     gold = np.array([1, 0, 0, 0, 1, 1, 1, 1.0])
-    bins = bins_of(told, gold, np.ones(8))
-    assert [(bin.told, bin.true, bin.weight) for bin in bins] == [
+    bins = probability_bins(told, gold, np.ones(8))
+    assert [(bin.predicted, bin.observed, bin.weight) for bin in bins] == [
         (pytest.approx(0.2), 0.25, 0.5),
         (pytest.approx(0.9), 1.0, 0.5),
     ]
-    assert expected_error(bins) == pytest.approx((0.05 + 0.1) / 2)
-    assert bins_of(np.array([1.0]), np.ones(1), np.ones(1))[0].told == 1
+    assert expected_calibration_error(bins) == pytest.approx((0.05 + 0.1) / 2)
+    assert probability_bins(np.array([1.0]), np.ones(1), np.ones(1))[0].predicted == 1
 
 
 def test_the_line_is_folded_into_the_last_layer() -> None:
@@ -65,5 +72,5 @@ def test_the_line_is_folded_into_the_last_layer() -> None:
     own = network(4)
     rows = np.random.default_rng(0).normal(size=(9, 4))
     np.testing.assert_allclose(
-        apply(Line(0.5, -3.0), own).logits(rows), 0.5 * own.logits(rows) - 3, rtol=1e-5, atol=1e-5
+        apply(PlattScaling(0.5, -3.0), own).logits(rows), 0.5 * own.logits(rows) - 3, rtol=1e-5, atol=1e-5
     )

@@ -15,7 +15,7 @@ from trivium.fusion.network import Network
 from trivium.training import fit
 from trivium.training.crossfit import crossfit, fit_all, stack
 from trivium.training.data import Example, examples_of
-from trivium.training.fit import train, watch
+from trivium.training.fit import train, validate
 from trivium.training.settings import Settings
 
 pytestmark = needs_tensorflow
@@ -73,7 +73,7 @@ def test_the_loss_by_hand() -> None:
     network = Network(np.zeros(1, one), np.ones(1, one), ((np.ones((1, 1, 1), one), np.zeros((1, 1), one)),))
     example = Example(np.array([[1], [2], [3]], one), np.array([True, False, True]), 2.0)
     beaten = Example(np.array([[1], [2]], one), np.array([True, False]), 1.0)
-    loss, hit = watch(network, [example, beaten])
+    loss, hit = validate(network, [example, beaten])
     low, high = np.log1p(np.e), np.log1p(1 / np.e)
     assert loss == pytest.approx((2 * (low + high) / 2 + low) / 3, rel=1e-6)
     assert hit == pytest.approx(2 / 3)
@@ -105,13 +105,13 @@ def test_the_weights_of_the_best_watched_epoch_are_kept() -> None:
     examples = _examples(90, signal=0.2)
     settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, prior=0, members=1, folds=3)
     trained = train(examples[:60], examples[60:], settings, 0)
-    losses = [epoch.watched_loss for epoch in trained.history]
+    losses = [epoch.validation_loss for epoch in trained.history]
     assert len(losses) == 12
     assert trained.epochs == 1 + int(np.argmin(np.array(losses)))
     assert trained.epochs < 12
     again = train(examples[:60], (), settings, 0, epochs=trained.epochs)
     assert _same(trained.network, again.network)
-    assert watch(trained.network, examples[60:])[0] == pytest.approx(
+    assert validate(trained.network, examples[60:])[0] == pytest.approx(
         min(loss for loss in losses if loss is not None)
     )
 

@@ -13,7 +13,7 @@ from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.training.data import Example, examples_of
 from trivium.training.fit import train
 from trivium.training.settings import Settings
-from trivium.training.teacher import PARTS, load_lightgbm, taught
+from trivium.training.teacher import PARTS, load_lightgbm, with_teacher_scores
 
 pytestmark = needs_tensorflow
 
@@ -31,28 +31,28 @@ def test_no_question_is_scored_by_trees_that_saw_its_pages() -> None:
         replace(example, gold=np.roll(example.gold, 1)) if own else example
         for example, own in zip(examples, mine, strict=True)
     ]
-    before, after = (taught(some, pages, 20, seed=0) for some in (examples, lied))
+    before, after = (with_teacher_scores(some, pages, 20, seed=0) for some in (examples, lied))
     for old, new, own in zip(before, after, mine, strict=True):
         assert old.teacher is not None and new.teacher is not None
         assert np.array_equal(old.teacher, new.teacher) is bool(own)
 
 
 def test_the_trees_rank_gold_first_more_often_than_luck() -> None:
-    examples = taught(*_world(), 40, seed=0)
+    examples = with_teacher_scores(*_world(), 40, seed=0)
     hits = [example.gold[np.argmax(example.teacher)] for example in examples if example.gold.any()]
     luck = np.mean([example.gold.mean() for example in examples if example.gold.any()])
     assert np.mean(hits) > 3 * luck
 
 
 def test_the_same_seed_grows_the_same_trees() -> None:
-    one, other = (taught(*_world(), 10, seed=4) for _ in "ab")
+    one, other = (with_teacher_scores(*_world(), 10, seed=4) for _ in "ab")
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a.teacher, b.teacher)
 
 
 def test_questions_of_one_page_have_no_teacher() -> None:
     examples, pages = _world()
-    assert taught(examples, [["Mars"]] * len(pages), 10, seed=0) == examples
+    assert with_teacher_scores(examples, [["Mars"]] * len(pages), 10, seed=0) == examples
 
 
 def test_a_network_all_of_whose_loss_is_the_teachers_says_what_it_says() -> None:

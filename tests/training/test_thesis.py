@@ -23,7 +23,7 @@ from trivium.training import thesis
 from trivium.training.data import Collection, HitSet
 from trivium.training.fit import Trained
 from trivium.training.settings import ThesisSettings
-from trivium.training.thesis_fit import Sample, build, folded
+from trivium.training.thesis_fit import Sample, build, without_batch_norm
 
 RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical")
 THESIS = RETRIEVERS[:5]
@@ -74,8 +74,8 @@ def _world(questions: int = 120, seed: int = 0) -> Collection:
     return Collection((HitSet("made-up", tuple(hits), "0" * 64),), "minilm")
 
 
-def _lesson(collection: Collection, settings: ThesisSettings) -> thesis.Lesson:
-    return thesis.lesson(collection.hits, collection.pages, collection.weights, settings)
+def _lesson(collection: Collection, settings: ThesisSettings) -> thesis.TrainingSet:
+    return thesis.make_training_set(collection.hits, collection.pages, collection.weights, settings)
 
 
 def _same(one: Network, other: Network) -> bool:
@@ -180,11 +180,11 @@ def test_batch_normalisation_is_folded_away(standardisation: str) -> None:
         )
     rows = (mean + deviation * np.clip(generator.normal(0, 4, (300, 5)), -15.9, 15.9)).astype(np.float32)
     expected = model((rows - mean) / deviation, training=False).numpy()[:, 0]
-    scores = folded(model, mean, deviation).logits(rows.astype(np.float64))
+    scores = without_batch_norm(model, mean, deviation).logits(rows.astype(np.float64))
     assert np.abs(expected).max() > 1
     np.testing.assert_allclose(scores, expected, atol=1e-5)
     np.testing.assert_allclose(1 / (1 + np.exp(-scores)), 1 / (1 + np.exp(-expected)), atol=1e-5)
-    assert [w.shape[1:] for w, _ in folded(model, mean, deviation).layers] == [
+    assert [w.shape[1:] for w, _ in without_batch_norm(model, mean, deviation).layers] == [
         (5, 254),
         (254, 128),
         (128, 64),
@@ -246,7 +246,7 @@ def test_training_stops_early_and_keeps_the_best_weights() -> None:
     """With patience 3 it ends three epochs after the one with the least loss on the watched candidates."""
     own = _lesson(_world(45), QUICK)
     trained = thesis.first_pass(own, replace(QUICK, patience=3, epochs=100, rate=0.05, dropout=(0.0,)), 0)
-    losses = [epoch.watched_loss for epoch in trained.history]
+    losses = [epoch.validation_loss for epoch in trained.history]
     assert None not in losses
     assert trained.epochs == 1 + int(np.argmin(np.array(losses, dtype=float)))
     assert len(losses) == trained.epochs + 3 < 100

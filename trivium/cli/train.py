@@ -107,7 +107,7 @@ def train(
     # What is behind them takes a second to load, which no other command should wait for.
     from trivium.training.data import read
     from trivium.training.fit import load_keras
-    from trivium.training.pictures import check_matplotlib
+    from trivium.training.plots import check_matplotlib
     from trivium.training.report import save_outcome
     from trivium.training.run import train_fusion
 
@@ -167,19 +167,19 @@ def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None
 def _grid(reports: Mapping[str, Report]) -> Table:
     """Out of fold: rows x sets."""
     from trivium.training.out_of_fold import NETWORK as TRAINED
-    from trivium.training.out_of_fold import shown
+    from trivium.training.out_of_fold import headline_measures
 
     # Names come from files: Text, never markup.
     grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     grid.add_column("out of fold", no_wrap=True)
-    measures = {name: shown(one) for name, one in reports.items()}
+    measures = {name: headline_measures(report) for name, report in reports.items()}
     for name, asked in measures.items():
         grid.add_column(Text(f"{name}\n{' '.join(asked)}"), justify="right")
     rows = next(iter(reports.values())).rows
     for row in sorted(rows, key=lambda name: name == TRAINED):
         cells = [
-            Text(" ".join(f"{one.rows[row].means[measure]:.3f}" for measure in measures[name]))
-            for name, one in reports.items()
+            Text(" ".join(f"{report.rows[row].means[measure]:.3f}" for measure in measures[name]))
+            for name, report in reports.items()
         ]
         grid.add_row(Text(row), *cells, style="bold" if row == TRAINED else "")
     return grid

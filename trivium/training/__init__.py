@@ -1,5 +1,5 @@
-"""A fusion learnt from saved hit lists: fitted, judged on pages it has not seen, gated, written down.
+"""Trains a fusion network on saved hit lists, evaluates it on held-out pages, applies the gate and saves the artefact.
 
-The only package that knows TensorFlow, LightGBM and matplotlib (``pip install 'trivium[train]'``), and it loads them when
-it needs them: what it leaves behind runs without.
+Only this package uses TensorFlow, LightGBM and matplotlib (``pip install 'trivium[train]'``). They are imported on first
+use; the saved artefact needs none of them.
 """

@@ -1,4 +1,4 @@
-"""Train out of fold by page: every question is scored by networks that have seen none of its pages."""
+"""Cross-fitting by page: every question is scored by networks trained on none of its pages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from trivium.fusion.network import Network
 from trivium.training.data import Example
 from trivium.training.fit import Epoch, Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
-from trivium.training.teacher import taught
+from trivium.training.teacher import with_teacher_scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossfit:
-    """``logits`` are a question's scores (n,), out of fold; ``fold`` (questions,) says which one was kept back for it.
-    ``histories`` are those of each fold's first member; ``epochs`` the mean of the best epochs of all of them."""
+    """Out-of-fold scores.
+
+    ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in.
+    ``histories`` are the training histories of the first network of each fold; ``epochs`` is the mean of the best epochs
+    of all networks, at least 1."""
 
     logits: list[Floats]
     fold: NDArray[np.int64]
@@ -35,30 +38,36 @@ def crossfit(
     settings: Settings,
     progress: Progress | None = None,
 ) -> Crossfit:
-    """Train ``settings.members`` networks for each of ``settings.folds`` parts of the pages. Raises InputError where the
-    questions fall into fewer groups without a page in common."""
+    """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages. Raises InputError when there are
+    fewer groups of questions that share no page than folds."""
     fold = folds(pages, settings.folds, seed=0)
-    counter = Counter(progress, settings.folds * settings.members * settings.epochs)
+    counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     logits: list[Floats] = [np.zeros(0)] * len(examples)
     histories, epochs = [], []
     for held_out in range(settings.folds):
         rest = np.flatnonzero(fold != held_out).tolist()
-        own = [examples[place] for place in rest], [pages[place] for place in rest]
-        scale = scale_of(own[0])
-        own = _taught(*own, settings), own[1]
-        trained = [_watched(*own, settings, member, scale, counter) for member in range(settings.members)]
-        network = stack([one.network for one in trained])
+        fold_examples = [examples[place] for place in rest]
+        fold_pages = [pages[place] for place in rest]
+        scale = scale_of(fold_examples)
+        fold_examples = _with_teacher(fold_examples, fold_pages, settings)
+        trained = [
+            _train_member(fold_examples, fold_pages, settings, member, scale, counter)
+            for member in range(settings.members)
+        ]
+        network = stack([result.network for result in trained])
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = network.logits(examples[place].rows.astype(np.float64))
         histories.append(trained[0].history)
-        epochs += [one.epochs for one in trained]
+        epochs += [result.epochs for result in trained]
     return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))))
 
 
-def _taught(examples: Sequence[Example], pages: Sequence[Sequence[str]], settings: Settings) -> list[Example]:
+def _with_teacher(
+    examples: Sequence[Example], pages: Sequence[Sequence[str]], settings: Settings
+) -> list[Example]:
     if settings.teacher == 0:
         return list(examples)
-    return taught(examples, pages, settings.trees, settings.seed)
+    return with_teacher_scores(examples, pages, settings.trees, settings.seed)
 
 
 def fit_all(
@@ -68,33 +77,34 @@ def fit_all(
     epochs: int,
     progress: Progress | None = None,
 ) -> Network:
-    """The network of all questions: ``settings.members`` of them, each trained for a number of epochs."""
-    counter = Counter(progress, settings.members * min(epochs, settings.epochs))
+    """The final network: the mean of ``settings.members`` networks, each trained on all questions for ``epochs``."""
+    counter = EpochCounter(progress, settings.members * min(epochs, settings.epochs))
     scale = scale_of(examples)
-    examples = _taught(examples, pages, settings)
+    examples = _with_teacher(examples, pages, settings)
     members = [
         train(examples, (), settings, settings.seed + member, scale=scale, epochs=epochs, tick=counter)
         for member in range(settings.members)
     ]
-    return stack([one.network for one in members])
+    return stack([member.network for member in members])
 
 
 def stack(networks: Sequence[Network]) -> Network:
-    """Networks of one shape and one scale as one that averages their scores."""
+    """One network that averages the scores of several with equal layer shapes and equal scaling of the features."""
     layers = [
         (np.concatenate([weights for weights, _ in same]), np.concatenate([bias for _, bias in same]))
-        for same in zip(*(one.layers for one in networks), strict=True)
+        for same in zip(*(network.layers for network in networks), strict=True)
     ]
     return Network(networks[0].mean, networks[0].deviation, tuple(layers))
 
 
-def watched_part(pages: Sequence[Sequence[str]], parts: int, seed: int) -> NDArray[np.bool_]:
-    """Which questions (q,) are watched: those of one in ``parts`` of the pages; none where all share a page."""
+def validation_part(pages: Sequence[Sequence[str]], parts: int, seed: int) -> NDArray[np.bool_]:
+    """A mask (questions,) of the validation questions: those of one in ``parts`` of the pages; none when all questions
+    share a page."""
     parts = min(parts, len(np.unique(clusters(pages))))
     return folds(pages, parts, seed=seed) == 0 if parts > 1 else np.zeros(len(pages), dtype=bool)
 
 
-def _watched(
+def _train_member(
     examples: Sequence[Example],
     pages: Sequence[Sequence[str]],
     settings: Settings,
@@ -102,12 +112,12 @@ def _watched(
     scale: Scale,
     tick: Tick,
 ) -> Trained:
-    """Train one member; it watches a part of the pages that is its own."""
+    """Train one network of the ensemble; each has its own validation pages, drawn from its seed."""
     seed = settings.seed + member
-    kept_back = watched_part(pages, settings.watched, seed)
+    held_out = validation_part(pages, settings.watched, seed)
     return train(
-        [example for example, own in zip(examples, kept_back, strict=True) if not own],
-        [example for example, own in zip(examples, kept_back, strict=True) if own],
+        [example for example, validates in zip(examples, held_out, strict=True) if not validates],
+        [example for example, validates in zip(examples, held_out, strict=True) if validates],
         settings,
         seed,
         scale=scale,
@@ -115,8 +125,8 @@ def _watched(
     )
 
 
-class Counter:
-    """Tells how many epochs are done."""
+class EpochCounter:
+    """Counts finished epochs and reports them as progress."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._done, self._total = progress, 0, total

@@ -1,4 +1,4 @@
-"""What a fusion is trained on: sets of saved hit lists, checked, and their candidates as rows of numbers."""
+"""Training data: saved hit lists, checked for consistency, and their candidates as feature rows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from trivium.types import Question
 
 _LOGARITHMIC = ("walk", *WALKS)
 _GAPS = ("entity", *PARTIAL)
-"""Views that say nothing of some candidates."""
+"""Views that have no value for some candidates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HitSet:
-    """The hit lists of one file. ``digest`` is the SHA-256 of the file; ``importance`` how much the set counts."""
+    """The hit lists of one file. ``digest`` is the SHA-256 of the file; ``importance`` (> 0) multiplies its weight."""
 
     name: str
     hits: tuple[HitList, ...]
@@ -36,10 +36,10 @@ class HitSet:
 
     @property
     def traced(self) -> Traced:
-        """The questions with their gold, as an evaluation takes them.
+        """The questions with their gold, in the form the evaluation takes.
 
-        Of gold chunks only those among the candidates are known. The others could be in no ranking: an invented one a
-        page and group stands for them, so that groups and pages are as many as there are.
+        A hit list names only the gold chunks among its candidates. Gold that no retriever returned is represented by one
+        placeholder per page and group, so the numbers of groups and pages are right.
         """
         gold = {hit.question_id: _gold(hit) for hit in self.hits}
         return Traced(tuple(Question(hit.question_id, hit.question) for hit in self.hits), gold)
@@ -47,47 +47,50 @@ class HitSet:
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """Sets of hit lists that one network is trained on, with all questions in a row."""
+    """The sets of hit lists that one network is trained on."""
 
     sets: tuple[HitSet, ...]
     embedder: str
 
     @cached_property
     def hits(self) -> list[HitList]:
-        """Of all sets, in order."""
-        return [hit for one in self.sets for hit in one.hits]
+        """The hit lists of all sets, in order."""
+        return [hit for hit_set in self.sets for hit in hit_set.hits]
 
     @cached_property
     def pages(self) -> list[list[str]]:
-        """The pages of each question's gold, by title: pages of one title count as one in whatever store they are."""
+        """The pages of each question's gold, by title: equal titles in different stores count as one page."""
         return [list(hit.pages) for hit in self.hits]
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """How much each question counts: a set as the square root of its number of questions, times its importance."""
+        """The weight of each question. A set of q questions weighs sqrt(q) times its importance in total."""
         return np.concatenate(
-            [np.full(len(one.hits), one.importance / max(len(one.hits), 1) ** 0.5) for one in self.sets]
+            [
+                np.full(len(hit_set.hits), hit_set.importance / max(len(hit_set.hits), 1) ** 0.5)
+                for hit_set in self.sets
+            ]
         )
 
     @cached_property
     def layout(self) -> Layout:
-        """The columns there are in the hit lists."""
+        """The columns of the hit lists."""
         return layout_of(self.hits[0].table)
 
     def by_set(
         self, values: Sequence[NDArray[np.float64]]
     ) -> Iterator[tuple[HitSet, Sequence[NDArray[np.float64]]]]:
-        """Each set with its part of a list of something of all questions."""
+        """Split ``values``, one per question of all sets, into the parts that belong to each set."""
         start = 0
-        for one in self.sets:
-            yield one, values[start : start + len(one.hits)]
-            start += len(one.hits)
+        for hit_set in self.sets:
+            yield hit_set, values[start : start + len(hit_set.hits)]
+            start += len(hit_set.hits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """A question: features (n, f) of its candidates, which of them are gold (n,), and how much it counts. ``teacher`` are
-    the scores (n,) that another ranking gives them, where there is one to learn from too."""
+    """A question: features (n, f) of its candidates, a mask (n,) of those that are gold, and its weight. ``teacher``
+    holds the scores (n,) of a teacher model to learn from as well; None without one."""
 
     rows: NDArray[np.float32]
     gold: NDArray[np.bool_]
@@ -96,11 +99,11 @@ class Example:
 
 
 def read(paths: Sequence[Path], importance: Sequence[float] = (), folds: int = 2) -> Collection:
-    """The sets of some files, each by the name of its file, with an ``importance`` each (1 where none is given).
+    """Read hit lists into sets named after their files. ``importance`` has one positive number per file, by default 1.
 
-    Raises FusionError for a file that holds no hit lists; InputError where embedders, retrievers or signals differ, two
-    files have one name, nothing was traced, or the questions fall into fewer groups without a page in common than there
-    are ``folds``.
+    Raises FusionError for a file that holds no hit lists; InputError when embedders, retrievers or signals differ, two
+    files have the same name, a file has no gold among its candidates, or there are fewer groups of questions that share
+    no page than ``folds``.
     """
     factors = list(importance) or [1.0] * len(paths)
     if len(factors) != len(paths) or not all(np.isfinite(factor) and factor > 0 for factor in factors):
@@ -125,18 +128,18 @@ def read(paths: Sequence[Path], importance: Sequence[float] = (), folds: int = 2
         HitSet(path.stem, file.hits, _digest(path), factor)
         for path, file, factor in zip(paths, files, factors, strict=True)
     )
-    found = Collection(sets, embedders[0])
-    apart = len(np.unique(clusters(found.pages)))
-    if apart < folds:
+    collection = Collection(sets, embedders[0])
+    groups = len(np.unique(clusters(collection.pages)))
+    if groups < folds:
         raise InputError(
-            f"expected at least {folds} groups of questions that share no page, one a fold, got {apart}: add questions"
+            f"expected at least {folds} groups of questions that share no page, one a fold, got {groups}: add questions"
             " on other pages, or ask for fewer --folds"
         )
-    return found
+    return collection
 
 
 def layout_of(table: Table) -> Layout:
-    """Columns of everything there is in a table."""
+    """The layout with every retriever and signal of a table."""
     views = {*table.columns, *table.signals}
     return Layout(
         retrievers=table.columns,
@@ -149,7 +152,7 @@ def layout_of(table: Table) -> Layout:
 
 
 def examples_of(collection: Collection) -> list[Example]:
-    """Every question of a collection as numbers."""
+    """Every question of a collection as an example, in order."""
     layout = collection.layout
     return [
         Example(features(hit.table, layout).astype(np.float32), hit.gold >= 0, float(weight))
@@ -158,20 +161,20 @@ def examples_of(collection: Collection) -> list[Example]:
 
 
 def _check_columns(sets: dict[str, tuple[HitList, ...]]) -> None:
-    """Raises InputError unless all have the retrievers and signals of the first."""
+    """Raise InputError unless all sets have the retrievers and signals of the first."""
     expected: tuple[tuple[str, ...], ...] | None = None
     for name, hits in sets.items():
-        found = next(
+        columns = next(
             (hit.table.columns, tuple(hit.table.signals), tuple(hit.table.question))
             for hit in hits
             if hit.table.chunks
         )
-        if not found[1]:
+        if not columns[1]:
             raise InputError(f"{name} has no signals: save it again with  trivium evaluate --hits")
         if expected is None:
-            expected = found
-        elif found != expected:
-            differ = sorted({*sum(found, ())} ^ {*sum(expected, ())}) or ["their order"]
+            expected = columns
+        elif columns != expected:
+            differ = sorted({*sum(columns, ())} ^ {*sum(expected, ())}) or ["their order"]
             raise InputError(
                 f"the hit lists have different retrievers or signals ({', '.join(differ)}): save {name} and the others"
                 " again with one version of the program"

@@ -1,4 +1,4 @@
-"""Fit a network to questions with Keras, and give it as plain numbers."""
+"""Trains a network with Keras and returns its weights as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from trivium.training.data import Example
 from trivium.training.settings import Settings
 
 Scale = tuple[Floats32, Floats32]
-"""Mean and deviation (f,) of each feature."""
+"""Mean and standard deviation (f,) of the features."""
 Layer = tuple[Floats32, Floats32]
-"""Weights (1, i, o) and bias (1, o)."""
+"""Weights (1, inputs, outputs) and bias (1, outputs)."""
 Tick = Callable[[], None]
 """Called after every epoch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """How it went: the mean training ``loss`` (with dropout), and on the watched questions the loss and the share with
-    a gold candidate on top; both None where none are watched."""
+    """The metrics of an epoch: the mean training ``loss`` (with dropout), and on the validation questions the loss and
+    hit@1, in [0, 1]; both None without validation questions."""
 
     loss: float
-    watched_loss: float | None = None
-    watched_hit: float | None = None
+    validation_loss: float | None = None
+    validation_hit: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """A fitted network, epoch by epoch, and how many epochs the ``network`` has seen."""
+    """A trained network, its history, and the number of ``epochs`` after which its weights were taken."""
 
     network: Network
     history: tuple[Epoch, ...]
@@ -45,7 +45,7 @@ class Trained:
 
 def train(
     examples: Sequence[Example],
-    watched: Sequence[Example],
+    validation: Sequence[Example],
     settings: Settings,
     seed: int,
     *,
@@ -53,19 +53,21 @@ def train(
     epochs: int | None = None,
     tick: Tick = lambda: None,
 ) -> Trained:
-    """One network, from the questions that have gold among their candidates.
+    """Train one network on the questions that have gold among their candidates.
 
-    The loss of a question is that of a softmax between each gold candidate and all that are not gold, the mean over its
-    gold; where a teacher has scored the candidates, the part ``settings.teacher`` of it is the cross entropy between the
-    softmax of those scores and that of the network's. With ``watched`` questions the weights of the epoch with the least
-    loss on them are kept, otherwise those after ``epochs`` of the settings' epochs. Features are standardised by
-    ``scale``, or by that of the examples. The same arguments give the same network on one machine.
+    The loss of a question is the mean, over its gold candidates, of the softmax cross-entropy of that candidate against
+    all that are not gold. Where a teacher has scored the candidates, a share ``settings.teacher`` of the loss is the
+    cross-entropy between the softmax of its scores and that of the network's. With ``validation`` questions the weights
+    of the epoch with the lowest validation loss are kept, otherwise those after ``epochs`` (at most
+    ``settings.epochs``). Features are standardised by ``scale``, by default computed from the examples. ``tick`` is
+    called after every epoch. The same arguments give the same network on one machine.
 
-    Raises MissingExtraError without TensorFlow, InputError where there is nothing to learn from.
+    Raises MissingExtraError without TensorFlow, InputError without a question that has both gold and other candidates,
+    ConfigurationError when the loss is no longer finite.
     """
     keras, tf = load_keras()
     examples = [example for example in examples if example.gold.any() and not example.gold.all()]
-    watched = [example for example in watched if example.gold.any() and not example.gold.all()]
+    validation = [example for example in validation if example.gold.any() and not example.gold.all()]
     if not examples:
         raise InputError("nothing to learn from: no question has a gold candidate and another")
     generator = np.random.default_rng(seed)
@@ -80,22 +82,22 @@ def train(
     for epoch in range(settings.epochs if epochs is None else min(epochs, settings.epochs)):
         if batch is None or epoch % settings.redrawn == 0:
             batch = _draw(examples, mean, deviation, settings, generator)
-        rows, gold, there, teacher, share = batch
+        rows, gold, present, teacher, share = batch
         order = generator.permutation(len(examples))
         losses = []
         for start in range(0, len(examples), settings.batch):
-            some = order[start : start + settings.batch]
-            own = (rows[some], gold[some], there[some], teacher[some], share[some], weights[some])
-            losses.append(len(some) * float(step(*own)))
+            chosen = order[start : start + settings.batch]
+            arrays = (rows, gold, present, teacher, share, weights)
+            losses.append(len(chosen) * float(step(*(array[chosen] for array in arrays))))
         loss = sum(losses) / len(examples)
         if not np.isfinite(loss):
-            raise ConfigurationError(f"training diverged in epoch {epoch + 1}: lower the rate of learning")
-        if watched:
+            raise ConfigurationError(f"training diverged in epoch {epoch + 1}: lower the learning rate")
+        if validation:
             network = _network(model, mean, deviation, settings.prior)
-            seen = watch(network, watched)
-            history.append(Epoch(loss, *seen))
-            if best is None or seen[0] < best[0]:
-                best = (seen[0], network, epoch + 1)
+            validation_loss, validation_hit = validate(network, validation)
+            history.append(Epoch(loss, validation_loss, validation_hit))
+            if best is None or validation_loss < best[0]:
+                best = (validation_loss, network, epoch + 1)
         else:
             history.append(Epoch(loss))
         tick()
@@ -105,33 +107,34 @@ def train(
 
 
 def scale_of(examples: Sequence[Example]) -> Scale:
-    """Of all candidates; a column that hardly varies keeps its deviation."""
+    """Mean and standard deviation (f,) over all candidates. The deviation of a nearly constant column is taken as 1."""
     rows = np.concatenate([example.rows for example in examples])
     mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
     deviation = rows.std(axis=0, dtype=np.float64).astype(np.float32)
     return mean, np.where(deviation > 1e-4, deviation, np.float32(1))
 
 
-def watch(network: Network, examples: Sequence[Example]) -> tuple[float, float]:
-    """The loss of questions (all candidates) and the share with a gold candidate on top, each counting by its weight."""
+def validate(network: Network, examples: Sequence[Example]) -> tuple[float, float]:
+    """The mean loss over all candidates, and hit@1 in [0, 1]; questions count by their weight."""
     scores = network.logits(np.concatenate([example.rows for example in examples]))
     losses, hits, start = [], [], 0
     for example in examples:
-        own = scores[start : start + len(example.gold)]
+        question_scores = scores[start : start + len(example.gold)]
         start += len(example.gold)
-        others = np.logaddexp.reduce(own[~example.gold])
-        losses.append(np.logaddexp(0, others - own[example.gold]).mean())
-        hits.append(example.gold[np.argmax(own)])
+        negatives = np.logaddexp.reduce(question_scores[~example.gold])
+        losses.append(np.logaddexp(0, negatives - question_scores[example.gold]).mean())
+        hits.append(example.gold[np.argmax(question_scores)])
     weights = [example.weight for example in examples]
     return float(np.average(losses, weights=weights)), float(np.average(hits, weights=weights))
 
 
 def load_keras() -> tuple[ModuleType, ModuleType]:
-    """Keras and TensorFlow. Raises MissingExtraError without them, ConfigurationError for Keras on something else."""
+    """Keras and TensorFlow. Raises MissingExtraError without them, ConfigurationError when Keras uses
+    another backend."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault(
         "TF_ENABLE_ONEDNN_OPTS", "0"
-    )  # no faster here, and its sums change from machine to machine
+    )  # no faster here, and its sums differ between machines
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     try:
         import keras
@@ -140,14 +143,14 @@ def load_keras() -> tuple[ModuleType, ModuleType]:
         raise MissingExtraError("training a fusion", "train") from error
     if keras.backend.backend() != "tensorflow":
         raise ConfigurationError(
-            f"training needs Keras on TensorFlow, it is set up for {keras.backend.backend()}: set"
+            f"training needs Keras with the TensorFlow backend, got {keras.backend.backend()}: set"
             " KERAS_BACKEND=tensorflow"
         )
     return keras, tf
 
 
 def _model(keras: Any, width: int, settings: Settings, generator: np.random.Generator) -> Any:
-    # Seeds of its own: nothing of the process is changed, and nothing in it changes the network.
+    # Explicit seeds: independent of, and without effect on, the global random state.
     seeds = iter(generator.integers(2**31, size=2 * len(settings.hidden) + 1).tolist())
     rows = values = keras.Input((None, width))
     for units in settings.hidden:
@@ -160,23 +163,23 @@ def _model(keras: Any, width: int, settings: Settings, generator: np.random.Gene
 
 
 def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -> Callable[..., Any]:
-    """One step of learning from a batch, which returns its loss."""
+    """A compiled training step: takes the arrays of a batch, updates the model and returns the loss."""
     steps = settings.epochs * -(-questions // settings.batch)
     optimizer = keras.optimizers.AdamW(
         keras.optimizers.schedules.CosineDecay(settings.rate, steps), weight_decay=settings.decay
     )
     optimizer.build(model.trainable_variables)
 
-    def step(rows: Any, gold: Any, there: Any, teacher: Any, share: Any, weight: Any) -> Any:
+    def step(rows: Any, gold: Any, present: Any, teacher: Any, share: Any, weight: Any) -> Any:
         with tf.GradientTape() as tape:
             logits = model(rows, training=True)[..., 0]
-            logits = tf.where(there == 0, -1e9, logits)
-            likely = tf.nn.softmax(tf.where(there == 0, -1e9, teacher), 1)
-            apart = -tf.reduce_sum(likely * tf.nn.log_softmax(logits, 1) * there, 1)
+            logits = tf.where(present == 0, -1e9, logits)
+            targets = tf.nn.softmax(tf.where(present == 0, -1e9, teacher), 1)
+            distillation = -tf.reduce_sum(targets * tf.nn.log_softmax(logits, 1) * present, 1)
             others = tf.where(gold > 0, -1e9, logits)
-            against = tf.reduce_logsumexp(others, 1, keepdims=True)
-            each = tf.reduce_sum(tf.nn.softplus(against - logits) * gold, 1) / tf.reduce_sum(gold, 1)
-            loss = tf.reduce_mean(((1 - share) * each + share * apart) * weight)
+            negatives = tf.reduce_logsumexp(others, 1, keepdims=True)
+            ranking = tf.reduce_sum(tf.nn.softplus(negatives - logits) * gold, 1) / tf.reduce_sum(gold, 1)
+            loss = tf.reduce_mean(((1 - share) * ranking + share * distillation) * weight)
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
@@ -192,12 +195,12 @@ def _draw(
     settings: Settings,
     generator: np.random.Generator,
 ) -> tuple[Floats32, Floats32, Floats32, Floats32, Floats32]:
-    """Standardised rows (q, c, f) of some candidates, which of them are gold, which are there at all, the teacher's
-    scores (q, c), and the teacher's part of each question's loss (q,)."""
+    """A random draw of candidates: standardised rows (q, c, f); masks of gold, and of places that hold a candidate, and
+    the teacher's scores, all (q, c); and the teacher's share of each question's loss (q,)."""
     candidates = settings.candidates
     rows = np.zeros((len(examples), candidates, len(mean)), dtype=np.float32)
     gold = np.zeros(rows.shape[:2], dtype=np.float32)
-    there, teacher = np.zeros_like(gold), np.zeros_like(gold)
+    present, teacher = np.zeros_like(gold), np.zeros_like(gold)
     share = np.zeros(len(examples), dtype=np.float32)
     for place, example in enumerate(examples):
         positive = generator.permutation(np.flatnonzero(example.gold))[: candidates // 4]
@@ -205,11 +208,11 @@ def _draw(
         chosen = np.concatenate([positive, negative])
         rows[place, : len(chosen)] = np.clip((example.rows[chosen] - mean) / deviation, -CLIP, CLIP)
         gold[place, : len(positive)] = 1
-        there[place, : len(chosen)] = 1
+        present[place, : len(chosen)] = 1
         if example.teacher is not None:
             teacher[place, : len(chosen)] = example.teacher[chosen]
             share[place] = settings.teacher
-    return rows, gold, there, teacher, share
+    return rows, gold, present, teacher, share
 
 
 def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> Network:
@@ -219,8 +222,8 @@ def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> N
 
 
 def _with_prior(layers: Sequence[Layer], prior: float) -> list[Layer]:
-    """Layers that also say ``prior`` times the first column: two units hand on what of it is above and below 0, since
-    x = max(0, x) - max(0, -x)."""
+    """Layers that add ``prior`` times the first column to the score. Two extra units per layer carry its positive and its
+    negative part through the ReLUs, since x = max(0, x) - max(0, -x)."""
     (first, bias), *others = layers
     if not others:
         first = first.copy()
@@ -228,11 +231,11 @@ def _with_prior(layers: Sequence[Layer], prior: float) -> list[Layer]:
         return [(first, bias)]
     parts = np.zeros((1, first.shape[1], 2), dtype=np.float32)
     parts[0, 0] = 1, -1
-    found = [(np.concatenate([first, parts], axis=2), np.pad(bias, ((0, 0), (0, 2))))]
+    extended = [(np.concatenate([first, parts], axis=2), np.pad(bias, ((0, 0), (0, 2))))]
     for weights, bias in others[:-1]:
         wider = np.pad(weights, ((0, 0), (0, 2), (0, 2)))
         wider[0, -2:, -2:] = np.eye(2)
-        found.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
+        extended.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
     last, bias = others[-1]
     signs = np.array([[[prior], [-prior]]], dtype=np.float32)
-    return [*found, (np.concatenate([last, signs], axis=1), bias)]
+    return [*extended, (np.concatenate([last, signs], axis=1), bias)]

@@ -1,4 +1,4 @@
-"""Judge scores out of fold beside every retriever and the fusions that need no training, by the evaluation's measures."""
+"""Evaluates out-of-fold scores against every retriever and the fusions that need no training."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.data import HitSet
 
 NETWORK = "network"
-"""The row of the trained fusion."""
+"""The name of the trained fusion in reports."""
 
 
 def report_of(hit_set: HitSet, logits: Sequence[Floats], fusions: Mapping[str, Fusion]) -> Report:
-    """A set's questions by the network's scores, by each retriever and by other fusions. The network is the first row,
-    with which the others are compared."""
+    """Evaluate a set's questions by the network (``logits``: scores (n,) per question), each retriever and other fusions.
+    The network is the first system of the report, the one the others are compared with."""
     rankings: dict[str, list[Ranking]] = {NETWORK: []}
     for hit, scores in zip(hit_set.hits, logits, strict=True):
         rankings[NETWORK].append(fused_ranking(hit.table, scores))
@@ -31,11 +31,11 @@ def report_of(hit_set: HitSet, logits: Sequence[Floats], fusions: Mapping[str, F
     return evaluate(traced.questions, traced, rankings)
 
 
-def shown(report: Report) -> tuple[str, ...]:
-    """The measures that tell most about a set."""
+def headline_measures(report: Report) -> tuple[str, ...]:
+    """The measures to show for a report: those of :func:`trivium.evaluation.best_system.headline`."""
     return headline(list(report.traced.gold.values()))
 
 
 def gate_of(reports: Mapping[str, Report], retrievers: Sequence[str]) -> Gate:
-    """The gate of the network over all sets."""
+    """The gate's decision on the network, over the reports of all sets."""
     return decide({name: verdict(report, NETWORK, retrievers) for name, report in reports.items()})

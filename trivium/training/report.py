@@ -1,4 +1,4 @@
-"""What is kept of a training beside its artefact: the model card, and the report in Markdown with pictures."""
+"""Writes a trained fusion to a folder: the artefact, its model card, and a report in Markdown with plots."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, publishing, writ
 from trivium.fusion.artefact import REPORT as REPORT_FOLDER
 from trivium.fusion.network import NetworkFusion
 from trivium.search.ranking import order
-from trivium.training import pictures
+from trivium.training import plots
 from trivium.training.data import HitSet
-from trivium.training.out_of_fold import NETWORK, shown
+from trivium.training.out_of_fold import NETWORK, headline_measures
 from trivium.training.run import Outcome
 
 REPORT = "report.md"
 _CURVES, _CALIBRATION, _CONTRIBUTIONS = "learning.svg", "calibration.svg", "contributions.svg"
 QUESTIONS = 100
-"""Of each set: the values are means, and each question takes 512 passes through the network."""
+"""Questions of each set to compute Shapley values for; each takes 512 passes through the network."""
 HITS = 5
 
 
 def save_outcome(
     outcome: Outcome, folder: Path, *, report: bool = True, progress: StageProgress | None = None
 ) -> None:
-    """Fill a folder, which is made when missing; an earlier artefact there stays until the new one is complete. Raises
-    FusionError where the folder holds anything else, MissingExtraError for a report without matplotlib."""
+    """Write the artefact, its card and (with ``report``) the report to a folder, which is created if it does not
+    exist. An earlier artefact there stays until the new one is complete. Raises FusionError when the folder holds
+    anything else, MissingExtraError for a report without matplotlib."""
     with publishing(folder) as draft:
         write(outcome.artefact, draft)
         (draft / CARD).write_text(card(outcome, report=report), "utf-8")
@@ -42,18 +43,18 @@ def save_outcome(
 
 
 def write_report(outcome: Outcome, folder: Path, progress: StageProgress | None = None) -> None:
-    """Write ``report.md`` and its pictures into a new folder. Raises MissingExtraError without matplotlib."""
-    pictures.check_matplotlib()
+    """Write ``report.md`` and its plots into a new folder. Raises MissingExtraError without matplotlib."""
+    plots.check_matplotlib()
     folder.mkdir()
     fusion = NetworkFusion(outcome.artefact.network, outcome.artefact.layout)
     shares: dict[str, dict[str, float]] = {}
-    for one in outcome.collection.sets:
-        shares[one.name] = importance(fusion, one)
+    for hit_set in outcome.collection.sets:
+        shares[hit_set.name] = importance(fusion, hit_set)
         if progress is not None:
             progress("Reporting", len(shares), len(outcome.collection.sets))
-    pictures.learning_curves(outcome.fitted.histories, folder / _CURVES)
-    pictures.calibration(outcome.calibration.bins, folder / _CALIBRATION)
-    pictures.contributions(shares, folder / _CONTRIBUTIONS)
+    plots.learning_curves(outcome.fitted.histories, folder / _CURVES)
+    plots.calibration(outcome.calibration.bins, folder / _CALIBRATION)
+    plots.contributions(shares, folder / _CONTRIBUTIONS)
     text = "\n\n".join(_sections(outcome, shares))
     (folder / REPORT).write_text(text + "\n", "utf-8")
 
@@ -63,8 +64,8 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     yield "# Training of a fusion"
     yield (
         f"Everything here is out of fold: each question was answered by networks that had seen none of its pages"
-        f" ({settings['folds']} folds, seed {settings['seed']}, {settings['members']} to a mean). Scores of"
-        f" {outcome.artefact.embedder}; {len(outcome.artefact.layout.columns)} columns."
+        f" ({settings['folds']} folds, seed {settings['seed']}, the mean of {settings['members']} networks)."
+        f" Embedder: {outcome.artefact.embedder}; {len(outcome.artefact.layout.columns)} feature columns."
     )
     yield "## All sets"
     yield overview(outcome.reports)
@@ -81,18 +82,18 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     )
     yield "## Learning"
     yield f"![Loss and hit@1, epoch by epoch]({_CURVES})"
-    watched = f"One page in {settings['watched']} of those learnt from is watched; the epoch with the least loss on it"
+    kept = f"One training page in {settings['watched']} is held out for validation; the epoch with the lowest loss on it"
     if settings.get("preset") == "thesis":
-        yield f"{watched} is kept, also for the network of all questions. Of the last pass, over the candidates it saw."
+        yield f"{kept} is kept, also for the final network. The curves are those of the last pass, over its candidates."
     else:
         epochs = outcome.fitted.epochs
-        yield f"{watched} is kept. The network of all questions saw {epochs} epochs, the mean of the best ones."
+        yield f"{kept} is kept. The final network is trained for {epochs} epochs, the mean of the best ones."
     yield "## Calibration"
-    yield f"![Share that is gold against the probability told]({_CALIBRATION})"
+    yield f"![Observed share of gold against predicted probability]({_CALIBRATION})"
     yield (
         f"The sigmoid of a score is the probability that a candidate is gold: expected error {calibration.after:.4f}"
-        f" out of fold, {calibration.before:.4f} before the line {calibration.line.slope:.3f} x score"
-        f" {calibration.line.intercept:+.3f} was laid through it."
+        f" out of fold, {calibration.before:.4f} before scaling by {calibration.scaling.slope:.3f} x score"
+        f" {calibration.scaling.intercept:+.3f}."
     )
     yield "## What each view contributes"
     yield f"![Shares of the contributions]({_CONTRIBUTIONS})"
@@ -102,7 +103,7 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     )
     yield (
         f"Mean absolute Shapley values over the {HITS} best hits of about {QUESTIONS} questions a set, as shares; signals"
-        " count for the retriever they belong to. By the network of all questions."
+        " count for the retriever they belong to. Computed with the final network."
     )
     yield "## Set by set"
     for name, report in outcome.reports.items():
@@ -110,15 +111,15 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
         yield _details(report)
         yield (
             f"{len(report.traced.questions)} questions; intervals (95 %) and tests resample {report.clusters}"
-            f" {report.resampled}. p: the row against the network at hit@5."
+            f" {report.resampled}. p: the row compared with the network at hit@5."
         )
 
 
 def overview(reports: Mapping[str, Report]) -> str:
-    """Rows x sets."""
+    """A Markdown table of the measures: a row per system, a column per set."""
     rows = list(next(iter(reports.values())).rows)
     rows = [*(name for name in rows if name != NETWORK), NETWORK]
-    measures = {name: shown(report) for name, report in reports.items()}
+    measures = {name: headline_measures(report) for name, report in reports.items()}
     best = {
         (name, measure): max(share(row.means[measure]) for row in report.rows.values())
         for name, report in reports.items()
@@ -134,7 +135,7 @@ def overview(reports: Mapping[str, Report]) -> str:
 
 
 def gate_table(gate: Gate) -> str:
-    """Set by set, the network against the best single retriever and the convex combination."""
+    """A Markdown table: the network against the best single retriever and the convex combination, a row per set."""
     return grid(
         [
             "set",
@@ -151,15 +152,15 @@ def gate_table(gate: Gate) -> str:
         [
             [
                 plain(name),
-                one.measure,
-                share(one.mean),
-                f"{one.single.row} {share(one.single.mean)}",
-                *_difference(one.single),
-                share(one.convex.mean),
-                *_difference(one.convex),
-                one.decision,
+                verdict.measure,
+                share(verdict.mean),
+                f"{verdict.single.row} {share(verdict.single.mean)}",
+                *_difference(verdict.single),
+                share(verdict.convex.mean),
+                *_difference(verdict.convex),
+                verdict.decision,
             ]
-            for name, one in gate.sets.items()
+            for name, verdict in gate.sets.items()
         ],
     )
 
@@ -170,7 +171,7 @@ def _difference(against: Against) -> tuple[str, str]:
 
 
 def _details(report: Report) -> str:
-    p = {one.row: one.p for one in report.comparisons if one.measure == "hit@5"}
+    p = {comparison.row: comparison.p for comparison in report.comparisons if comparison.measure == "hit@5"}
     rows = []
     for name, row in report.rows.items():
         figures = []
@@ -182,12 +183,12 @@ def _details(report: Report) -> str:
 
 
 def importance(fusion: NetworkFusion, hit_set: HitSet) -> dict[str, float]:
-    """Retriever -> share of the contributions, in [0, 1] and adding up to 1: the mean of the absolute Shapley values
-    over the five best hits of evenly spread questions. What pulls a hit down counts like what lifts it."""
+    """Each retriever's share of the contributions, in [0, 1] and summing to 1: the mean absolute Shapley values over the
+    five best hits of evenly spaced questions. Negative contributions count like positive ones."""
     step = max(1, len(hit_set.hits) // QUESTIONS)
-    asked = [hit for hit in hit_set.hits[::step] if hit.table.chunks]
+    sample = [hit for hit in hit_set.hits[::step] if hit.table.chunks]
     total = np.zeros(len(fusion.layout.retrievers))
-    for hit in asked:
+    for hit in sample:
         fused = fusion.fuse(hit.table)
         best = order(hit.table.chunks, fused.scores)[:HITS]
         columns = [hit.table.column(name) for name in fusion.layout.retrievers]
@@ -197,17 +198,17 @@ def importance(fusion: NetworkFusion, hit_set: HitSet) -> dict[str, float]:
 
 
 def card(outcome: Outcome, *, report: bool) -> str:
-    """Markdown. ``report`` says whether there is one to link to."""
+    """The model card, in Markdown. ``report``: whether to link to the report."""
     artefact = outcome.artefact
     settings, layout = artefact.settings, artefact.layout
     network = artefact.network
     numbers = sum(weights.size + bias.size for weights, bias in network.layers)
     shape = "-".join(str(units) for units in (len(layout.columns), *settings["hidden"], 1))
-    data = grid(
+    data_table = grid(
         ["set", "questions", "importance", "SHA-256 of the hit lists"],
         [
-            [plain(name), f"{one['questions']:,}", f"{one['importance']:g}", f"`{one['sha256'][:16]}`"]
-            for name, one in artefact.data.items()
+            [plain(name), f"{data['questions']:,}", f"{data['importance']:g}", f"`{data['sha256'][:16]}`"]
+            for name, data in artefact.data.items()
         ],
     )
     more = f" More in [{REPORT_FOLDER}/{REPORT}]({REPORT_FOLDER}/{REPORT})." if report else ""
@@ -219,22 +220,22 @@ A small network that ranks the candidates of a question from the scores of {len(
     trivium search "..." --store STORE --fusion THIS_FOLDER --explain
 
 - **Gate**: {"open" if outcome.gate.active else "shut"}: {outcome.gate.because}.
-- **Network**: {shape} (ReLU), {settings["members"]} to a mean, {numbers:,} numbers in `{NUMBERS}`; `{DESCRIPTION}` says
-  which columns it takes. The score of a candidate is a logit: its sigmoid is the probability that the candidate
+- **Network**: {shape} (ReLU), the mean of {settings["members"]}, {numbers:,} parameters in `{NUMBERS}`; `{DESCRIPTION}`
+  names its input columns. The score of a candidate is a logit: its sigmoid is the probability that the candidate
   answers the question (expected error {outcome.calibration.after:.4f} out of fold).
 - **Embedder**: only for stores filled by {artefact.embedder}; others are refused.
 
 ## Data
 
-{data}
+{data_table}
 
-Of the questions and pages nothing is in this folder, only the weights that were fitted to their scores. The data stay
-under their own licences (those from Wikipedia: CC BY-SA).
+This folder holds no questions or pages, only the weights fitted to their scores. The data keep their own licences (those
+from Wikipedia: CC BY-SA).
 
 ## Training
 
 {_training(settings)}
-Sets weigh as the square root of their number of questions, times their importance.
+A set is weighted by the square root of its number of questions, times its importance.
 
 ## Scores
 
@@ -246,20 +247,20 @@ hit@1/hit@3/hit@5; recall@5/all@5 where at least half of the questions have seve
 
 {gate_table(outcome.gate)}
 
-The gate asks that the network be nowhere significantly worse than the best single retriever and the convex combination,
-and better than both in the mean over the sets.{more}
+The gate requires that the network is on no set significantly worse than the best single retriever or the convex
+combination, and on average over the sets better than both.{more}
 
 ## Limits
 
-- It knows questions like those it was trained on. Whether it helps on yours tells
+- It was trained on questions like those above. To find out whether it helps on yours, run
   `trivium evaluate YOUR_QUESTIONS --store STORE --fusion THIS_FOLDER --activate`.
-- It expects all {len(layout.retrievers)} retrievers. Where some are left out, the default is the convex combination.
-- Small sets say little: look at the intervals.
+- It needs all {len(layout.retrievers)} retrievers. When some are left out, the default is the convex combination.
+- Results on small sets are uncertain: look at the intervals.
 """
 
 
 def _training(settings: Mapping[str, Any]) -> str:
-    """How the network learnt."""
+    """One paragraph on how the network was trained."""
     rate, dropout, seed = settings["rate"], settings["dropout"], settings["seed"]
     if settings.get("preset") == "thesis":
         return (

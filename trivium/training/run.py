@@ -1,4 +1,4 @@
-"""From saved hit lists to an artefact: train out of fold, calibrate, judge, decide, train on everything."""
+"""From saved hit lists to an artefact: cross-fit, calibrate, evaluate, apply the gate, train on all questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trivium.fusion.rrf import ReciprocalRank
 from trivium.training import thesis
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all
-from trivium.training.data import Collection, Example, examples_of
+from trivium.training.data import Collection, Example, HitSet, examples_of
 from trivium.training.out_of_fold import gate_of, report_of
 from trivium.training.settings import Settings, ThesisSettings
 
@@ -25,7 +25,8 @@ SCORES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """Everything a training found out. ``reports`` are by set, out of fold."""
+    """The results of a training run. ``reports`` maps each set to its out-of-fold evaluation; ``examples`` are those that
+    the calibration used."""
 
     artefact: Artefact
     collection: Collection
@@ -43,44 +44,45 @@ def train_fusion(
     *,
     version: str = "",
 ) -> Outcome:
-    """Train a network on a collection of hit lists. ``version`` of the program is written down.
+    """Train a network on a collection of hit lists. ``version``, that of the program, is recorded in the artefact.
 
-    Raises MissingExtraError without TensorFlow, InputError where there is nothing to learn from.
+    Raises MissingExtraError without TensorFlow (or LightGBM, where a teacher is used), InputError when there is
+    nothing to learn from.
     """
 
-    def tell(stage: str) -> Callable[[int, int], None]:
+    def stage_progress(stage: str) -> Callable[[int, int], None]:
         return lambda done, total: None if progress is None else progress(stage, done, total)
 
     if isinstance(settings, ThesisSettings):
-        fitted = thesis.crossfit(collection, settings, tell("Training"))
-        examples, scored = thesis.judged(collection, settings, fitted.logits)
+        fitted = thesis.crossfit(collection, settings, stage_progress("Training"))
+        examples, scored = thesis.counted_examples(collection, settings, fitted.logits)
     else:
         examples = examples_of(collection)
-        fitted = crossfit(examples, collection.pages, settings, tell("Training"))
+        fitted = crossfit(examples, collection.pages, settings, stage_progress("Training"))
         scored = fitted.logits
     calibration = calibrate(scored, examples, fitted.fold)
     fusions: dict[str, Fusion] = {"rrf": ReciprocalRank(), "convex": load_convex(collection.embedder)}
     reports: dict[str, Report] = {}
-    for one, logits in collection.by_set(fitted.logits):
-        reports[one.name] = report_of(one, logits, fusions)
-        tell("Judging")(len(reports), len(collection.sets))
+    for hit_set, logits in collection.by_set(fitted.logits):
+        reports[hit_set.name] = report_of(hit_set, logits, fusions)
+        stage_progress("Judging")(len(reports), len(collection.sets))
     gate = gate_of(reports, collection.layout.retrievers)
     if isinstance(settings, ThesisSettings):
-        network, layout = thesis.fit_all(collection, settings, tell("Finishing"))
+        network, layout = thesis.fit_all(collection, settings, stage_progress("Finishing"))
     else:
         network, layout = (
-            fit_all(examples, collection.pages, settings, fitted.epochs, tell("Finishing")),
+            fit_all(examples, collection.pages, settings, fitted.epochs, stage_progress("Finishing")),
             collection.layout,
         )
     artefact = Artefact(
-        network=apply(calibration.line, network),
+        network=apply(calibration.scaling, network),
         layout=layout,
         embedder=collection.embedder,
-        data={one.name: _data(len(one.hits), one.importance, one.digest) for one in collection.sets},
+        data={hit_set.name: _data(hit_set) for hit_set in collection.sets},
         settings={**asdict(settings), "epochs_of_the_whole": fitted.epochs},
         scores={name: scores_of(report) for name, report in reports.items()},
         calibration={
-            **asdict(calibration.line),
+            **asdict(calibration.scaling),
             "expected_error_before": round(calibration.before, 6),
             "expected_error": round(calibration.after, 6),
         },
@@ -91,12 +93,12 @@ def train_fusion(
 
 
 def scores_of(report: Report) -> dict[str, dict[str, float]]:
-    """Row -> measure -> mean, to six digits."""
+    """The mean of each measure for each system of a report, rounded to six digits: system -> measure -> mean."""
     return {
         name: {measure: round(row.means[measure], 6) for measure in SCORES}
         for name, row in report.rows.items()
     }
 
 
-def _data(questions: int, importance: float, digest: str) -> dict[str, Any]:
-    return {"questions": questions, "importance": importance, "sha256": digest}
+def _data(hit_set: HitSet) -> dict[str, Any]:
+    return {"questions": len(hit_set.hits), "importance": hit_set.importance, "sha256": hit_set.digest}

@@ -1,4 +1,4 @@
-"""The settings of a training: those of the default preset and those of the thesis."""
+"""Training settings: the default preset and the thesis preset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trivium.errors import ConfigurationError
 
 
 def _check_minimum(settings: object, **minimum: int) -> None:
-    """Raise ConfigurationError unless each named number of the settings is as large as given."""
+    """Raise ConfigurationError unless each named setting is at least its minimum."""
     low = [f"{name} of {n} or more" for name, n in minimum.items() if getattr(settings, name) < n]
     if low:
         raise ConfigurationError(f"training needs {', '.join(low)}")
@@ -19,16 +19,19 @@ def _check_minimum(settings: object, **minimum: int) -> None:
 class Settings:
     """How a network is trained.
 
-    ``hidden`` are the units of its layers, ``dropout`` the share of them left out in a step. Its score is what they
-    say and ``prior`` times the first column, the standardised score of the first retriever (``vector``). AdamW learns
-    at ``rate``, which falls to zero over ``epochs`` along a cosine, with weight ``decay``; ``batch`` questions a
-    step. Of a question all gold (up to a quarter) and other candidates up to ``candidates`` are looked at, drawn anew
-    every ``redrawn`` epochs. The part ``teacher`` of the loss says how far the network is from boosted ``trees`` that
-    have not seen the question's pages; 0 does without them. One part in ``watched`` of the pages is kept back to tell
-    which epoch was the best.
+    Model: ``hidden`` are the numbers of units of the hidden layers, ``dropout`` their dropout rate in [0, 1). ``prior``
+    times the first column, the standardised score of the first retriever (``vector``), is added to the output.
 
-    A network is the mean of ``members`` that differ in their ``seed``. It is judged in ``folds``. Raises
-    ConfigurationError for numbers that make no sense.
+    Optimiser: AdamW with learning rate ``rate``, which falls to zero over ``epochs`` along a cosine, weight decay
+    ``decay``, and batches of ``batch`` questions.
+
+    Data: up to ``candidates`` candidates per question, of which at most a quarter are gold, drawn anew every ``redrawn``
+    epochs. One page in ``watched`` is held out for validation, which decides the best epoch. A share ``teacher`` in
+    [0, 1] of the loss is the distance to a teacher of ``trees`` boosted trees that have not seen the question's pages;
+    0: no teacher.
+
+    A fusion is the mean of ``members`` networks with different seeds, starting at ``seed``. It is evaluated by
+    cross-fitting in ``folds`` folds. Raises ConfigurationError for values out of range.
     """
 
     hidden: tuple[int, ...] = (128, 64)
@@ -56,7 +59,7 @@ class Settings:
         if not 0 <= self.prior < float("inf"):
             raise ConfigurationError(f"the prior must be 0 or a positive number, got {self.prior}")
         if not 0 <= self.teacher <= 1:
-            raise ConfigurationError(f"the teacher's part must be in [0, 1], got {self.teacher}")
+            raise ConfigurationError(f"the teacher's share must be in [0, 1], got {self.teacher}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
             raise ConfigurationError("expected a dropout in [0, 1), a positive rate and a decay of 0 or more")
 
@@ -69,21 +72,24 @@ _MININGS = ("none", "hard", "mixed")
 class ThesisSettings:
     """The fuser of the thesis *Unveiling Hidden Information in Unstructured Documents* (Milano-Bicocca, 2024).
 
-    ``retrievers`` give one column each; of their lists the ``depths`` best count (all that there are, where none is
-    given). ``standardisation``: a column is standardised over the candidates of its question (local) or over the training
-    data (global).
+    Features: one column per retriever in ``retrievers``. ``depths`` limits a retriever's list to its best hits (by
+    default all count). ``standardisation``: columns are standardised over the candidates of a question ("local") or over
+    the training data ("global").
 
-    A first network learns from all gold and a random ``share`` of the other candidates. ``mining`` hard: a second one
-    learns from all gold and that share of the others that the first likes best, after which it ranks easy ones first;
-    mixed: from both shares; none: there is no second one.
+    Negatives: a first network is trained on all gold and a random ``share``, in (0, 1], of the other candidates.
+    ``mining`` "hard": a second network is trained on all gold and that share of the others that the first scores
+    highest; trained on these alone it ranks easy negatives at the top. "mixed": on both shares. "none": there is no
+    second network.
 
-    ``hidden`` layers are dense with ReLU and an ``l2`` penalty on their weights, batch normalisation and ``dropout``.
-    Adam learns at ``rate`` from ``batch`` candidates a step, for ``epochs`` at most; without a lower loss on the watched
-    part of the pages (one in ``watched``) for ``plateau`` epochs the rate is multiplied by ``factor``, down to
-    ``least_rate``, and after ``patience`` epochs training stops; the best weights are kept.
+    Model: ``hidden`` are the units of the dense ReLU layers, with an ``l2`` penalty on their weights, batch
+    normalisation, and ``dropout`` rates in [0, 1), one per layer.
 
-    A network is the mean of ``members`` that differ in their ``seed``, judged in ``folds``. Raises ConfigurationError for
-    numbers that make no sense.
+    Optimiser: Adam with learning rate ``rate``, batches of ``batch`` candidates, at most ``epochs`` epochs. One page in
+    ``watched`` is held out for validation. When the validation loss has not fallen for ``plateau`` epochs, the rate is
+    multiplied by ``factor``, down to ``least_rate``; after ``patience`` epochs training stops. The best weights are kept.
+
+    A fusion is the mean of ``members`` networks with different seeds, starting at ``seed``. It is evaluated by
+    cross-fitting in ``folds`` folds. Raises ConfigurationError for values out of range.
     """
 
     preset: str = field(default="thesis", init=False)
@@ -127,4 +133,4 @@ class ThesisSettings:
 
 
 PRESETS: Mapping[str, Settings | ThesisSettings] = {"default": Settings(), "thesis": ThesisSettings()}
-"""Settings by name."""
+"""The presets by name."""

@@ -1,7 +1,7 @@
-"""Boosted trees that a network learns from: their scores of a question, by trees that have seen none of its pages.
+"""A teacher for distillation: boosted trees whose scores, out of fold by page, a network learns to reproduce.
 
-Trees see thresholds and exceptions sooner than a network does, and forget users' questions where written ones outnumber
-them. So they do not rank here; the network takes part of what they say about which candidates are alike.
+Trees find thresholds and exceptions faster than a network, but neglect real users' questions when questions written for
+a benchmark outnumber them. They are therefore not used to rank; their scores are only a part of the network's loss.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.training.data import Example
 
 PARTS = 2
-"""The questions are parted by page; each part is scored by trees grown on the others."""
+"""The questions are split by page into this many folds; each is scored by trees grown on the others."""
 _GROWTH: dict[str, Any] = {
     "objective": "lambdarank",
     "lambdarank_truncation_level": 10,
@@ -36,34 +36,35 @@ _GROWTH: dict[str, Any] = {
 }
 
 
-def taught(
+def with_teacher_scores(
     examples: Sequence[Example], pages: Sequence[Sequence[str]], trees: int, seed: int
 ) -> list[Example]:
-    """The examples with the scores of a teacher, out of fold by page; as they are where all share a page.
+    """The examples with the scores of a teacher, out of fold by page. Returned unchanged when all questions share a page,
+    or when a fold leaves no gold to learn from.
 
     Raises MissingExtraError without LightGBM."""
-    load_lightgbm()  # also where there is nothing to grow on
+    load_lightgbm()  # fail early, even when no trees will be grown
     parts = min(PARTS, len(np.unique(clusters(pages))))
     if parts < 2:
         return list(examples)
     part = folds(pages, parts, seed=seed)
-    found = list(examples)
+    scored_examples = list(examples)
     for number in range(parts):
-        seen = [examples[place] for place in np.flatnonzero(part != number).tolist()]
-        teacher = grow(seen, trees, seed)
+        training = [examples[place] for place in np.flatnonzero(part != number).tolist()]
+        teacher = grow(training, trees, seed)
         if teacher is None:
             return list(examples)
         places = np.flatnonzero(part == number).tolist()
         scored = scores_by(teacher, [examples[place] for place in places])
         for place, scores in zip(places, scored, strict=True):
-            found[place] = replace(
+            scored_examples[place] = replace(
                 examples[place], teacher=scores.astype(np.float32) if len(scores) else None
             )
-    return found
+    return scored_examples
 
 
 def scores_by(teacher: Any, examples: Sequence[Example]) -> list[NDArray[np.float64]]:
-    """What a booster of :func:`grow` gives the candidates of each question (n,); asked once for all."""
+    """The scores (n,) that a booster of :func:`grow` gives the candidates of each question, predicted in one call."""
     sizes = [len(example.rows) for example in examples]
     if not sum(sizes):
         return [np.empty(0) for _ in examples]
@@ -72,7 +73,7 @@ def scores_by(teacher: Any, examples: Sequence[Example]) -> list[NDArray[np.floa
 
 
 def load_lightgbm() -> ModuleType:
-    """LightGBM. Raises MissingExtraError without it, ConfigurationError where the system lacks what it needs."""
+    """LightGBM. Raises MissingExtraError without it, ConfigurationError when its OpenMP runtime is missing."""
     try:
         import lightgbm
     except ImportError as error:
@@ -86,17 +87,18 @@ def load_lightgbm() -> ModuleType:
 
 
 def grow(examples: Sequence[Example], trees: int, seed: int) -> Any:
-    """LambdaMART on questions that have gold among their candidates, as a LightGBM booster; None where there are none.
+    """LambdaMART on questions that have gold among their candidates, as a LightGBM booster; None when there are
+    none.
 
     Raises MissingExtraError without LightGBM."""
     lightgbm = load_lightgbm()
-    seen = [example for example in examples if example.gold.any()]
-    if not seen:
+    answerable = [example for example in examples if example.gold.any()]
+    if not answerable:
         return None
     data = lightgbm.Dataset(
-        np.concatenate([example.rows for example in seen]),
-        np.concatenate([example.gold for example in seen]).astype(np.int32),
-        group=[len(example.gold) for example in seen],
-        weight=np.concatenate([np.full(len(example.gold), example.weight) for example in seen]),
+        np.concatenate([example.rows for example in answerable]),
+        np.concatenate([example.gold for example in answerable]).astype(np.int32),
+        group=[len(example.gold) for example in answerable],
+        weight=np.concatenate([np.full(len(example.gold), example.weight) for example in answerable]),
     )
     return lightgbm.train({**_GROWTH, "seed": seed}, data, trees)

@@ -1,7 +1,7 @@
 """The fuser of the thesis: five columns, hard negatives mined by a first network for a second one.
 
-Candidates are those that one of its retrievers returned; what a retriever did not return has a constant just below the
-lowest score it gave in training.
+Its candidates are those returned by at least one of its retrievers. A candidate that a retriever did not return has, in
+that column, a constant just below the lowest score of the retriever in the training data.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from trivium.errors import InputError
 from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.hits import HitList
 from trivium.fusion.network import Network, NetworkFusion
-from trivium.training.crossfit import Counter, Crossfit, stack, watched_part
+from trivium.training.crossfit import Crossfit, EpochCounter, stack, validation_part
 from trivium.training.data import Collection, Example
 from trivium.training.fit import Scale, Tick, Trained
 from trivium.training.settings import ThesisSettings
 from trivium.training.thesis_fit import Sample, train
 
 _BLOCKS = {"local": ("standard",), "global": ("raw",)}
-_PATH = 0.0
-"""What ``path`` has for a candidate it did not return: it says 1 or 0."""
+_PATH_FLOOR = 0.0
+"""The column ``path`` of a candidate it did not return; its scores are 1 or 0."""
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
-    """Questions to learn from, their ``pages`` and how much each counts, in the columns of a ``layout``."""
+class TrainingSet:
+    """Training questions with their gold ``pages`` and ``weights`` (questions,). ``pool`` holds their candidates in the
+    columns of ``layout``; ``scale`` is the mean and deviation (f,) to standardise them by."""
 
     hits: Sequence[HitList]
     pages: Sequence[Sequence[str]]
@@ -43,18 +44,18 @@ class Lesson:
     scale: Scale
 
     def fusion(self, network: Network) -> NetworkFusion:
-        """A network that learnt from it."""
+        """The fusion of a network trained on this set."""
         return NetworkFusion(network, self.layout)
 
 
-def lesson(
+def make_training_set(
     hits: Sequence[HitList],
     pages: Sequence[Sequence[str]],
     weights: Floats,
     settings: ThesisSettings,
-) -> Lesson:
-    """All counted candidates of some questions as rows. Raises InputError where a retriever of the settings is missing
-    or there are no candidates."""
+) -> TrainingSet:
+    """The training set of some questions: all candidates within the settings' depths. Raises InputError when the hit
+    lists lack a retriever of the settings or hold no candidates."""
     layout = layout_of(hits, settings)
     examples = [example_of(hit, layout, float(weight)) for hit, weight in zip(hits, weights, strict=True)]
     sizes = [len(example.gold) for example in examples]
@@ -72,12 +73,12 @@ def lesson(
         mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         spread = rows.std(axis=0, dtype=np.float64).astype(np.float32)
         deviation = np.where(spread > 0, spread, np.float32(1))
-    return Lesson(hits, pages, weights, layout, pool, (mean, deviation))
+    return TrainingSet(hits, pages, weights, layout, pool, (mean, deviation))
 
 
 def layout_of(hits: Sequence[HitList], settings: ThesisSettings) -> Layout:
-    """The columns, and for each retriever the constant of what it did not return: the next lower multiple of .01 below
-    the lowest score among what it did, 0 for ``path``."""
+    """The layout of the feature columns. The floor of a retriever, the value of candidates it did not return, is the
+    multiple of 0.01 just below its lowest score; 0 for ``path``. Raises InputError when a retriever is missing."""
     missing = [name for name in settings.retrievers if name not in hits[0].table.columns] if hits else []
     if missing or not hits:
         raise InputError(
@@ -94,141 +95,156 @@ def layout_of(hits: Sequence[HitList], settings: ThesisSettings) -> Layout:
 
 
 def example_of(hit: HitList, layout: Layout, weight: float) -> Example:
-    """The counted candidates of a question."""
+    """The candidates of a question that are within the layout's depths, as an example."""
     rows = np.flatnonzero(counted(hit.table, layout))
     table = hit.table.take(rows.tolist())
     return Example(features(table, layout).astype(np.float32), hit.gold[rows] >= 0, weight)
 
 
 def sampled(gold: NDArray[np.bool_], share: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """All gold and a random share of the others, as rising places."""
+    """Positions, ascending, of all gold candidates and a random share of the others (at least one)."""
     others = np.flatnonzero(~gold)
-    return _with_gold(gold, generator.permutation(others)[: _part(others, share)])
+    return _with_gold(gold, generator.permutation(others)[: _count(others, share)])
 
 
 def hardest(gold: NDArray[np.bool_], scores: Floats, share: float) -> NDArray[np.int64]:
-    """All gold and the share of the others with the highest scores (of equals the first), as rising places."""
+    """Positions, ascending, of all gold candidates and the share of the others with the highest scores (ties: the
+    first)."""
     others = np.flatnonzero(~gold)
-    return _with_gold(gold, others[np.argsort(-scores[others], kind="stable")][: _part(others, share)])
+    return _with_gold(gold, others[np.argsort(-scores[others], kind="stable")][: _count(others, share)])
 
 
-def first_pass(lesson: Lesson, settings: ThesisSettings, seed: int, tick: Tick = lambda: None) -> Trained:
-    """The network that learns from all gold and a random share of the other candidates."""
-    return _learn(
-        lesson, settings, seed, tick, lambda part, generator: sampled(part.gold, settings.share, generator)
+def first_pass(
+    training_set: TrainingSet, settings: ThesisSettings, seed: int, tick: Tick = lambda: None
+) -> Trained:
+    """Train the first network: on all gold and a random share of the other candidates."""
+    return _train_on(
+        training_set,
+        settings,
+        seed,
+        tick,
+        lambda part, generator: sampled(part.gold, settings.share, generator),
     )
 
 
 def second_pass(
-    lesson: Lesson, first: Network, settings: ThesisSettings, seed: int, tick: Tick = lambda: None
+    training_set: TrainingSet, first: Network, settings: ThesisSettings, seed: int, tick: Tick = lambda: None
 ) -> Trained:
-    """The network that learns from all gold and what the ``first`` takes for gold, and with mixed mining also from a
-    random share."""
+    """Train the second network: on all gold and the negatives that the ``first`` scores highest; with mixed mining
+    also on a random share."""
 
-    def mined(part: Sample, generator: np.random.Generator) -> NDArray[np.int64]:
+    def mine(part: Sample, generator: np.random.Generator) -> NDArray[np.int64]:
         hard = hardest(part.gold, first.logits(part.rows.astype(np.float64)), settings.share)
         if settings.mining == "hard":
             return hard
         return np.union1d(hard, sampled(part.gold, settings.share, generator))
 
-    return _learn(lesson, settings, seed, tick, mined)
+    return _train_on(training_set, settings, seed, tick, mine)
 
 
-def fit(lesson: Lesson, settings: ThesisSettings, seed: int, tick: Tick = lambda: None) -> Trained:
-    """Both passes, or the first where nothing is mined."""
-    first = first_pass(lesson, settings, seed, tick)
+def fit(training_set: TrainingSet, settings: ThesisSettings, seed: int, tick: Tick = lambda: None) -> Trained:
+    """Train both passes and return the second network; with mining "none" only the first."""
+    first = first_pass(training_set, settings, seed, tick)
     if settings.mining == "none":
         return first
-    return second_pass(lesson, first.network, settings, seed, tick)
+    return second_pass(training_set, first.network, settings, seed, tick)
 
 
 def crossfit(collection: Collection, settings: ThesisSettings, progress: Progress | None = None) -> Crossfit:
-    """Train ``settings.members`` networks for each of ``settings.folds`` parts of the pages; scores are of all
-    candidates, those that do not count behind the others. Raises InputError where the questions fall into fewer groups
-    without a page in common."""
+    """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages. All candidates are
+    scored; those beyond the depths rank behind the others. Raises InputError when there are fewer groups of questions
+    that share no page than folds."""
     hits, pages, weights = collection.hits, collection.pages, collection.weights
     fold = folds(pages, settings.folds, seed=0)
-    counter = Counter(progress, settings.folds * settings.members * _epochs(settings))
+    counter = EpochCounter(progress, settings.folds * settings.members * _epochs(settings))
     logits: list[Floats] = [np.zeros(0)] * len(hits)
     histories, epochs = [], []
     for held_out in range(settings.folds):
         rest = np.flatnonzero(fold != held_out).tolist()
-        own = lesson([hits[n] for n in rest], [pages[n] for n in rest], weights[rest], settings)
-        trained = [fit(own, settings, settings.seed + member, counter) for member in range(settings.members)]
-        fusion = own.fusion(stack([one.network for one in trained]))
+        training_set = make_training_set(
+            [hits[n] for n in rest], [pages[n] for n in rest], weights[rest], settings
+        )
+        trained = [
+            fit(training_set, settings, settings.seed + member, counter) for member in range(settings.members)
+        ]
+        fusion = training_set.fusion(stack([result.network for result in trained]))
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = fusion.fuse(hits[place].table).scores
         histories.append(trained[0].history)
-        epochs += [one.epochs for one in trained]
+        epochs += [result.epochs for result in trained]
     return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))))
 
 
 def fit_all(
     collection: Collection, settings: ThesisSettings, progress: Progress | None = None
 ) -> tuple[Network, Layout]:
-    """The network of all questions, which again watches a part of the pages, and its columns."""
-    counter = Counter(progress, settings.members * _epochs(settings))
-    whole = lesson(collection.hits, collection.pages, collection.weights, settings)
+    """The final network, trained on all questions (again with a part of the pages for validation), and its layout."""
+    counter = EpochCounter(progress, settings.members * _epochs(settings))
+    whole = make_training_set(collection.hits, collection.pages, collection.weights, settings)
     members = [fit(whole, settings, settings.seed + member, counter) for member in range(settings.members)]
-    return stack([one.network for one in members]), whole.layout
+    return stack([member.network for member in members]), whole.layout
 
 
-def cascade(first: Floats, second: Floats, least: float) -> Floats:
-    """Scores (n,) of two networks as one order: the candidates that the first gives ``least`` or more stand before the
-    others and are ordered by the second, the others by the first."""
+def cascade(first: Floats, second: Floats, threshold: float) -> Floats:
+    """Combine the scores (n,) of two networks: candidates that the first scores ``threshold`` or more rank before the
+    others, in the order of the second; the others keep the order of the first."""
     scores = first.copy()
-    top = first >= least
+    top = first >= threshold
     if top.any():
         scores[top] = first.max() + 1 + second[top] - second[top].min()
     return scores
 
 
-def least_mined(lesson: Lesson, first: Network, share: float) -> float:
-    """The lowest score of the first network among the negatives a second one learns from: below, that one is blind."""
-    scores = first.logits(lesson.pool.rows.astype(np.float64))
-    places = hardest(lesson.pool.gold, scores, share)
-    return float(scores[places][~lesson.pool.gold[places]].min())
+def lowest_mined_score(training_set: TrainingSet, first: Network, share: float) -> float:
+    """The lowest first-pass score among the hard negatives; the second network has seen no negatives below it."""
+    scores = first.logits(training_set.pool.rows.astype(np.float64))
+    places = hardest(training_set.pool.gold, scores, share)
+    return float(scores[places][~training_set.pool.gold[places]].min())
 
 
-def judged(
+def counted_examples(
     collection: Collection, settings: ThesisSettings, logits: Sequence[Floats]
 ) -> tuple[list[Example], list[Floats]]:
-    """The counted candidates of every question, and their scores."""
+    """The candidates of every question within the settings' depths, and their scores (n,), from those of all
+    candidates."""
     layout = layout_of(collection.hits, settings)
     examples = [
         example_of(hit, layout, float(weight))
         for hit, weight in zip(collection.hits, collection.weights, strict=True)
     ]
-    scores = [own[counted(hit.table, layout)] for hit, own in zip(collection.hits, logits, strict=True)]
+    scores = [
+        hit_logits[counted(hit.table, layout)]
+        for hit, hit_logits in zip(collection.hits, logits, strict=True)
+    ]
     return examples, scores
 
 
-def _learn(
-    lesson: Lesson,
+def _train_on(
+    training_set: TrainingSet,
     settings: ThesisSettings,
     seed: int,
     tick: Tick,
     choose: Callable[[Sample, np.random.Generator], NDArray[np.int64]],
 ) -> Trained:
-    """Choose candidates among those to learn from and among the watched ones alike, and train."""
+    """Split the pages into training and validation, choose candidates of both parts with ``choose``, and train."""
     generator = np.random.default_rng(seed)
-    watched = watched_part(lesson.pages, settings.watched, seed)[lesson.pool.question]
-    parts = [lesson.pool.take(np.flatnonzero(own)) for own in (~watched, watched)]
-    learnt, seen = (part.take(choose(part, generator)) if len(part.gold) else None for part in parts)
-    if learnt is None:
-        raise InputError("nothing to learn from: all candidates are on the watched pages")
-    return train(learnt, seen, settings, seed, lesson.scale, tick)
+    validates = validation_part(training_set.pages, settings.watched, seed)[training_set.pool.question]
+    parts = [training_set.pool.take(np.flatnonzero(mask)) for mask in (~validates, validates)]
+    training, validation = (part.take(choose(part, generator)) if len(part.gold) else None for part in parts)
+    if training is None:
+        raise InputError("nothing to learn from: all candidates are on the validation pages")
+    return train(training, validation, settings, seed, training_set.scale, tick)
 
 
 def _floor(hits: Sequence[HitList], name: str, layout: Layout) -> float:
     if name == "path":
-        return _PATH
+        return _PATH_FLOOR
     lowest = math.inf
     for hit in hits:
         column = hit.table.column(name)
         ranks = hit.table.ranks[:, column]
-        found = (ranks > 0) & (ranks <= layout.depths.get(name, len(ranks)))
-        lowest = min(lowest, hit.table.raw[found, column].min(initial=math.inf))
+        returned = (ranks > 0) & (ranks <= layout.depths.get(name, len(ranks)))
+        lowest = min(lowest, hit.table.raw[returned, column].min(initial=math.inf))
     return 0.0 if math.isinf(lowest) else (math.ceil(lowest * 100) - 1) / 100
 
 
@@ -236,7 +252,7 @@ def _with_gold(gold: NDArray[np.bool_], others: NDArray[np.int64]) -> NDArray[np
     return np.sort(np.concatenate([np.flatnonzero(gold), others]))
 
 
-def _part(others: NDArray[np.int64], share: float) -> int:
+def _count(others: NDArray[np.int64], share: float) -> int:
     return max(1, round(share * len(others)))
 
 

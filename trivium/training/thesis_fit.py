@@ -1,4 +1,4 @@
-"""Fit the thesis's network to candidates with Keras, and give it as plain numbers."""
+"""Trains the thesis's network with Keras and returns its weights as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from trivium.training.fit import Epoch, Scale, Tick, Trained, load_keras
 from trivium.training.settings import ThesisSettings
 
 SPREAD = 2.0
-"""Keras sees features as they are, a :class:`Network` cuts them at 8 of its deviations. In units of two deviations that
-is beyond what standardisation over n candidates can give, sqrt(n - 1), up to 257 of them. A power of two costs no
-digit."""
-_WATCHED = "watched"
+"""The exported deviations are multiplied by this. Keras trains on unclipped features, but a :class:`Network` clips
+them at 8 of its deviations. Twice the deviation puts the limit at 16: more than sqrt(n - 1), the largest value that
+standardisation over n candidates can give, up to n = 257. A power of two costs no precision."""
+_MONITOR = "validation_loss"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Candidates of questions: features (r, f), which are gold (r,), how much each counts (r,), and the number of the
-    question each belongs to (r,), rising."""
+    """Candidates of questions: features (r, f), a mask of gold (r,), weights (r,), and the index of the question each
+    candidate belongs to (r,), ascending."""
 
     rows: Floats32
     gold: NDArray[np.bool_]
@@ -34,33 +34,34 @@ class Sample:
     question: NDArray[np.int64]
 
     def take(self, places: NDArray[np.int64]) -> Sample:
-        """Some of them, places rising."""
+        """The candidates at some positions, which must ascend."""
         return Sample(self.rows[places], self.gold[places], self.weight[places], self.question[places])
 
 
 def train(
-    sample: Sample, watched: Sample | None, settings: ThesisSettings, seed: int, scale: Scale, tick: Tick
+    sample: Sample, validation: Sample | None, settings: ThesisSettings, seed: int, scale: Scale, tick: Tick
 ) -> Trained:
-    """One network by binary cross-entropy; the weights with the least loss on the ``watched`` candidates are kept (on
-    those learnt from, where none are watched). ``scale`` is the mean and deviation (f,) of the features. The same
-    arguments give the same network on one machine.
+    """Train one network with binary cross-entropy. The weights with the lowest loss on the ``validation`` candidates are
+    kept (without any, on the training candidates). ``scale`` is the mean and deviation (f,) of the features; ``tick`` is
+    called ``settings.epochs`` times in all, also when training stops early. The same arguments give the same network on
+    one machine.
 
-    Raises MissingExtraError without TensorFlow, InputError without gold or without anything else, ConfigurationError when
-    the loss overflows.
+    Raises MissingExtraError without TensorFlow, InputError unless there are both gold and other candidates,
+    ConfigurationError when the loss is no longer finite.
     """
     keras, tf = load_keras()
     if sample.gold.all() or not sample.gold.any():
-        raise InputError("nothing to learn from: no gold candidate, or nothing else")
+        raise InputError("nothing to learn from: no gold candidate, or no other candidate")
     generator = np.random.default_rng(seed)
     model = build(keras, sample.rows.shape[1], settings, generator)
     model.compile(keras.optimizers.Adam(settings.rate))
     model.optimizer.build(model.trainable_variables)
     learn = _epoch(tf, model, sample, scale, settings.batch)
     stop = keras.callbacks.EarlyStopping(
-        monitor=_WATCHED, mode="min", patience=settings.patience, restore_best_weights=True
+        monitor=_MONITOR, mode="min", patience=settings.patience, restore_best_weights=True
     )
     slow = keras.callbacks.ReduceLROnPlateau(
-        monitor=_WATCHED,
+        monitor=_MONITOR,
         mode="min",
         factor=settings.factor,
         patience=settings.plateau,
@@ -71,26 +72,26 @@ def train(
     history: list[Epoch] = []
     while len(history) < settings.epochs and not model.stop_training:
         loss = float(learn(tf.constant(generator.permutation(len(sample.gold)))))
-        seen = _look(tf, model, sample if watched is None else watched, scale)
-        if not np.isfinite([loss, seen[0]]).all():
+        metrics = _validate(tf, model, sample if validation is None else validation, scale)
+        if not np.isfinite([loss, metrics[0]]).all():
             raise ConfigurationError(
-                f"training diverged in epoch {len(history) + 1}: lower the rate of learning"
+                f"training diverged in epoch {len(history) + 1}: lower the learning rate"
             )
-        history.append(Epoch(loss) if watched is None else Epoch(loss, *seen))
+        history.append(Epoch(loss) if validation is None else Epoch(loss, *metrics))
         with warnings.catch_warnings():
-            # Keras asks NumPy 2 for the rate of learning in a way of NumPy 1.
+            # Keras reads the learning rate with a NumPy 1 idiom that NumPy 2 deprecates.
             warnings.filterwarnings("ignore", "__array__ implementation", DeprecationWarning)
-            callbacks.on_epoch_end(len(history), {_WATCHED: seen[0]})
+            callbacks.on_epoch_end(len(history), {_MONITOR: metrics[0]})
         tick()
     callbacks.on_train_end()
     for _ in range(settings.epochs - len(history)):
         tick()
-    return Trained(folded(model, *scale), tuple(history), int(stop.best_epoch))
+    return Trained(without_batch_norm(model, *scale), tuple(history), int(stop.best_epoch))
 
 
 def build(keras: Any, width: int, settings: ThesisSettings, generator: np.random.Generator) -> Any:
-    """The model up to the score before its sigmoid, which is left to the loss."""
-    # Seeds of its own: nothing of the process is changed, and nothing in it changes the network.
+    """The Keras model from features (n, ``width``) to logits (n, 1); the loss applies the sigmoid."""
+    # Explicit seeds: independent of, and without effect on, the global random state.
     seeds = iter(generator.integers(2**31, size=2 * len(settings.hidden) + 1).tolist())
     rows = values = keras.Input((width,))
     for units, dropout in zip(settings.hidden, settings.dropout, strict=True):
@@ -106,9 +107,9 @@ def build(keras: Any, width: int, settings: ThesisSettings, generator: np.random
     return keras.Model(rows, keras.layers.Dense(1, kernel_initializer=start)(values))
 
 
-def folded(model: Any, mean: Floats32, deviation: Floats32) -> Network:
-    """The model as a network without batch normalisation: after a ReLU it is linear, so it becomes part of the dense
-    layer that follows. ``mean`` and ``deviation`` (f,) are those the model's features were standardised by."""
+def without_batch_norm(model: Any, mean: Floats32, deviation: Floats32) -> Network:
+    """The model as a network without batch normalisation, which is linear and therefore folded into the dense layer that
+    follows it. ``mean`` and ``deviation`` (f,) are those the model's features were standardised by."""
     layers = []
     factor, shift = np.full(len(mean), SPREAD), np.zeros(len(mean))
     for layer in model.layers:
@@ -126,7 +127,8 @@ def folded(model: Any, mean: Floats32, deviation: Floats32) -> Network:
 
 
 def _epoch(tf: Any, model: Any, sample: Sample, scale: Scale, batch: int) -> Callable[[Any], Any]:
-    """One epoch in a given order, in one graph: a step takes a fraction of what it would from Python."""
+    """An epoch compiled to one graph, much faster than steps called from Python. Takes the order of the candidates (r,),
+    updates the model and returns the mean loss."""
     rows = tf.constant((sample.rows - scale[0]) / scale[1])
     gold = tf.constant(sample.gold.astype(np.float32))
     weight = tf.constant(sample.weight / sample.weight.mean())
@@ -134,27 +136,29 @@ def _epoch(tf: Any, model: Any, sample: Sample, scale: Scale, batch: int) -> Cal
     def epoch(order: Any) -> Any:
         total = tf.constant(0.0)
         for start in tf.range(0, tf.shape(order)[0], batch):
-            some = order[start : start + batch]
+            chosen = order[start : start + batch]
             with tf.GradientTape() as tape:
-                logits = model(tf.gather(rows, some), training=True)[:, 0]
-                each = tf.nn.sigmoid_cross_entropy_with_logits(tf.gather(gold, some), logits)
-                loss = tf.reduce_mean(each * tf.gather(weight, some)) + tf.add_n(model.losses)
+                logits = model(tf.gather(rows, chosen), training=True)[:, 0]
+                losses = tf.nn.sigmoid_cross_entropy_with_logits(tf.gather(gold, chosen), logits)
+                loss = tf.reduce_mean(losses * tf.gather(weight, chosen)) + tf.add_n(model.losses)
             gradients = tape.gradient(loss, model.trainable_variables)
             model.optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-            total += loss * tf.cast(tf.shape(some)[0], tf.float32)
+            total += loss * tf.cast(tf.shape(chosen)[0], tf.float32)
         return total / tf.cast(tf.shape(order)[0], tf.float32)
 
     compiled: Callable[[Any], Any] = tf.function(epoch).get_concrete_function(tf.TensorSpec([None], tf.int64))
     return compiled
 
 
-def _look(tf: Any, model: Any, sample: Sample, scale: Scale) -> tuple[float, float]:
-    """The loss, penalties included, and the share of questions with gold on top of their candidates in the sample."""
+def _validate(tf: Any, model: Any, sample: Sample, scale: Scale) -> tuple[float, float]:
+    """The loss, penalties included, and hit@1, in [0, 1]: the share of the questions with gold in the sample whose best
+    candidate is gold."""
     logits = model((sample.rows - scale[0]) / scale[1], training=False)[:, 0]
-    each = tf.nn.sigmoid_cross_entropy_with_logits(sample.gold.astype(np.float32), logits).numpy()
-    loss = float(np.average(each, weights=sample.weight)) + sum(float(one) for one in model.losses)
+    losses = tf.nn.sigmoid_cross_entropy_with_logits(sample.gold.astype(np.float32), logits).numpy()
+    penalties = sum(float(penalty) for penalty in model.losses)
+    loss = float(np.average(losses, weights=sample.weight)) + penalties
     scores = logits.numpy()
     starts = np.flatnonzero(np.diff(sample.question, prepend=-1))
     top = np.maximum.reduceat(scores, starts)
-    found = np.maximum.reduceat(np.where(sample.gold, scores, -np.inf), starts)
-    return loss, float((found == top)[np.isfinite(found)].mean())
+    top_gold = np.maximum.reduceat(np.where(sample.gold, scores, -np.inf), starts)
+    return loss, float((top_gold == top)[np.isfinite(top_gold)].mean())

@@ -73,8 +73,8 @@ def test_a_question_shows_ranks_top_three_gold_and_why() -> None:
     assert first["data-verdict"] == "won"
     assert [tag.get_text() for tag in first.select(".ranks b")] == ["3", "1"]
     assert re.sub(r"\s+", " ", first.select_one(".why").get_text()).strip() == (
-        f"mix puts the gold 1st, {HOSTILE} 3rd. "
-        "In mix, lexical (1st, +0.70) spoke for it against Io; vector (3rd, -0.30) against it."
+        f"mix ranks the gold 1st, {HOSTILE} 3rd. "
+        "In mix, lexical (1st, +0.70) favoured it over Io; vector (3rd, -0.30) favoured Io."
     )
     left, right = first.select(".runs > div")
     assert [tag.get_text() for tag in left.select(".passage > b")] == ["Io", "Venus", "Mars › Moons"]

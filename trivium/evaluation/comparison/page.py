@@ -12,7 +12,14 @@ from markupsafe import Markup
 
 from trivium.datasets.gold import Gold
 from trivium.evaluation.comparison.outcomes import Difference, Run, RunComparison, compare, rank_of
-from trivium.evaluation.comparison.why import Shares, View, by_rank, by_share, placed, signed
+from trivium.evaluation.comparison.why import (
+    Contributions,
+    View,
+    contributions_sentence,
+    positions_sentence,
+    ranks_sentence,
+    signed,
+)
 from trivium.graph.schema import headings_of, section_of
 
 TOP = 3
@@ -158,7 +165,7 @@ def _card(
     what = "the gold" if len(difference.ranks) == 1 else f"the gold part {_place(aside.focus)}"
     was, now = difference.ranks[difference.focus]
     seen = [View(name, rank, None) for name, (rank, _) in views.items()]
-    why = [placed(what, (sides[0].name, was), (sides[1].name, now), seen)]
+    why = [positions_sentence(what, (sides[0].name, was), (sides[1].name, now), seen)]
     grids = []
     for side, rival in zip(sides, aside.rivals, strict=True):
         if side.explain is None or rival is None:
@@ -166,20 +173,22 @@ def _card(
         added = side.explain(question, [aside.focus, rival])
         if rival not in added:
             continue
-        shares = Shares(added.get(aside.focus), added[rival])
+        contributions = Contributions(added.get(aside.focus), added[rival])
         beside = [View(name, rank, rank_of(run, [rival])) for name, (rank, run) in views.items()]
-        beside += [View(name, None, None, known=False) for name in shares.rival if name not in views]
+        beside += [
+            View(name, None, None, has_list=False) for name in contributions.rival if name not in views
+        ]
         named = _rival(rival, aside.focus)
-        why.append(by_share(side.name, named, beside, shares))
-        grids.append(_grid(f"{side.name}: the gold against {named}", beside, shares))
+        why.append(contributions_sentence(side.name, named, beside, contributions))
+        grids.append(_grid(f"{side.name}: the gold against {named}", beside, contributions))
     if not grids and seen:
         rival = aside.rivals[1]
-        why += [words for words in (by_rank(seen),) if words]
+        why += [words for words in (ranks_sentence(seen),) if words]
         beside = [
             View(name, rank, None if rival is None else rank_of(run, [rival]))
             for name, (rank, run) in views.items()
         ]
-        caption = "Places in each view's list" + (
+        caption = "Ranks in each view's list" + (
             f", beside {_rival(rival, aside.focus)}" if rival is not None else ""
         )
         grids.append(_grid(caption, beside, None))
@@ -195,11 +204,11 @@ def _card(
     )
 
 
-def _grid(caption: str, views: Sequence[View], shares: Shares | None) -> Grid:
-    if shares is None:
+def _grid(caption: str, views: Sequence[View], contributions: Contributions | None) -> Grid:
+    if contributions is None:
         return Grid(caption, False, tuple(Bar(view, "", "", "", _BAR, 0.0) for view in views))
-    gold = shares.gold or {}
-    moved = {name: gold[name] - shares.rival[name] for name in gold}
+    gold = contributions.gold or {}
+    moved = {name: gold[name] - contributions.rival[name] for name in gold}
     largest = max(map(abs, moved.values()), default=0.0) or 1.0
     bars = []
     for view in sorted(views, key=lambda view: -moved.get(view.name, 0.0)):
@@ -209,7 +218,7 @@ def _grid(caption: str, views: Sequence[View], shares: Shares | None) -> Grid:
             Bar(
                 view,
                 signed(gold[view.name]) if view.name in gold else "",
-                signed(shares.rival[view.name]) if view.name in shares.rival else "",
+                signed(contributions.rival[view.name]) if view.name in contributions.rival else "",
                 "" if by is None else signed(by),
                 round(_BAR - width if by is not None and by < 0 else _BAR, 1),
                 round(width, 1),

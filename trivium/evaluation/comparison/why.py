@@ -1,4 +1,4 @@
-"""Why a passage stands where it stands, in plain words."""
+"""Sentences that explain the rank of a gold passage."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _FOR, _AGAINST = 3, 2
-"""How many views a sentence names at most on either side."""
-_WORTH_NAMING = 0.1
-"""Views that moved less than this share of what the strongest did are not named."""
+"""The most views a sentence names that favour the gold, and that favour its rival."""
+_MIN_EFFECT = 0.1
+"""A view is named when its effect is at least this share of the strongest."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One retriever on two passages, the gold and its rival: their places in its list (None: not in it). Without
-    ``known`` there is no list to look in."""
+    """The ranks, from 1, of the gold passage and its rival in a retriever's list; None when not in the list. Without
+    ``has_list`` the retriever's list is not available."""
 
     name: str
     gold: int | None
     rival: int | None
-    known: bool = True
+    has_list: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
-    """What each retriever added to the scores of the gold and of its rival in a fused row; ``gold`` is None where the
+class Contributions:
+    """The contribution of each retriever to the fused scores of the gold and of its rival. ``gold`` is None when the
     gold was not among the candidates."""
 
     gold: Mapping[str, float] | None
@@ -32,7 +32,7 @@ class Shares:
 
 
 def ordinal(rank: int) -> str:
-    """A rank as it is said.
+    """A rank as an English ordinal.
 
     >>> [ordinal(rank) for rank in (1, 2, 3, 4, 11, 12, 13, 21, 102, 112)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '112th']
@@ -41,71 +41,75 @@ def ordinal(rank: int) -> str:
     return f"{rank}{ending}"
 
 
-def placed(
-    what: str, first: tuple[str, int | None], second: tuple[str, int | None], views: Sequence[View]
+def positions_sentence(
+    passage: str, first: tuple[str, int | None], second: tuple[str, int | None], views: Sequence[View]
 ) -> str:
-    """Where two rows put a gold passage.
+    """The ranks of a gold passage in two systems, each given as (name, rank or None).
 
-    >>> placed("the gold", ("vector", 12), ("default", 1), [])
-    'default puts the gold 1st, vector 12th.'
+    >>> positions_sentence("the gold", ("vector", 12), ("default", 1), [])
+    'default ranks the gold 1st, vector 12th.'
     """
-    (one, was), (other, now) = first, second
-    if was is None and now is None:
-        unseen = ": no view returned it" if views and all(view.gold is None for view in views) else ""
-        return f"Neither {one} nor {other} finds {what}{unseen}."
-    if now is None or was is None:
-        finder, rank, misser = (one, was, other) if now is None else (other, now, one)
-        return f"{finder} puts {what} {ordinal(rank or 0)}, {misser} does not find it."
-    return f"{other} puts {what} {ordinal(now)}, {one} {ordinal(was)}."
+    (first_name, first_rank), (second_name, second_rank) = first, second
+    if first_rank is not None and second_rank is not None:
+        return f"{second_name} ranks {passage} {ordinal(second_rank)}, {first_name} {ordinal(first_rank)}."
+    if first_rank is not None:
+        return f"{first_name} ranks {passage} {ordinal(first_rank)}, {second_name} does not find it."
+    if second_rank is not None:
+        return f"{second_name} ranks {passage} {ordinal(second_rank)}, {first_name} does not find it."
+    unseen = ": no view returned it" if views and all(view.gold is None for view in views) else ""
+    return f"Neither {first_name} nor {second_name} finds {passage}{unseen}."
 
 
-def by_rank(views: Sequence[View]) -> str:
-    """Which views returned the gold, and where.
+def ranks_sentence(views: Sequence[View]) -> str:
+    """The views that returned the gold, with its ranks; empty when none did.
 
-    >>> by_rank([View("vector", 40, 1), View("page", None, 2), View("lexical", 2, 9)])
-    'lexical put it 2nd and vector 40th; page did not return it.'
+    >>> ranks_sentence([View("vector", 40, 1), View("page", None, 2), View("lexical", 2, 9)])
+    'lexical ranked it 2nd and vector 40th; page did not return it.'
     """
     ranks = sorted((view.gold, view.name) for view in views if view.gold is not None)
     missing = [view.name for view in views if view.gold is None]
     if not ranks:
         return ""
-    found = [f"{name} put it {ordinal(rank)}" for rank, name in ranks[:1]]
-    found += [f"{name} {ordinal(rank)}" for rank, name in ranks[1:]]
-    return listed(found) + (f"; {listed(missing)} did not return it." if missing else ".")
+    returned = [f"{name} ranked it {ordinal(rank)}" for rank, name in ranks[:1]]
+    returned += [f"{name} {ordinal(rank)}" for rank, name in ranks[1:]]
+    return listed(returned) + (f"; {listed(missing)} did not return it." if missing else ".")
 
 
-def by_share(row: str, rival: str, views: Sequence[View], shares: Shares) -> str:
-    """Which views moved the gold past its rival or held it back, the strongest first.
+def contributions_sentence(
+    system: str, rival: str, views: Sequence[View], contributions: Contributions
+) -> str:
+    """The views whose contributions favour the gold over its rival, or the rival over the gold, strongest first.
 
     >>> views = [View("vector", 40, 1), View("lexical", 2, None)]
-    >>> by_share("default", "Mars", views, Shares({"vector": -0.1, "lexical": 0.9}, {"vector": 0.4, "lexical": 0.1}))
-    'In default, lexical (2nd, +0.80) spoke for it against Mars; vector (40th, -0.50) against it.'
+    >>> contributions = Contributions({"vector": -0.1, "lexical": 0.9}, {"vector": 0.4, "lexical": 0.1})
+    >>> contributions_sentence("default", "Mars", views, contributions)
+    'In default, lexical (2nd, +0.80) favoured it over Mars; vector (40th, -0.50) favoured Mars.'
     """
-    if shares.gold is None:
-        return f"{row} could not rank it: none of its retrievers returned it."
+    if contributions.gold is None:
+        return f"{system} could not rank it: none of its retrievers returned it."
     ranks = {
         view.name: "not in its list, " if view.gold is None else f"{ordinal(view.gold)}, "
         for view in views
-        if view.known
+        if view.has_list
     }
-    moved = {name: shares.gold[name] - shares.rival[name] for name in shares.gold}
-    least = _WORTH_NAMING * max(map(abs, moved.values()), default=0.0)
-    named = [name for name in moved if moved[name] and abs(moved[name]) >= least]
-    named.sort(key=lambda name: -abs(moved[name]))
-    said = {name: f"{name} ({ranks.get(name, '')}{signed(moved[name])})" for name in named}
-    pro = [said[name] for name in named if moved[name] > 0][:_FOR]
-    contra = [said[name] for name in named if moved[name] < 0][:_AGAINST]
+    effects = {name: contributions.gold[name] - contributions.rival[name] for name in contributions.gold}
+    threshold = _MIN_EFFECT * max(map(abs, effects.values()), default=0.0)
+    named = [name for name in effects if effects[name] and abs(effects[name]) >= threshold]
+    named.sort(key=lambda name: -abs(effects[name]))
+    texts = {name: f"{name} ({ranks.get(name, '')}{signed(effects[name])})" for name in named}
+    pro = [texts[name] for name in named if effects[name] > 0][:_FOR]
+    contra = [texts[name] for name in named if effects[name] < 0][:_AGAINST]
     if pro and contra:
-        return f"In {row}, {listed(pro)} spoke for it against {rival}; {listed(contra)} against it."
+        return f"In {system}, {listed(pro)} favoured it over {rival}; {listed(contra)} favoured {rival}."
     if pro:
-        return f"In {row}, {listed(pro)} spoke for it against {rival}."
+        return f"In {system}, {listed(pro)} favoured it over {rival}."
     if contra:
-        return f"In {row}, {listed(contra)} spoke for {rival} instead."
-    return f"In {row} no view tells it from {rival}."
+        return f"In {system}, {listed(contra)} favoured {rival}."
+    return f"In {system} no view separates it from {rival}."
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them.
+    """Names joined by commas and "and".
 
     >>> listed(["a", "b", "c"])
     'a, b and c'

@@ -1,4 +1,4 @@
-"""Pictures of a training, as SVG on a white ground: readable on light and dark pages alike."""
+"""Plots of a training run, as SVG on a white background: readable on light and dark pages alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.errors import MissingExtraError
 from trivium.training.calibrate import Bin
 from trivium.training.fit import Epoch
 
-# Okabe and Ito's colours, told apart also by those who see few.
+# The Okabe-Ito palette, which colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 _STYLE = {
     "font.family": "sans-serif",
@@ -36,40 +36,44 @@ def check_matplotlib() -> None:
 
 
 def learning_curves(histories: Sequence[Sequence[Epoch]], path: Path) -> None:
-    """Loss of what is learnt and of what is watched, and the watched hit@1, epoch by epoch, a line a fold."""
+    """Training and validation loss, and validation hit@1, by epoch, with one line per fold."""
     with _figure(path, 2) as (losses, hits):
         for fold, history in enumerate(histories):
             colour = COLOURS[fold % len(COLOURS)]
             epochs = np.arange(1, len(history) + 1)
             losses.plot(epochs, [epoch.loss for epoch in history], color=colour, alpha=0.4, linestyle="--")
-            watched = [
-                (n, e) for n, e in zip(epochs.tolist(), history, strict=True) if e.watched_loss is not None
+            validated = [
+                (n, e) for n, e in zip(epochs.tolist(), history, strict=True) if e.validation_loss is not None
             ]
-            if not watched:
+            if not validated:
                 continue
-            places, seen = zip(*watched, strict=True)
-            losses.plot(places, [e.watched_loss for e in seen], color=colour, label=f"fold {fold + 1}")
-            best = min(range(len(seen)), key=lambda n: seen[n].watched_loss)
-            losses.plot(places[best], seen[best].watched_loss, "o", color=colour)
-            hits.plot(places, [e.watched_hit for e in seen], color=colour, label=f"fold {fold + 1}")
-        losses.set(xlabel="epoch", ylabel="loss", title="Loss: watched pages (o best), learnt pages dashed")
-        hits.set(xlabel="epoch", ylabel="hit@1", title="hit@1 on the watched pages")
+            numbers, seen = zip(*validated, strict=True)
+            losses.plot(numbers, [e.validation_loss for e in seen], color=colour, label=f"fold {fold + 1}")
+            best = min(range(len(seen)), key=lambda n: seen[n].validation_loss)
+            losses.plot(numbers[best], seen[best].validation_loss, "o", color=colour)
+            hits.plot(numbers, [e.validation_hit for e in seen], color=colour, label=f"fold {fold + 1}")
+        losses.set(xlabel="epoch", ylabel="loss", title="Loss: validation (o best), training dashed")
+        hits.set(xlabel="epoch", ylabel="hit@1", title="hit@1 on the validation pages")
         if losses.get_legend_handles_labels()[0]:
             losses.legend(frameon=False)
 
 
 def calibration(bins: Sequence[Bin], path: Path) -> None:
-    """What share of the candidates is gold, against the probability told."""
+    """The observed share of gold candidates against their predicted probability."""
     with _figure(path, 1) as (axes,):
         axes.plot([0, 1], [0, 1], color="#999999", linestyle="--", linewidth=1)
         sizes = [20 + 400 * bin.weight**0.5 for bin in bins]
         axes.scatter(
-            [bin.told for bin in bins], [bin.true for bin in bins], s=sizes, color=COLOURS[0], alpha=0.7
+            [bin.predicted for bin in bins],
+            [bin.observed for bin in bins],
+            s=sizes,
+            color=COLOURS[0],
+            alpha=0.7,
         )
-        axes.plot([bin.told for bin in bins], [bin.true for bin in bins], color=COLOURS[0])
+        axes.plot([bin.predicted for bin in bins], [bin.observed for bin in bins], color=COLOURS[0])
         axes.set(
-            xlabel="probability told, out of fold",
-            ylabel="share that is gold",
+            xlabel="predicted probability, out of fold",
+            ylabel="observed share of gold",
             title="Calibration",
             xlim=(-0.02, 1.02),
             ylim=(-0.02, 1.02),
@@ -77,7 +81,7 @@ def calibration(bins: Sequence[Bin], path: Path) -> None:
 
 
 def contributions(shares: Mapping[str, Mapping[str, float]], path: Path) -> None:
-    """What share each retriever has in the scores of the best hits, a bar a set."""
+    """Each retriever's share (in [0, 1]) of the scores of the best hits, one bar per set."""
     sets = list(shares)
     retrievers = list(next(iter(shares.values())))
     with _figure(path, 1) as (axes,):
@@ -94,7 +98,7 @@ def contributions(shares: Mapping[str, Mapping[str, float]], path: Path) -> None
 
 @contextmanager
 def _figure(path: Path, columns: int) -> Iterator[Sequence[Any]]:
-    """A figure with some axes side by side, saved at the end of the block."""
+    """The axes of a figure, ``columns`` side by side; it is saved as SVG at the end of the block."""
     import matplotlib
     from matplotlib.figure import Figure
 
