@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.synthetic.world import ANSWER, MOONS_CHUNK, QUESTION, STICKNEY_CHUNK, draft, hall
-from trivium.synthetic.checks import Asked, Check, check_numbers, check_wording
+from trivium.synthetic.checks import AskedQuestions, Check, check_numbers, check_wording
 from trivium.synthetic.records import Source
 from trivium.synthetic.reply import Declined, Draft, Unreadable, read_draft, read_scores
 
@@ -71,7 +71,7 @@ def test_one_passage_or_one_that_was_not_offered_is_not_enough() -> None:
 
 def test_a_question_asked_again_is_known_in_another_order_of_words() -> None:
     """Function words and endings make no difference; another question about the same does."""
-    asked = Asked([QUESTION])
+    asked = AskedQuestions([QUESTION])
     assert asked.has("The discoverer of the moon of Mars married a woman; where did she teach?")
     assert not asked.has("When did the discoverer of the moons of Mars marry a teacher?")
     asked.add("When did the discoverer of the moons of Mars marry a teacher?")

@@ -65,7 +65,7 @@ def test_a_step_is_not_continued_with_other_settings(tmp_path: Path) -> None:
     before = log.path.read_bytes()
     with (
         pytest.raises(
-            InputError, match='model was "a" and is now "b"; more was not said and is now 1'
+            InputError, match='model was "a" and is now "b"; more was not set and is now 1'
         ) as refused,
         log.writing({"model": "b", "seed": 0, "more": 1}),
     ):

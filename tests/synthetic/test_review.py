@@ -91,10 +91,10 @@ def test_an_edit_stays_to_be_decided_on_and_says_what_it_broke(run: Run) -> None
     """The wording outlives a skip, a way back and the end of the sitting."""
     with run.reviewed.writing(REVIEW_SETTINGS) as save:
         review = Review(run.candidates(), save, keep=9)
-        assert review.concerns() == [] and review.current is not None
+        assert review.failed_checks() == [] and review.current is not None
         title, answer = review.current.bridge.title, review.current.answer
         review.edit(f"Who beat what was ground when {title} was young?", answer)
-        assert review.concerns() == [Check.BRIDGE_NAMED]
+        assert review.failed_checks() == [Check.BRIDGE_NAMED]
         review.edit("Who beat what was ground at the old place by the river?", answer)
         review.skip()
         assert review.back() and review.current is not None

@@ -30,12 +30,12 @@ def review_at_terminal(run: Run, keep: int, threshold: int) -> None:
     process reviews the same run."""
     with run.reviewed.writing(REVIEW_SETTINGS) as save:
         review = Review(run.candidates(threshold), save, keep)
-        while (one := review.current) is not None:
-            _show(one, review)
+        while (candidate := review.current) is not None:
+            _show(candidate, review)
             key = _key()
             if key == "q":
                 break
-            _act(key, one, review)
+            _act(key, candidate, review)
         if review.kept >= keep:
             out.print(
                 f"\n{review.kept:,} kept: that is enough. [bold]trivium synthesize export[/] writes them."
@@ -50,38 +50,38 @@ def review_at_terminal(run: Run, keep: int, threshold: int) -> None:
             )
 
 
-def _act(key: str, one: Candidate, review: Review) -> None:
+def _act(key: str, candidate: Candidate, review: Review) -> None:
     if key == "a":
         review.decide(Decision.ACCEPT)
     elif key == "r":
         review.decide(Decision.REJECT)
     elif key == "e":
-        review.edit(_changed("question", one.question), one.answer)
+        review.edit(_changed("question", candidate.question), candidate.answer)
     elif key == "w":
-        review.edit(one.question, _changed("answer", one.answer))
+        review.edit(candidate.question, _changed("answer", candidate.answer))
     elif key == "s":
         review.skip()
     elif key == "b" and not review.back():
         out.print("[dim]this is where you began[/]")
 
 
-def _show(one: Candidate, review: Review) -> None:
+def _show(candidate: Candidate, review: Review) -> None:
     out.print()
     out.rule(f"{review.kept:,} kept of {review.keep:,}, {review.waiting:,} to decide on", style="dim")
-    out.print(f"[bold]{shown(one.question)}[/]", soft_wrap=True)
-    out.print(f"answer  [bold green]{shown(one.answer)}[/]", soft_wrap=True)
-    out.print(f"bridge  [cyan]{shown(one.bridge.title)}[/]", soft_wrap=True)
-    scores = ", ".join(f"{name.replace('_', ' ')} {score}" for name, score in one.judged.scores.items())
-    out.print(f"[dim]scores  {scores} (together {one.judged.total})[/]")
-    if one.decision is not None:
-        out.print(f"[yellow]decided before: {one.decision}[/]")
-    for concern in review.concerns():
-        out.print(f"[yellow]careful: {concern.says}[/]")
-    for number, source in enumerate(one.sources, start=1):
+    out.print(f"[bold]{shown(candidate.question)}[/]", soft_wrap=True)
+    out.print(f"answer  [bold green]{shown(candidate.answer)}[/]", soft_wrap=True)
+    out.print(f"bridge  [cyan]{shown(candidate.bridge.title)}[/]", soft_wrap=True)
+    scores = ", ".join(f"{name.replace('_', ' ')} {score}" for name, score in candidate.judged.scores.items())
+    out.print(f"[dim]scores  {scores} (together {candidate.judged.total})[/]")
+    if candidate.decision is not None:
+        out.print(f"[yellow]decided before: {candidate.decision}[/]")
+    for check in review.failed_checks():
+        out.print(f"[yellow]careful: {check.description}[/]")
+    for number, source in enumerate(candidate.sources, start=1):
         out.print(
             f"\n[bold]{number}  {shown(source.headings)}[/]  [dim]{shown(source.uri)}[/]", soft_wrap=True
         )
-        out.print(_marked(source, one.answer, one.bridge.names))
+        out.print(_marked(source, candidate.answer, candidate.bridge.names))
     legend = "   ".join(f"[bold]{key}[/] {does}" for key, does in _KEYS.items())
     out.print(f"\n{legend}")
 

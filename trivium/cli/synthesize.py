@@ -105,7 +105,7 @@ def synthesize_judge(run: Folder, model: Model = None, json: Json = False) -> No
     Example:  trivium synthesize judge my-run --model openai:gpt-4o
     """
     own = Run(run)
-    own.begun()
+    own.require_started()
     chat = open_chat_model(model)
     with progress(quiet=json) as bars:
         judge_run(own, chat, lambda done, total: bars("questions", done, total))
@@ -126,7 +126,7 @@ def synthesize_review(
     Example:  trivium synthesize review my-run --keep 100
     """
     own = Run(run)
-    own.begun()
+    own.require_started()
     if not sys.stdin.isatty():
         raise InputError("expected a terminal to review at, but standard input is none: run it in one")
     review_at_terminal(own, keep, threshold)
@@ -161,7 +161,7 @@ def synthesize_status(run: Folder, json: Json = False) -> None:
     Example:  trivium synthesize status my-run
     """
     own = Run(run)
-    own.begun()
+    own.require_started()
     _show(own, json)
 
 

@@ -1,1 +1,1 @@
-"""A benchmark of questions of several hops, made from a store: drawn, written, judged, reviewed, exported."""
+"""Generates a multi-hop benchmark from a store: sample bridge entities, write questions, judge, review, export."""

@@ -1,4 +1,4 @@
-"""What can be said against a question without asking anybody."""
+"""Automatic checks of a question: no model and no person is asked."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from enum import StrEnum
 
 from trivium.datasets.match import PageTexts, has_words
 from trivium.synthetic.records import Bridge, Source
-from trivium.synthetic.sample import LEAST_SOURCES
+from trivium.synthetic.sample import MIN_SOURCES
 from trivium.text import normalise_name, normalise_title, question_terms, terms
 
 QUESTION_WORDS = (5, 60)
-"""Fewest and most."""
+"""The minimum and maximum number of words in a question."""
 ANSWER_WORDS = 12
-SAME = 0.8
-"""Two questions are the same when they share this part of all their terms."""
+DUPLICATE_OVERLAP = 0.8
+"""Two questions are duplicates when the Jaccard similarity of their terms is at least this."""
 
 
 class Check(StrEnum):
-    """What a question may fail, as logs name it; ``says`` puts it for people."""
+    """The checks a question can fail. Values are the names used in logs; ``description`` is for people."""
 
     FORM = "form"
     NO_ANSWER = "no_answer"
@@ -33,17 +33,17 @@ class Check(StrEnum):
     REPEATED = "repeated"
 
     @property
-    def says(self) -> str:
-        """The fault in words."""
-        return _SAYS[self]
+    def description(self) -> str:
+        """What is wrong with a question that fails this check."""
+        return _DESCRIPTIONS[self]
 
 
-_SAYS = {
-    Check.FORM: "no question of 5 to 60 words that ends with a question mark",
-    Check.NO_ANSWER: "no answer of 1 to 12 words",
+_DESCRIPTIONS = {
+    Check.FORM: "not a question of 5 to 60 words that ends with a question mark",
+    Check.NO_ANSWER: "not an answer of 1 to 12 words",
     Check.NOT_OFFERED: "uses a passage that was not offered",
     Check.FEW_PASSAGES: "uses fewer than two passages",
-    Check.ANSWER_ABSENT: "the answer stands in none of the passages used, nor in their headings",
+    Check.ANSWER_ABSENT: "the answer is in none of the passages used, nor in their headings",
     Check.ANSWER_GIVEN: "the question contains its answer",
     Check.ANSWER_IS_BRIDGE: "the answer is the bridge",
     Check.BRIDGE_NAMED: "the question names the bridge",
@@ -54,44 +54,44 @@ _SAYS = {
 
 
 def check_wording(question: str, answer: str, bridge: Bridge, used: Sequence[Source]) -> list[Check]:
-    """What is wrong with a question, its answer and the passages it was made from, whoever wrote it."""
+    """The checks that a question fails, given its answer and the passages (``used``) it was made from."""
     asked = PageTexts([question])
     names = set(bridge.names)
-    # A passage is read under its headings, which are often the only place that names what it is about.
-    whole = [f"{source.headings} {source.text}" for source in used]
-    found = PageTexts(whole).containing([answer])
-    wanted = set(question_terms(question))
+    # Headings are part of the passage: often only they name what it is about.
+    passages = [f"{source.headings} {source.text}" for source in used]
+    answering = PageTexts(passages).containing([answer])
+    asked_terms = set(question_terms(question))
     low, high = QUESTION_WORDS
-    wrong = {
+    fails = {
         Check.FORM: not (low <= len(question.split()) <= high and question.endswith("?")),
         Check.NO_ANSWER: not has_words(answer) or len(answer.split()) > ANSWER_WORDS,
-        Check.FEW_PASSAGES: len(used) < LEAST_SOURCES,
-        Check.ANSWER_ABSENT: has_words(answer) and not found,
+        Check.FEW_PASSAGES: len(used) < MIN_SOURCES,
+        Check.ANSWER_ABSENT: has_words(answer) and not answering,
         Check.ANSWER_GIVEN: bool(asked.containing([answer])),
         Check.ANSWER_IS_BRIDGE: normalise_name(normalise_title(answer)) in names,
         Check.BRIDGE_NAMED: bool(asked.containing(names)),
         Check.COPIED: bool(PageTexts([source.text for source in used]).best(question)),
-        Check.ONE_PASSAGE: any(wanted <= set(terms(whole[row])) for row in found),
+        Check.ONE_PASSAGE: any(asked_terms <= set(terms(passages[row])) for row in answering),
     }
-    return [check for check, fails in wrong.items() if fails]
+    return [check for check, failed in fails.items() if failed]
 
 
 def check_numbers(numbers: Iterable[int], offered: int) -> list[Check]:
-    """What is wrong with the numbers of the passages that a question is said to need, of 1 to ``offered``."""
+    """The checks failed by the passage numbers that a model says it used; valid are 1 to ``offered``."""
     return [Check.NOT_OFFERED] if any(not 1 <= number <= offered for number in numbers) else []
 
 
-class Asked:
-    """The questions asked so far, to recognise one that is asked again in other words or another order of words."""
+class AskedQuestions:
+    """The questions asked so far, to detect duplicates, also when the words are inflected or reordered."""
 
     def __init__(self, questions: Iterable[str] = ()) -> None:
-        self._known = [frozenset(question_terms(question)) for question in questions]
+        self._terms = [frozenset(question_terms(question)) for question in questions]
 
     def has(self, question: str) -> bool:
-        """Whether there is one with nearly the same terms."""
+        """Whether an earlier question has nearly the same terms."""
         new = frozenset(question_terms(question))
-        return any(len(new & known) >= SAME * len(new | known) for known in self._known)
+        return any(len(new & earlier) >= DUPLICATE_OVERLAP * len(new | earlier) for earlier in self._terms)
 
     def add(self, question: str) -> None:
-        """One more."""
-        self._known.append(frozenset(question_terms(question)))
+        """Record a question."""
+        self._terms.append(frozenset(question_terms(question)))

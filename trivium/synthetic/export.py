@@ -1,4 +1,4 @@
-"""The last step: the accepted questions as a question file, with judgements in TREC format beside it."""
+"""Step 5: write the accepted questions to a question file, with TREC qrels beside it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trivium.synthetic.run import Candidate, Run
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written where."""
+    """The number of questions exported and the files written."""
 
     questions: int
     file: Path
@@ -25,29 +25,36 @@ class Exported:
 
 
 def export(run: Run, file: str | Path) -> Exported:
-    """Write every accepted question to ``file`` (JSON Lines), and which chunks are its gold to ``<file>.qrels.txt``
-    (without its ending). The gold is given by the passages' own texts, so that the file also fits a store that was built
-    anew; the qrels name the chunks of this one. Raises InputError where no question was accepted."""
-    run.begun()
-    accepted = [one for one in run.candidates() if one.decision is Decision.ACCEPT]
+    """Write every accepted question to ``file`` (JSON Lines) and its gold chunks to a qrels file named after it:
+    ``questions.jsonl`` gives ``questions.qrels.txt``.
+
+    The question file gives the gold as passage texts, so it also works with a store that was rebuilt; the qrels name the
+    chunks of this store. Raises InputError when no question was accepted."""
+    run.require_started()
+    accepted = [candidate for candidate in run.candidates() if candidate.decision is Decision.ACCEPT]
     if not accepted:
         raise InputError(f"{run.folder}: no question is accepted yet: run  trivium synthesize review")
     file = Path(file)
-    write_file(file, "".join(_line(one) for one in accepted))
+    write_file(file, "".join(map(_line, accepted)))
     qrels = file.with_name(f"{file.name.removesuffix('.jsonl')}.qrels.txt")
-    write_qrels(qrels, {one.bridge.id: Gold.of([source.uri] for source in one.sources) for one in accepted})
+    gold = {
+        candidate.bridge.id: Gold.of([source.uri] for source in candidate.sources) for candidate in accepted
+    }
+    write_qrels(qrels, gold)
     return Exported(len(accepted), file, qrels)
 
 
-def _line(one: Candidate) -> str:
+def _line(candidate: Candidate) -> str:
     row = {
-        "id": one.bridge.id,
-        "question": one.question,
-        "answers": [one.answer],
-        "gold_passages": [{"title": unescape(source.page), "text": source.text} for source in one.sources],
-        "hops": len(one.sources),
-        "bridge": one.bridge.title,
-        "chunks": [source.uri for source in one.sources],
-        "scores": dict(one.judged.scores),
+        "id": candidate.bridge.id,
+        "question": candidate.question,
+        "answers": [candidate.answer],
+        "gold_passages": [
+            {"title": unescape(source.page), "text": source.text} for source in candidate.sources
+        ],
+        "hops": len(candidate.sources),
+        "bridge": candidate.bridge.title,
+        "chunks": [source.uri for source in candidate.sources],
+        "scores": dict(candidate.judged.scores),
     }
     return json.dumps(row, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""The first two steps: bridges are drawn, and a model writes a question around each."""
+"""Steps 1 and 2: sample bridge entities, and have a model write a question about each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trivium.common.progress import Progress
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphStore, PageReader
 from trivium.llm.base import ChatModel
-from trivium.synthetic.checks import Asked, Check, check_numbers, check_wording
+from trivium.synthetic.checks import AskedQuestions, Check, check_numbers, check_wording
 from trivium.synthetic.log import Settings
 from trivium.synthetic.prompt import WRITE_VERSION, ask, write_prompt
 from trivium.synthetic.records import Bridge, Outcome, Source, Written
@@ -27,17 +27,17 @@ def generate(
     sampling: Sampling | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Draw bridges and have a question written around each that has none yet: every reply is kept, whatever it is worth.
+    """Sample bridges and have a question written about each that has none yet. Every reply is logged, usable or not.
 
-    Going on needs the same store contents (in whichever home), sampling and model; only the number of entities may
-    change. Raises InputError otherwise, and where the store has no bridges; ChatModelError when the model fails, after
-    which the same call goes on.
+    A run can be continued with the same store contents (in any backend), sampling and model; only the number of entities
+    may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model fails, after
+    which the same call resumes.
     """
     bridges = _bridges(run, store, Sampling() if sampling is None else sampling)
     with run.written.writing({"model": model.name, "prompt": WRITE_VERSION}) as append:
-        known = run.written.records()
-        done = {one.entity for one in known}
-        asked = Asked(one.question for one in known if one.outcome is Outcome.WRITTEN)
+        earlier = run.written.records()
+        done = {record.entity for record in earlier}
+        asked = AskedQuestions(record.question for record in earlier if record.outcome is Outcome.WRITTEN)
         for number, bridge in enumerate(bridges, start=1):
             if bridge.entity not in done:
                 written = write(bridge, model, asked)
@@ -48,20 +48,24 @@ def generate(
                 progress(number, len(bridges))
 
 
-def write(bridge: Bridge, model: ChatModel, asked: Asked) -> Written:
-    """What the model makes of a bridge. Raises ChatModelError."""
+def write(bridge: Bridge, model: ChatModel, asked: AskedQuestions) -> Written:
+    """Have the model write a question about a bridge, and check it. Raises ChatModelError when the model fails."""
     prompt = write_prompt(bridge, model)
-    said = ask(prompt, model, DRAFT_SCHEMA)
-    read = read_draft(said.text)
-    if isinstance(read, Unreadable):
-        reason = f"{read.reason}, cut off at {prompt.max_tokens:,} tokens" if said.cut else read.reason
-        return Written(bridge.entity, Outcome.MALFORMED, reason=reason, reply=said.text, usage=said.usage)
-    if isinstance(read, Declined):
-        return Written(bridge.entity, Outcome.DECLINED, reason=read.reason, usage=said.usage)
-    return _checked(read, bridge, prompt.shown, asked, said.usage)
+    reply = ask(prompt, model, DRAFT_SCHEMA)
+    draft = read_draft(reply.text)
+    if isinstance(draft, Unreadable):
+        reason = (
+            f"{draft.reason}, cut off at {prompt.max_tokens:,} tokens" if reply.truncated else draft.reason
+        )
+        return Written(bridge.entity, Outcome.MALFORMED, reason=reason, reply=reply.text, usage=reply.usage)
+    if isinstance(draft, Declined):
+        return Written(bridge.entity, Outcome.DECLINED, reason=draft.reason, usage=reply.usage)
+    return _checked(draft, bridge, prompt.shown, asked, reply.usage)
 
 
-def _checked(draft: Draft, bridge: Bridge, shown: tuple[Source, ...], asked: Asked, usage: Usage) -> Written:
+def _checked(
+    draft: Draft, bridge: Bridge, shown: tuple[Source, ...], asked: AskedQuestions, usage: Usage
+) -> Written:
     used = [shown[number - 1] for number in draft.numbers if 1 <= number <= len(shown)]
     failed: list[Check] = check_numbers(draft.numbers, len(shown))
     failed += check_wording(draft.question, draft.answer, bridge, used)
@@ -79,29 +83,29 @@ def _checked(draft: Draft, bridge: Bridge, shown: tuple[Source, ...], asked: Ask
 
 
 def _bridges(run: Run, store: GraphStore, sampling: Sampling) -> list[Bridge]:
-    """The drawn bridges, kept so that what follows needs no store."""
+    """The sampled bridges. They are logged, so that later steps do not need the store."""
     with run.bridges.writing(_settings(store, sampling)) as append:
-        known = run.bridges.records()
-        if len(known) < sampling.entities:
+        bridges = run.bridges.records()
+        if len(bridges) < sampling.entities:
             drawn = draw(store, sampling)
-            if known != drawn[: len(known)]:
+            if bridges != drawn[: len(bridges)]:
                 raise InputError(
-                    f"{run.bridges.path}: the store gives other bridges than before: begin in another folder"
+                    f"{run.bridges.path}: the store gives other bridges than before: start a run in another folder"
                 )
-            for bridge in drawn[len(known) :]:
+            for bridge in drawn[len(bridges) :]:
                 append(bridge)
-            known = drawn
-        return known[: sampling.entities]
+            bridges = drawn
+        return bridges[: sampling.entities]
 
 
 def _settings(store: PageReader, sampling: Sampling) -> Settings:
-    """All that the bridges hang on; how many of them is no part of it."""
+    """Everything that determines the bridges, except their number."""
     digest = hashlib.sha256()
     for uri, _, _, version in store.pages():
         digest.update(json.dumps([uri, version]).encode())
     digest.update(json.dumps(store.info().aliases).encode())
-    own = {
+    options = {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(sampling).items()
     }
-    del own["entities"]
-    return {"store": digest.hexdigest()[:16], **own}
+    del options["entities"]
+    return {"store": digest.hexdigest()[:16], **options}

@@ -1,4 +1,4 @@
-"""The third step: a model, preferably another one, scores the questions."""
+"""Step 3: an LLM judge, preferably not the model that wrote them, scores the questions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from trivium.synthetic.run import Run
 
 
 def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:
-    """Have every question scored that passed the checks and has no scores yet.
+    """Score every question that passed the checks and has no scores yet.
 
-    Raises InputError where nothing was generated, or others were judged by another model; ChatModelError when the model
-    fails, after which the same call goes on.
+    Raises InputError when nothing was generated, or earlier questions were scored by another model; ChatModelError when
+    the model fails, after which the same call resumes.
     """
-    run.begun()
+    run.require_started()
     bridges = {bridge.entity: bridge for bridge in run.bridges.records()}
-    questions = [one for one in run.written.records() if one.outcome is Outcome.WRITTEN]
+    questions = [written for written in run.written.records() if written.outcome is Outcome.WRITTEN]
     with run.judged.writing({"model": model.name, "prompt": JUDGE_VERSION}) as append:
-        done = {one.entity for one in run.judged.records()}
+        done = {judged.entity for judged in run.judged.records()}
         for number, written in enumerate(questions, start=1):
             if written.entity not in done:
                 append(score(bridges[written.entity], written, model))
@@ -29,11 +29,11 @@ def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:
 
 
 def score(bridge: Bridge, written: Written, model: ChatModel) -> Judged:
-    """What the model thinks of a question. Raises ChatModelError."""
+    """The model's scores of a question. Raises ChatModelError when the model fails."""
     sources = [source for source in bridge.sources if source.uri in written.sources]
     prompt = judge_prompt(bridge, written.question, written.answer, sources, model)
-    said = ask(prompt, model, SCORES_SCHEMA)
-    scores = read_scores(said.text)
+    reply = ask(prompt, model, SCORES_SCHEMA)
+    scores = read_scores(reply.text)
     if isinstance(scores, Unreadable):
-        return Judged(written.entity, reason=scores.reason, reply=said.text, usage=said.usage)
-    return Judged(written.entity, scores, usage=said.usage)
+        return Judged(written.entity, reason=scores.reason, reply=reply.text, usage=reply.usage)
+    return Judged(written.entity, scores, usage=reply.usage)

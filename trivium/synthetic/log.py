@@ -1,6 +1,6 @@
-"""The log of a step: its settings on the first line, then one record a line.
+"""The log of a step, as JSON Lines: its settings on the first line, then one record per line.
 
-A step that was interrupted goes on with what the log holds, if its settings are the same."""
+An interrupted step resumes from its log, provided that the settings are the same."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ Settings = Mapping[str, str | int | list[str]]
 
 
 class Log(Generic[T]):
-    """The log in a file, with records of one kind (a dataclass)."""
+    """A log file with records of type ``kind``, a dataclass."""
 
     def __init__(self, path: Path, kind: type[T]) -> None:
         self.path = path
         self._lines: JsonLines[T] = JsonLines(path, kind, header=1)
 
     def settings(self) -> Settings | None:
-        """What the step was begun with; None before that. Raises InputError for a file that is no log."""
+        """The settings the step was started with; None when it was not started. Raises InputError for another kind of
+        file."""
         first = next(self._lines.lines(), None)
         if first is None:
             return None
@@ -43,29 +44,29 @@ class Log(Generic[T]):
 
     @contextmanager
     def writing(self, settings: Settings) -> Iterator[Callable[[T], None]]:
-        """Go on with the step, or begin it; gives what appends a record.
+        """Start or resume the step; yields a function that appends a record.
 
-        Raises InputError where it holds records made with other settings, or another process is writing to it.
+        Raises InputError when the log holds records made with other settings, or another process is writing to it.
         """
         with self._lines.writing():
-            begun = self.settings()
-            if begun is not None and sum(1 for _ in self._lines.lines()) > 1:
-                self._check(begun, settings)
-            else:  # nothing was done with what it was begun with
+            earlier = self.settings()
+            if earlier is not None and sum(1 for _ in self._lines.lines()) > 1:
+                self._check(earlier, settings)
+            else:  # no records yet: the settings may change
                 self._lines.keep(0)
                 self._lines.append_line(json.dumps({"settings": settings}, ensure_ascii=False).encode())
             yield self._lines.append
 
-    def _check(self, begun: Settings, settings: Settings) -> None:
+    def _check(self, earlier: Settings, settings: Settings) -> None:
         changed = [
-            f"{name} was {_shown(begun.get(name))} and is now {_shown(settings.get(name))}"
-            for name in sorted({*begun, *settings})
-            if begun.get(name) != settings.get(name)
+            f"{name} was {_shown(earlier.get(name))} and is now {_shown(settings.get(name))}"
+            for name in sorted({*earlier, *settings})
+            if earlier.get(name) != settings.get(name)
         ]
         if changed:
             raise InputError(
-                f"{self.path} was begun with other settings: {'; '.join(changed)}."
-                " Go on with those it was begun with, or begin in another folder"
+                f"{self.path} was started with other settings: {'; '.join(changed)}."
+                " Resume with the settings it was started with, or start a run in another folder"
             )
 
     def _damaged(self) -> InputError:
@@ -73,4 +74,4 @@ class Log(Generic[T]):
 
 
 def _shown(value: object) -> str:
-    return "not said" if value is None else json.dumps(value, ensure_ascii=False)
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)

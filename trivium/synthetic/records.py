@@ -1,4 +1,4 @@
-"""What the steps hand on, one record a bridge and step. All of it can be read without the store it came from."""
+"""The records of the steps, one per bridge and step. They can be read without the store."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ class Source:
 
     @property
     def headings(self) -> str:
-        """Where it stands, readable."""
+        """The path of headings above the chunk, for display."""
         return " > ".join(headings_of(self.section))
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """An entity with chunks that cite it, each on a page of its own. ``cited`` is how many chunks do in all; ``names``
-    are its title and aliases, normalised (:func:`trivium.text.normalise_name`)."""
+    """An entity that connects its ``sources``: chunks that cite it, each from a different page. ``cited`` is the
+    number of chunks in the store that cite it; ``names`` are its title and aliases, normalised
+    (:func:`trivium.text.normalise_name`)."""
 
     entity: str
     cited: int
@@ -38,29 +39,29 @@ class Bridge:
 
     @property
     def title(self) -> str:
-        """The entity's name as people write it."""
+        """The entity's title, for display."""
         return unescape(self.entity)
 
     @property
     def id(self) -> str:
-        """What its question is called in question files: the same whatever becomes of the wording."""
+        """The id of its question in question files; it does not depend on the wording."""
         return f"bridge-{hashlib.sha256(self.entity.encode()).hexdigest()[:12]}"
 
 
 class Outcome(StrEnum):
-    """What came of asking for a question."""
+    """The result of asking the model for a question."""
 
-    WRITTEN = "written"  # one that passes every check
-    DECLINED = "declined"  # the model says that there is none
-    MALFORMED = "malformed"  # the reply cannot be read
-    FAILED = "failed"  # one that fails checks
+    WRITTEN = "written"  # a question that passes every check
+    DECLINED = "declined"  # the model says that no question is possible
+    MALFORMED = "malformed"  # the reply cannot be parsed
+    FAILED = "failed"  # a question that fails checks
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a model made of a bridge. ``sources`` are the uris of the chunks it says it used, of those offered;
-    ``failed`` names the checks that the question fails; ``reason`` says why there is none; ``reply`` is what the model
-    said, where it could not be read."""
+    """The writer's result for a bridge. ``sources`` are the uris of the offered chunks that the model says it used;
+    ``failed`` names the checks that the question fails; ``reason`` says why there is no question; ``reply`` is the
+    model's reply when it could not be parsed."""
 
     entity: str
     outcome: Outcome
@@ -75,8 +76,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a model thinks of a question: for each of :data:`CRITERIA` 1 (bad) to 10 (good), or nothing where the reply
-    could not be read (``reason``, ``reply``)."""
+    """The judge's scores of a question: for each of :data:`CRITERIA` 1 (bad) to 10 (good). Without scores when the reply
+    could not be parsed; then ``reason`` and ``reply`` are set."""
 
     entity: str
     scores: Mapping[str, int] = field(default_factory=dict)
@@ -86,30 +87,30 @@ class Judged:
 
     @property
     def total(self) -> int:
-        """The sum, 4 to 40; 0 where there are no scores."""
+        """The sum of the scores, 4 to 40; 0 without scores."""
         return sum(self.scores.values())
 
     @property
     def weakest(self) -> int:
-        """The worst score, since one fault is enough to spoil a question; 0 where there are none."""
+        """The lowest score, 1 to 10: one fault is enough to make a question unusable. 0 without scores."""
         return min(self.scores.values(), default=0)
 
 
 CRITERIA = ("multi_hop", "clear", "unambiguous", "one_answer")
-"""Whether it needs several passages, is not convoluted, not ambiguous, and has one answer only."""
+"""Whether a question needs several passages, is not convoluted, is not ambiguous, and has only one answer."""
 
 
 class Decision(StrEnum):
-    """What a person did."""
+    """A reviewer's decision."""
 
     ACCEPT = "accept"
     REJECT = "reject"
-    EDIT = "edit"  # changed the wording, which is yet to be decided on
+    EDIT = "edit"  # the wording was changed; the question is still to be decided
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What a person did with a question, and how it reads since."""
+    """A reviewer's decision on a question, with its wording after the decision."""
 
     entity: str
     decision: Decision

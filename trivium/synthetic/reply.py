@@ -1,4 +1,4 @@
-"""Reading what a model replied: JSON where it kept to what was asked, and a reason where it did not."""
+"""Parses model replies: the requested JSON, or the reason why a reply could not be parsed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from trivium.llm.json_replies import json_objects, object_schema
 from trivium.synthetic.records import CRITERIA
 from trivium.text import plain
 
-_LONGEST = 1000
-"""Characters of a question or answer that are read."""
+_MAX_CHARACTERS = 1000
+"""Longer questions and answers are cut."""
 _NUMBER = re.compile(r"\d{1,4}")
 
 DRAFT_SCHEMA = object_schema(
@@ -21,14 +21,14 @@ DRAFT_SCHEMA = object_schema(
         "declined": {"type": ["string", "null"]},
     }
 )
-"""Of a writer's reply: what does not apply is null."""
+"""JSON schema of a writer's reply: what does not apply is null."""
 SCORES_SCHEMA = object_schema({name: {"type": "integer", "enum": list(range(1, 11))} for name in CRITERIA})
-"""Of a judge's reply."""
+"""JSON schema of a judge's reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A question as the model gave it. ``numbers`` are those of the passages it says it used, distinct, in order."""
+    """A question as the model wrote it. ``numbers`` are the passages it says it used: distinct, in the model's order."""
 
     question: str
     answer: str
@@ -37,20 +37,20 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The model says that there is no question."""
+    """The model says that no question is possible."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The reply is not what was asked for."""
+    """The reply does not have the requested form."""
 
     reason: str
 
 
 def read_draft(text: str) -> Draft | Declined | Unreadable:
-    """The question in a writer's reply.
+    """Parse a writer's reply.
 
     >>> read_draft('Sure! {"question": "Who?", "answer": "Hall", "passages": [2, "1"]}')
     Draft(question='Who?', answer='Hall', numbers=(2, 1))
@@ -72,16 +72,18 @@ def read_draft(text: str) -> Draft | Declined | Unreadable:
         answer = str(answer)
     if not isinstance(question, str) or not isinstance(answer, str) or not isinstance(numbers, list):
         return Unreadable("question and answer are not text, or passages is no list")
-    read = [_whole(number) for number in numbers]
-    if None in read:
+    parsed = [_whole(number) for number in numbers]
+    if None in parsed:
         return Unreadable("passages are not numbers")
     return Draft(
-        _line(question), _line(answer), tuple(dict.fromkeys(number for number in read if number is not None))
+        _line(question),
+        _line(answer),
+        tuple(dict.fromkeys(number for number in parsed if number is not None)),
     )
 
 
 def read_scores(text: str) -> dict[str, int] | Unreadable:
-    """The scores in a judge's reply.
+    """Parse a judge's reply: the scores, 1 to 10, of all :data:`CRITERIA`.
 
     >>> read_scores('{"multi_hop": 9, "clear": "8", "unambiguous": 7.0, "one_answer": 10, "note": "fine"}')
     {'multi_hop': 9, 'clear': 8, 'unambiguous': 7, 'one_answer': 10}
@@ -91,14 +93,14 @@ def read_scores(text: str) -> dict[str, int] | Unreadable:
     value = next(json_objects(text, CRITERIA), None)
     if value is None:
         return Unreadable("no JSON object with scores")
-    read = {name: _whole(value.get(name)) for name in CRITERIA}
-    scores = {name: score for name, score in read.items() if score is not None and 1 <= score <= 10}
+    parsed = {name: _whole(value.get(name)) for name in CRITERIA}
+    scores = {name: score for name, score in parsed.items() if score is not None and 1 <= score <= 10}
     missing = [name for name in CRITERIA if name not in scores]
     return Unreadable(f"no score from 1 to 10 for {', '.join(missing)}") if missing else scores
 
 
 def _whole(value: object) -> int | None:
-    """A whole number from 0 to 9999, also written as text."""
+    """An integer from 0 to 9999, given as a number or as text; None for anything else."""
     if isinstance(value, str):
         return int(value) if _NUMBER.fullmatch(value.strip()) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10_000:
@@ -107,5 +109,5 @@ def _whole(value: object) -> int | None:
 
 
 def _line(text: str) -> str:
-    """A model's text as one line that does nothing but read."""
-    return " ".join(plain(text).split())[:_LONGEST]
+    """A model's text as one line without control characters."""
+    return " ".join(plain(text).split())[:_MAX_CHARACTERS]

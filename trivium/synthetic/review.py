@@ -1,4 +1,4 @@
-"""The fourth step: a person accepts or rejects, one question after another, until enough are kept."""
+"""Step 4: a reviewer accepts or rejects question after question until enough are accepted."""
 
 from __future__ import annotations
 
@@ -11,71 +11,75 @@ from trivium.synthetic.records import Decision, Reviewed
 from trivium.synthetic.run import Candidate
 
 REVIEW_SETTINGS = {"step": "review"}
-"""Decisions are of people: nothing that could be set makes them others."""
+"""A review has no options: its settings are always the same."""
 
 
 class Review:
-    """The questions of a run in front of a person. What is decided is handed to ``save`` at once."""
+    """A review of the questions of a run. Every decision is passed to ``save`` at once."""
 
     def __init__(self, candidates: Iterable[Candidate], save: Callable[[Reviewed], None], keep: int) -> None:
-        """``keep``: how many questions are enough."""
-        known = list(candidates)
+        """``keep``: the number of accepted questions at which the review ends."""
+        questions = list(candidates)
         self.keep = keep
         self._save = save
-        self._decided = {one.bridge.entity: one.decision for one in known if one.decision is not None}
-        self._waiting = deque(one for one in known if one.decision is None)
-        self._left = [one for one in known if one.decision is not None]
+        self._decided = {
+            question.bridge.entity: question.decision
+            for question in questions
+            if question.decision is not None
+        }
+        self._waiting = deque(question for question in questions if question.decision is None)
+        self._visited = [question for question in questions if question.decision is not None]
 
     @property
     def current(self) -> Candidate | None:
-        """The question to decide on; None when enough are kept or none is left."""
+        """The question to decide on; None when enough are accepted or none is left."""
         return self._waiting[0] if self._waiting and self.kept < self.keep else None
 
     @property
     def kept(self) -> int:
-        """How many questions are accepted by now."""
+        """The number of accepted questions."""
         return sum(decision is Decision.ACCEPT for decision in self._decided.values())
 
     @property
     def waiting(self) -> int:
-        """How many questions are not decided on, the current one included."""
+        """The number of undecided questions, the current one included."""
         return len(self._waiting)
 
-    def concerns(self) -> list[Check]:
-        """Which checks the current question fails as it reads now: after an edit it may."""
-        one = self._waiting[0]
-        return check_wording(one.question, one.answer, one.bridge, one.sources)
+    def failed_checks(self) -> list[Check]:
+        """The checks that the current question fails in its current wording, for example after an edit."""
+        current = self._waiting[0]
+        return check_wording(current.question, current.answer, current.bridge, current.sources)
 
     def decide(self, decision: Decision) -> None:
         """Accept or reject the current question and go on to the next."""
-        one = self._waiting.popleft()
-        self._save(Reviewed(one.bridge.entity, decision, one.question, one.answer))
-        self._decided[one.bridge.entity] = decision
-        self._left.append(replace(one, decision=decision))
+        current = self._waiting.popleft()
+        self._save(Reviewed(current.bridge.entity, decision, current.question, current.answer))
+        self._decided[current.bridge.entity] = decision
+        self._visited.append(replace(current, decision=decision))
 
     def edit(self, question: str, answer: str) -> None:
-        """Change the wording of the current question, which is to be decided on then, even if it was before."""
-        one = self._waiting[0]
-        if (question, answer) == (one.question, one.answer):
+        """Change the wording of the current question. An earlier decision on it no longer holds."""
+        current = self._waiting[0]
+        if (question, answer) == (current.question, current.answer):
             return
-        self._save(Reviewed(one.bridge.entity, Decision.EDIT, question, answer))
-        self._decided.pop(one.bridge.entity, None)
-        self._waiting[0] = replace(one, question=question, answer=answer, decision=None)
+        self._save(Reviewed(current.bridge.entity, Decision.EDIT, question, answer))
+        self._decided.pop(current.bridge.entity, None)
+        self._waiting[0] = replace(current, question=question, answer=answer, decision=None)
 
     def skip(self) -> None:
-        """Leave the current question until all others are decided on."""
-        one = self._waiting.popleft()
-        self._waiting.append(one)
-        self._left.append(one)
+        """Move the current question to the end of the queue."""
+        current = self._waiting.popleft()
+        self._waiting.append(current)
+        self._visited.append(current)
 
     def back(self) -> bool:
-        """Return to the question before, also to one of an earlier sitting; what was decided on it holds until it is
-        decided on again. False where there is none before."""
-        if not self._left:
+        """Return to the previous question, also to one of an earlier session. Its decision holds until a new one is made.
+        False when there is no previous question."""
+        if not self._visited:
             return False
-        before = self._left.pop()
+        before = self._visited.pop()
         for waiting in list(self._waiting):
-            # One that was skipped waits already, perhaps in another wording.
+            # A skipped question is still in the queue, perhaps with another wording.
             if waiting.bridge.entity == before.bridge.entity:
                 self._waiting.remove(waiting)
                 before = waiting

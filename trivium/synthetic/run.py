@@ -1,4 +1,4 @@
-"""The folder of a run: one log a step, from which everything else is worked out."""
+"""The folder of a run: one log per step, from which everything else is derived."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trivium.synthetic.records import Bridge, Decision, Judged, Outcome, Reviewe
 from trivium.types import Usage
 
 THRESHOLD = 7
-"""A question is shown to a person when none of its scores is below this."""
+"""A question is shown for review when none of its scores is below this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A question with all that is known of it; ``sources`` are the passages it was made from. ``question`` and
-    ``answer`` read as they were last edited, ``decision`` is what was last decided, None before that."""
+    """A scored question. ``question`` and ``answer`` have the last edited wording, ``sources`` are the passages it was
+    made from, ``decision`` is the last decision, None before a review or after an edit."""
 
     bridge: Bridge
     question: str
@@ -31,7 +31,7 @@ class Candidate:
 
 
 class Run:
-    """A run in a folder, which the first step makes."""
+    """A run in a folder, which the first step creates."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -40,68 +40,82 @@ class Run:
         self.judged: Log[Judged] = Log(self.folder / "judged.jsonl", Judged)
         self.reviewed: Log[Reviewed] = Log(self.folder / "reviewed.jsonl", Reviewed)
 
-    def begun(self) -> None:
-        """Raises InputError where nothing was generated in the folder."""
+    def require_started(self) -> None:
+        """Raise InputError when no questions were generated in the folder."""
         if self.written.settings() is None:
             raise InputError(
-                f"{self.folder}: expected the folder of a run, found none: begin with  trivium synthesize generate"
+                f"{self.folder}: expected the folder of a run, found none: start with  trivium synthesize generate"
             )
 
     def candidates(self, threshold: int = THRESHOLD) -> list[Candidate]:
-        """The questions whose scores all reach the threshold, those with the highest sum first; questions that were
-        decided on are among them whatever the threshold. Raises InputError for a log that cannot be read."""
+        """The questions whose scores are all at least ``threshold`` (1 to 10), highest sum first; questions that were
+        decided on are included whatever their scores. Raises InputError for a log that cannot be read."""
         bridges = {bridge.entity: bridge for bridge in self.bridges.records()}
-        written = {one.entity: one for one in self.written.records()}
+        written = {record.entity: record for record in self.written.records()}
         reviewed = self._reviewed()
-        found = []
+        candidates = []
         for judged in self.judged.records():
             wording, decision = reviewed.get(judged.entity, (None, None))
             if decision is None and judged.weakest < threshold:
                 continue
             if judged.entity not in bridges or judged.entity not in written:
                 raise InputError(
-                    f"{self.folder}: the logs are not of one run: {judged.entity!r} was never written"
+                    f"{self.folder}: the logs belong to different runs: {judged.entity!r} was never written"
                 )
-            bridge, own = bridges[judged.entity], written[judged.entity]
-            question, answer = (own.question, own.answer) if wording is None else wording
-            sources = tuple(source for source in bridge.sources if source.uri in own.sources)
-            found.append(Candidate(bridge, question, answer, sources, judged, decision))
-        return sorted(found, key=lambda one: (-one.judged.total, -one.judged.weakest, one.bridge.entity))
+            bridge, draft = bridges[judged.entity], written[judged.entity]
+            question, answer = (draft.question, draft.answer) if wording is None else wording
+            sources = tuple(source for source in bridge.sources if source.uri in draft.sources)
+            candidates.append(Candidate(bridge, question, answer, sources, judged, decision))
+        return sorted(
+            candidates,
+            key=lambda candidate: (
+                -candidate.judged.total,
+                -candidate.judged.weakest,
+                candidate.bridge.entity,
+            ),
+        )
 
     def _reviewed(self) -> dict[str, tuple[tuple[str, str], Decision | None]]:
-        """Per entity the last wording, and what was decided on it."""
+        """For each reviewed entity the last wording, and the decision on it (None after an edit)."""
         return {
-            one.entity: ((one.question, one.answer), None if one.decision is Decision.EDIT else one.decision)
-            for one in self.reviewed.records()
+            review.entity: (
+                (review.question, review.answer),
+                None if review.decision is Decision.EDIT else review.decision,
+            )
+            for review in self.reviewed.records()
         }
 
     def status(self) -> dict[str, Any]:
-        """How far each step has come, as plain JSON values."""
+        """The progress of each step, as JSON values."""
         written, judged = self.written.records(), self.judged.records()
         decided = Counter(decision for _, decision in self._reviewed().values())
-        waiting = sum(one.outcome is Outcome.WRITTEN for one in written) - len(judged)
+        waiting = sum(record.outcome is Outcome.WRITTEN for record in written) - len(judged)
         return {
             "bridges": len(self.bridges.records()),
             "generate": {
                 "model": _model(self.written.settings()),
                 "asked": len(written),
-                **{outcome.value: sum(one.outcome is outcome for one in written) for outcome in Outcome},
-                "failed_checks": _counted(check for one in written for check in one.failed),
-                "malformed_because": _counted(
-                    one.reason for one in written if one.outcome is Outcome.MALFORMED
+                **{
+                    outcome.value: sum(record.outcome is outcome for record in written) for outcome in Outcome
+                },
+                "failed_checks": _frequencies(check for record in written for check in record.failed),
+                "malformed_because": _frequencies(
+                    record.reason for record in written if record.outcome is Outcome.MALFORMED
                 ),
-                "usage": _used(one.usage for one in written),
+                "usage": _total_usage(record.usage for record in written),
             },
             "judge": {
                 "model": _model(self.judged.settings()),
-                "scored": sum(bool(one.scores) for one in judged),
-                "malformed": sum(not one.scores for one in judged),
+                "scored": sum(bool(record.scores) for record in judged),
+                "malformed": sum(not record.scores for record in judged),
                 "waiting": waiting,
                 "weakest_score": {
                     str(score): count
-                    for score, count in sorted(Counter(one.weakest for one in judged if one.scores).items())
+                    for score, count in sorted(
+                        Counter(record.weakest for record in judged if record.scores).items()
+                    )
                 },
-                "usage": _used(one.usage for one in judged),
+                "usage": _total_usage(record.usage for record in judged),
             },
             "review": {
                 "accepted": decided[Decision.ACCEPT],
@@ -114,13 +128,13 @@ def _model(settings: Mapping[str, Any] | None) -> str | None:
     return None if settings is None else str(settings.get("model"))
 
 
-def _counted(values: Iterable[str]) -> dict[str, int]:
+def _frequencies(values: Iterable[str]) -> dict[str, int]:
     """How often each value occurs, the most frequent first."""
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
 
 
-def _used(usages: Iterable[Usage]) -> dict[str, int]:
-    known = list(usages)
+def _total_usage(usages: Iterable[Usage]) -> dict[str, int]:
+    listed = list(usages)
     return asdict(
-        Usage(sum(usage.prompt_tokens for usage in known), sum(usage.completion_tokens for usage in known))
+        Usage(sum(usage.prompt_tokens for usage in listed), sum(usage.completion_tokens for usage in listed))
     )

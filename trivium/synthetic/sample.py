@@ -1,4 +1,4 @@
-"""Which entities questions are made around: cited by chunks of at least two pages, drawn at random."""
+"""Samples bridges at random: entities cited by chunks of at least two pages."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from trivium.types import ChunkKind
 
 Weights = Literal["uniform", "cited"]
 WEIGHTS: tuple[str, ...] = get_args(Weights)
-LEAST_SOURCES = 2
-_AT_ONCE = 16
-"""Entities whose chunks are read together."""
+MIN_SOURCES = 2
+_BATCH = 16
+"""Number of entities whose chunks are fetched together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How bridges are drawn.
 
-    ``weights``: every entity alike, or in proportion to the number of chunks that cite it. ``sources`` chunks are
-    offered at most, each of another page. An entity cited by more than ``most_cited`` chunks is left out: what is said
-    everywhere tells a reader nothing. Chunks are of one of ``kinds`` and have at least ``least_tokens``, so that they say
-    something of the entity and not only list it.
+    Up to ``entities`` entities are drawn with ``seed``: all with the same probability (``weights`` "uniform"), or in
+    proportion to the number of chunks that cite them ("cited"). At most ``sources`` chunks are offered per entity, each
+    from a different page. An entity cited by more than ``most_cited`` chunks is left out: it is too common to connect
+    passages. Chunks are of one of ``kinds`` and have at least ``least_tokens`` tokens, so that they describe the entity
+    rather than list it. Raises InputError for values out of range.
     """
 
     entities: int = 300
@@ -47,13 +48,15 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if self.entities < 1 or self.seed < 0:
-            raise InputError(f"expected 1 entity or more and a seed from 0, got {self.entities}, {self.seed}")
+            raise InputError(
+                f"expected at least 1 entity and a seed of 0 or more, got {self.entities} and {self.seed}"
+            )
         if self.weights not in WEIGHTS:
             raise InputError(f"expected weights {' or '.join(WEIGHTS)}, got {self.weights!r}")
-        if self.sources < LEAST_SOURCES or self.most_cited < LEAST_SOURCES:
+        if self.sources < MIN_SOURCES or self.most_cited < MIN_SOURCES:
             raise InputError(
-                f"a question of several hops needs {LEAST_SOURCES} chunks or more: got {self.sources} to offer,"
-                f" of entities cited by {self.most_cited} at most"
+                f"a multi-hop question needs {MIN_SOURCES} chunks or more: got sources={self.sources},"
+                f" most_cited={self.most_cited}"
             )
         unknown = [kind for kind in self.kinds if kind not in list(ChunkKind)]
         if unknown or not self.kinds:
@@ -61,12 +64,12 @@ class Sampling:
 
 
 def draw(store: GraphReader, sampling: Sampling) -> list[Bridge]:
-    """The bridges, in the order drawn; fewer than asked for where the store has no more. With more entities the first
-    ones stay the same. Raises InputError where there is none."""
+    """The bridges, in the order drawn; fewer than ``sampling.entities`` when the store has no more. Drawing more entities
+    keeps the first ones. Raises InputError when there is none."""
     chosen = list(islice(_chosen(store, sampling), sampling.entities))
     if not chosen:
         raise InputError(
-            f"no entity of the store is cited on two pages, by {LEAST_SOURCES} to {sampling.most_cited} chunks, in"
+            f"no entity of the store is cited on two pages, by {MIN_SOURCES} to {sampling.most_cited} chunks, in"
             f" {' or '.join(sampling.kinds)} of {sampling.least_tokens} tokens or more: allow more, or add documents"
         )
     names = _names(store, [entity for entity, _, _ in chosen])
@@ -80,22 +83,22 @@ def _chosen(store: GraphReader, sampling: Sampling) -> Iterator[_Chosen]:
     graph = store.adjacency()
     citing = _citing(graph)
     counts = np.diff(citing.indptr)
-    rows = np.flatnonzero((counts >= LEAST_SOURCES) & (counts <= sampling.most_cited))
+    rows = np.flatnonzero((counts >= MIN_SOURCES) & (counts <= sampling.most_cited))
     rows = rows[[any(map(str.isalpha, graph.entities[row])) for row in rows.tolist()]] if len(rows) else rows
     ordered = rows[_order(counts[rows], sampling)].tolist()
-    for start in range(0, len(ordered), _AT_ONCE):
-        some = ordered[start : start + _AT_ONCE]
-        uris = {row: [graph.chunks[chunk] for chunk in citing.of(row)] for row in some}
-        wanted = list(dict.fromkeys(uri for row in some for uri in uris[row]))
-        records = {record.uri: record for record in store.fetch(wanted)}
-        for row in some:
+    for start in range(0, len(ordered), _BATCH):
+        batch = ordered[start : start + _BATCH]
+        uris = {row: [graph.chunks[chunk] for chunk in citing.of(row)] for row in batch}
+        distinct = list(dict.fromkeys(uri for row in batch for uri in uris[row]))
+        records = {record.uri: record for record in store.fetch(distinct)}
+        for row in batch:
             sources = _sources(graph.entities[row], [records[uri] for uri in uris[row]], sampling)
-            if len(sources) >= LEAST_SOURCES:
+            if len(sources) >= MIN_SOURCES:
                 yield graph.entities[row], int(counts[row]), sources
 
 
 def _order(counts: NDArray[np.int64], sampling: Sampling) -> NDArray[np.int64]:
-    """A weighted draw without replacement: the largest of u^(1/w) first (Efraimidis and Spirakis, 2006)."""
+    """A random order for weighted sampling without replacement: by falling u^(1/w) (Efraimidis and Spirakis, 2006)."""
     drawn = 1.0 - np.random.default_rng(sampling.seed).random(len(counts))  # above 0
     weights = np.ones(len(counts)) if sampling.weights == "uniform" else counts.astype(np.float64)
     return np.argsort(-np.log(drawn) / weights, kind="stable")
@@ -103,18 +106,19 @@ def _order(counts: NDArray[np.int64], sampling: Sampling) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class _Citing:
-    """For each entity the chunks that cite it, as rows."""
+    """For each entity the row numbers of the chunks that cite it, as ragged ranges: ``chunks[indptr[i]:indptr[i +
+    1]]``."""
 
     indptr: NDArray[np.int64]
     chunks: NDArray[np.int32]
 
     def of(self, entity: int) -> list[int]:
-        found: list[int] = self.chunks[self.indptr[entity] : self.indptr[entity + 1]].tolist()
-        return found
+        rows: list[int] = self.chunks[self.indptr[entity] : self.indptr[entity + 1]].tolist()
+        return rows
 
 
 def _citing(graph: Adjacency) -> _Citing:
-    """The graph also joins chunks with their own page: those are left out."""
+    """The citing chunks of every entity, without the chunks of its own page, which the graph also connects to it."""
     first = len(graph.chunks)
     chunks = graph.indices[graph.indptr[first] :]
     entity = np.repeat(np.arange(len(graph.entities)), np.diff(graph.indptr[first:]))
@@ -125,26 +129,27 @@ def _citing(graph: Adjacency) -> _Citing:
 
 
 def _sources(entity: str, records: Iterable[ChunkRecord], sampling: Sampling) -> tuple[Source, ...]:
-    """Some of the pages, and one chunk of each: two of one page are found together, by what the page is about, and join
-    nothing. Drawn by a generator of the entity's own, so that no other entity makes a difference."""
+    """Up to ``sampling.sources`` pages drawn at random, and one chunk of each: two chunks of a page are found together
+    and need no second hop. Each entity has its own random generator, so the draw does not depend on other entities."""
     by_page: dict[str, list[ChunkRecord]] = {}
     for record in sorted(records, key=lambda record: record.uri):
         if record.kind in sampling.kinds and record.token_count >= sampling.least_tokens:
             by_page.setdefault(record.page, []).append(record)
-    own = int.from_bytes(hashlib.sha256(entity.encode()).digest()[:8])
-    generator = np.random.default_rng([sampling.seed, own])
+    entity_seed = int.from_bytes(hashlib.sha256(entity.encode()).digest()[:8])
+    generator = np.random.default_rng([sampling.seed, entity_seed])
     pages = generator.permutation(sorted(by_page)).tolist()[: sampling.sources]
     drawn = [by_page[page][generator.integers(len(by_page[page]))] for page in pages]
-    return tuple(Source(one.uri, one.page, one.section, one.text) for one in drawn)
+    return tuple(Source(record.uri, record.page, record.section, record.text) for record in drawn)
 
 
 def _names(store: GraphReader, entities: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What each is called in a question that gives it away. Of aliases only those that are more than a common word."""
+    """The normalised names of each entity, which a question must not contain. Aliases that are only common words are
+    left out."""
     names = {entity: _keys(unescape(entity)) for entity in entities}
     for name, entity in store.names():
         if entity in names:
             names[entity] |= set(filter(is_name, _keys(name)))
-    return {entity: tuple(sorted(known)) for entity, known in names.items()}
+    return {entity: tuple(sorted(keys)) for entity, keys in names.items()}
 
 
 def _keys(name: str) -> set[str]:
