@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.parser.html import parse_html
-from trivium.parser.split import MAX_CHARACTERS, MAX_TOKENS, _most_tokens, split_points
+from trivium.parser.split import MAX_CHARACTERS, MAX_TOKENS, _max_tokens, split_points
 from trivium.text import count_tokens
 
 
@@ -84,6 +84,6 @@ def test_pieces_are_in_order_and_lose_nothing_but_white_space(text: str) -> None
 @given(TEXT)
 def test_the_estimate_never_falls_short(text: str) -> None:
     """It bounds the number of tokens from above, and is exact for ASCII."""
-    assert _most_tokens(text) >= count_tokens(text)
+    assert _max_tokens(text) >= count_tokens(text)
     ascii_text = text.encode("ascii", "ignore").decode()
-    assert _most_tokens(ascii_text) == count_tokens(ascii_text)
+    assert _max_tokens(ascii_text) == count_tokens(ascii_text)

@@ -1,4 +1,4 @@
-"""What a question's answer list is judged against: its gold chunks, in groups."""
+"""The gold chunks of questions, in groups."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from trivium.types import Question
 class Gold:
     """The gold of one question: disjoint, non-empty groups of chunk uris.
 
-    A group is one thing that has to be found, and each of its chunks is enough to have found it: a chunk that
-    holds the paragraph, any chunk of a gold title, any chunk that contains an answer. ``hit`` asks for one
+    A group is one thing to find, and any of its chunks counts as having found it: a chunk that holds the
+    paragraph, any chunk of a gold title, any chunk that contains an answer. ``hit`` asks for one
     group, ``all`` for every group, and ``recall`` is the share of the groups found.
     """
 
@@ -29,8 +29,8 @@ class Gold:
 
     @classmethod
     def of(cls, parts: Iterable[Iterable[str]]) -> Gold:
-        """From the chunks each gold part may be found in. Parts that share a chunk become one group, because
-        finding that chunk finds them all.
+        """Gold from its parts, each given as the chunks it may be found in. Parts that share a chunk become one
+        group, because finding that chunk finds all of them.
 
         >>> Gold.of([["A#chunk-1"], ["B#chunk-2", "B#chunk-1"], ["A#chunk-1"]]).groups
         (('A#chunk-1',), ('B#chunk-1', 'B#chunk-2'))
@@ -38,23 +38,23 @@ class Gold:
         groups: list[set[str]] = []
         for part in parts:
             merged = set(part)
-            apart = []
+            disjoint = []
             for group in groups:
                 if group & merged:
                     merged |= group
                 else:
-                    apart.append(group)
-            groups = [*apart, merged]
+                    disjoint.append(group)
+            groups = [*disjoint, merged]
         return cls(tuple(sorted(tuple(sorted(group)) for group in groups)))
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """The pages the gold stands on, sorted: questions that share one belong in one fold."""
+        """The pages of the gold chunks, sorted. Questions that share a page belong in the same fold."""
         return tuple(sorted({page_of(chunk) for group in self.groups for chunk in group}))
 
 
 class Cause(StrEnum):
-    """Why a question could not be traced, in kinds."""
+    """The kinds of reasons why a question could not be traced."""
 
     NO_GOLD = "the question names no usable gold"
     NO_PAGE = "the page is not in the store"
@@ -64,7 +64,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Untraceable:
-    """A question without gold chunks. ``reason`` is a sentence for people, ``cause`` its kind."""
+    """A question without gold chunks. ``reason`` is a message for people, ``cause`` its kind."""
 
     id: str
     cause: Cause
@@ -73,8 +73,8 @@ class Untraceable:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """Every question that was asked for: the traceable ``questions`` in their order, with their ``gold`` by
-    id, and the ``untraceable`` rest."""
+    """The result of tracing questions: the traceable ``questions`` in their order, with their ``gold`` by question
+    id, and the ``untraceable`` ones."""
 
     questions: tuple[Question, ...]
     gold: Mapping[str, Gold]

@@ -1,8 +1,8 @@
-"""Finding a known text among the chunks of its page, whatever happened to its punctuation and markup.
+"""Finds a known text among the chunks of its page, regardless of punctuation and markup.
 
 Words are compared as :func:`trivium.text.normalise_name` reads them: lower case, punctuation as spaces. A
-text of at least four words is compared by its distinct word 4-grams, which survive small edits and reject
-chance agreement; a shorter one has to be there word for word.
+text of at least four words is compared by its distinct word 4-grams, which tolerate small edits but rarely
+agree by chance; a shorter one has to occur word for word.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Gram = tuple[str, ...]
 
 
 class PageTexts:
-    """The chunks of one page, prepared for many look-ups. Chunks are named by their place in ``texts``."""
+    """The chunks of one page, indexed for many look-ups. Chunks are identified by their position in ``texts``."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._words = [_words(text) for text in texts]
@@ -35,19 +35,19 @@ class PageTexts:
                 self._holders[gram].append(chunk)
 
     def best(self, text: str, preferred: Collection[int] = ()) -> tuple[int, ...]:
-        """The chunk that holds ``text``, or none.
+        """The positions of the chunks that hold ``text`` best; empty when none holds it.
 
-        Among equal shares a ``preferred`` chunk wins, then the one with the fewest words beside the text.
-        Several only when they are equal in all of that.
+        Among equal shares of 4-grams a ``preferred`` chunk wins, then the shortest chunk. More than one
+        position is returned only when chunks are equal in all of that.
         """
         shares = {chunk: share for chunk, share in self._shares(text).items() if share >= MIN_SHARE}
-        return _least(shares, lambda c: (-shares[c], c not in preferred, len(self._words[c])))
+        return _smallest(shares, lambda c: (-shares[c], c not in preferred, len(self._words[c])))
 
     def best_part(self, text: str) -> tuple[int, ...]:
-        """Of a text that was split over several chunks, the part that shares most of it, or none.
+        """For a text that was split over several chunks, the chunks that hold most of it; empty when none does.
 
-        A part is a chunk made of the text (``MIN_SHARE`` of its own 4-grams come from there), and the parts
-        together have to share ``MIN_SHARE`` of the text.
+        A chunk is a part of the text when at least ``MIN_SHARE`` of its own 4-grams come from it. The parts
+        together must cover at least ``MIN_SHARE`` of the text's 4-grams.
         """
         grams = _grams(_words(text))
         common = self._common(grams)
@@ -55,13 +55,14 @@ class PageTexts:
         covered = sum(not parts.isdisjoint(self._holders.get(gram, ())) for gram in grams)
         if not grams or covered < MIN_SHARE * len(grams):
             return ()
-        return _least(parts, lambda c: (-common[c],))
+        return _smallest(parts, lambda c: (-common[c],))
 
     def containing(self, answers: Iterable[str]) -> tuple[int, ...]:
-        """The chunks that contain one of the answers as whole words. Answers without words match nothing."""
-        wanted = [f" {' '.join(words)} " for words in map(_words, answers) if words]
+        """The positions of chunks that contain one of the answers as whole words. Answers without words match
+        nothing."""
+        phrases = [f" {' '.join(words)} " for words in map(_words, answers) if words]
         return tuple(
-            chunk for chunk, padded in enumerate(self._padded) if any(answer in padded for answer in wanted)
+            chunk for chunk, padded in enumerate(self._padded) if any(phrase in padded for phrase in phrases)
         )
 
     def _shares(self, text: str) -> dict[int, float]:
@@ -72,24 +73,24 @@ class PageTexts:
         return {chunk: n / len(grams) for chunk, n in self._common(grams).items()}
 
     def _common(self, grams: Iterable[_Gram]) -> Counter[int]:
-        """How many of the 4-grams each chunk has."""
+        """The number of the given 4-grams that each chunk has."""
         return Counter(chunk for gram in grams for chunk in self._holders.get(gram, ()))
 
 
-def _least(chunks: Iterable[int], key: Callable[[int], tuple[float, ...]]) -> tuple[int, ...]:
-    """The chunks with the smallest key, in the order of the page."""
+def _smallest(chunks: Iterable[int], key: Callable[[int], tuple[float, ...]]) -> tuple[int, ...]:
+    """The chunks with the smallest key, in page order."""
     keys = {chunk: key(chunk) for chunk in chunks}
-    least = min(keys.values(), default=None)
-    return tuple(sorted(chunk for chunk, value in keys.items() if value == least))
+    smallest = min(keys.values(), default=None)
+    return tuple(sorted(chunk for chunk, value in keys.items() if value == smallest))
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything in a text to look for."""
+    """Whether a text contains any words after normalisation."""
     return bool(_words(text))
 
 
 def same_words(left: str, right: str) -> bool:
-    """Whether two headings read the same, punctuation and case aside."""
+    """Whether two texts have the same words in the same order, ignoring punctuation and case."""
     return _words(left) == _words(right)
 
 

@@ -1,8 +1,8 @@
-"""Question files: JSON Lines, one question a line.
+"""Question files: JSON Lines, one question per line.
 
 ``question`` is required. ``id``, ``answers`` and the gold (``page``, ``section``, ``paragraph``,
-``gold_titles``, ``gold_passages``) are optional, null counts as absent, and other keys are ignored. What the
-gold means is said in :mod:`trivium.datasets.trace`.
+``gold_titles``, ``gold_passages``) are optional, null counts as absent, and other keys are ignored.
+:mod:`trivium.datasets.trace` defines how the gold is found in a store.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from trivium.types import GoldPassage, Question
 
 
 def read_questions(path: str | Path) -> list[Question]:
-    """The questions of a file, in its order. Blank lines are skipped.
+    """The questions of a file, in file order. Blank lines are skipped.
 
-    A question without ``id`` is called ``line-<n>``, n counted from 1. Raises QuestionFileError, naming the
+    A question without ``id`` gets the id ``line-<n>``, n counted from 1. Raises QuestionFileError, naming the
     line, for anything malformed, for an id that occurs twice, and for a file without questions.
     """
     path = Path(path)
@@ -109,13 +109,13 @@ def _string(value: object, key: str) -> str:
         raise ValueError(f'expected a non-empty string as "{key}", got {_kind(value)}')
     try:
         value.encode()
-    except UnicodeEncodeError as error:  # a lone surrogate: JSON can spell it, no store or file can hold it
+    except UnicodeEncodeError as error:  # a lone surrogate: valid in JSON, but cannot be stored
         raise ValueError(f'expected Unicode text as "{key}", got half a surrogate pair') from error
     return value
 
 
 def _kind(value: object) -> str:
-    """A value named for a message, short whatever it is."""
+    """A short description of a JSON value, for messages."""
     if isinstance(value, dict):
         return "an object with " + (", ".join(repr(key) for key in list(value)[:6]) or "no keys")
     if isinstance(value, list):

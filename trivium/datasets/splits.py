@@ -1,8 +1,8 @@
-"""Splits that keep what belongs together on one side.
+"""Cross-validation splits by group.
 
-Questions on one page share its chunks, so a fold that has seen some of them has seen the others' gold. Pass
-the pages of each question (:attr:`trivium.datasets.gold.Gold.pages`) to split by page, or one key a question
-to split by question.
+Questions about the same page share its chunks: training on some of them would leak the gold of the others. Pass
+the pages of each question (:attr:`trivium.datasets.gold.Gold.pages`) to split by page, or one key per
+question to split by question.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from trivium.errors import InputError
 
 Groups = Sequence[Collection[str]]
-"""For each question the keys (pages) it depends on. Questions that share a key belong together; one without
-keys stands alone."""
+"""For each question the keys (pages) it depends on. Questions that share a key belong together; a question
+without keys is a group of its own."""
 
 
 def clusters(groups: Groups) -> NDArray[np.int64]:
@@ -42,11 +42,12 @@ def clusters(groups: Groups) -> NDArray[np.int64]:
 
 
 def folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
-    """Folds 0..n-1 for cross-validation, (questions,): whole clusters, of about equal numbers of questions.
+    """The fold, 0 to n-1, of each question, (questions,). Clusters are kept whole; folds have about equal numbers
+    of questions.
 
-    The largest cluster goes first, each to the fold that is lightest so far; ``seed`` decides the order among
-    clusters of one size. The same questions in another order get the same folds (those without keys aside).
-    Raises InputError unless there are at least two folds and as many clusters as folds.
+    Clusters are assigned largest first, each to the fold with the fewest questions so far; ``seed`` decides the
+    order among clusters of equal size. Except for questions without keys, the folds do not depend on the order
+    of the questions. Raises InputError unless 2 <= n <= number of clusters.
     """
     cluster = clusters(groups)
     sizes = np.bincount(cluster)
@@ -55,10 +56,12 @@ def folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
             f"expected 2 to {len(sizes)} folds, got {n}: "
             f"the {len(groups)} questions fall into {len(sizes)} groups that share no page"
         )
-    least_key = [""] * len(sizes)
+    smallest_key = [""] * len(sizes)
     for label, group in zip(cluster.tolist(), groups, strict=True):
-        least_key[label] = min([*group, *([least_key[label]] if least_key[label] else [])], default="")
-    canonical = sorted(range(len(sizes)), key=lambda label: (least_key[label], label))
+        smallest_key[label] = min(
+            [*group, *([smallest_key[label]] if smallest_key[label] else [])], default=""
+        )
+    canonical = sorted(range(len(sizes)), key=lambda label: (smallest_key[label], label))
     shuffled = np.random.default_rng(seed).permutation(canonical)
     fold_of = np.empty(len(sizes), dtype=np.int64)
     load = np.zeros(n, dtype=np.int64)

@@ -1,14 +1,14 @@
-"""From what a question file says of the gold to the chunks of a store.
+"""Maps the gold of a question file to the chunks of a store.
 
-The gold of a question is one of these, the first that is given:
+The gold of a question is the first of these that is given:
 
-* ``gold_passages``: each passage is found in the chunk of the page with its title that holds its text; when
-  the text was split over several chunks, in the part that has most of it.
+* ``gold_passages``: each passage is found in the chunk that holds its text, on the page with its title;
+  when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.
-* ``page`` and ``paragraph``: the chunk of the page that holds the paragraph; ``section`` decides between
-  equals.
-* ``page`` and ``answers``: any chunk of the page that contains an answer as whole words. More than five such
-  chunks say that the answer is too common a word to tell where the question is answered.
+* ``page`` and ``paragraph``: the chunk of the page that holds the paragraph; ``section`` breaks
+  ties.
+* ``page`` and ``answers``: any chunk of the page that contains an answer as whole words. With more than
+  five such chunks the answer is too common to tell where the question is answered, and is not traced.
 
 "Holds" is defined in :mod:`trivium.datasets.match`: 60 % of the text's word 4-grams, or the words themselves
 when there are fewer than four. A question is traced only when every part of its gold is found.
@@ -32,10 +32,11 @@ from trivium.types import Question
 __all__ = ["LEAD", "MAX_ANSWER_CHUNKS", "Traced", "trace"]
 
 LEAD = "__lead__"
-"""How question files name the text above the first heading."""
+"""The name of the text above the first heading in question files."""
 MAX_ANSWER_CHUNKS = 5
+"""An answer that occurs in more chunks of its page is not traced."""
 PAGES_AT_ONCE = 64
-"""Pages whose chunks are held in memory together."""
+"""Number of pages whose chunks are held in memory together."""
 
 
 class _Kind(Enum):
@@ -47,7 +48,7 @@ class _Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One thing to find on one page. Many questions share a part, which is then looked for once."""
+    """One thing to find on one page. A part that many questions share is looked for only once."""
 
     kind: _Kind
     title: str
@@ -66,20 +67,28 @@ _Found = tuple[str, ...] | _Miss
 
 
 def trace(questions: Sequence[Question], store: GraphReader) -> Traced:
-    """The gold chunks of every question, or why it has none.
+    """The gold chunks of every question, or the reason why it has none.
 
-    Titles may be spelled with underscores and may be redirects. The store is read in a few batches, page by
-    page, however many questions there are. Raises InputError when two questions have one id.
+    Titles may be written with underscores and may be redirects. The store is read in batches of pages, each page
+    once. Raises InputError when two questions have the same id.
     """
     parts = {question.id: _parts(question) for question in questions}
     if len(parts) < len(questions):
         raise InputError(f"expected questions with distinct ids, got {len(questions)} with {len(parts)} ids")
-    wanted = dict.fromkeys(part for some in parts.values() if not isinstance(some, _Miss) for part in some)
-    found = _find(list(wanted), store)
+    distinct = dict.fromkeys(
+        part
+        for question_parts in parts.values()
+        if not isinstance(question_parts, _Miss)
+        for part in question_parts
+    )
+    found = _find(list(distinct), store)
     gold: dict[str, Gold] = {}
     untraceable: list[Untraceable] = []
-    for identifier, some in parts.items():
-        outcome = some if isinstance(some, _Miss) else _join([found[part] for part in some])
+    for identifier, question_parts in parts.items():
+        if isinstance(question_parts, _Miss):
+            outcome: Gold | _Miss = question_parts
+        else:
+            outcome = _join([found[part] for part in question_parts])
         if isinstance(outcome, _Miss):
             untraceable.append(Untraceable(identifier, outcome.cause, outcome.reason))
         else:
@@ -89,7 +98,7 @@ def trace(questions: Sequence[Question], store: GraphReader) -> Traced:
 
 
 def _parts(question: Question) -> tuple[_Part, ...] | _Miss:
-    """What has to be found for a question."""
+    """The parts to find for a question, or why there are none."""
     if question.gold_passages:
         parts = tuple(_Part(_Kind.PASSAGE, p.title, text=p.text) for p in question.gold_passages)
     elif question.gold_titles:
@@ -125,7 +134,7 @@ def _find(parts: Sequence[_Part], store: GraphReader) -> dict[_Part, _Found]:
     for part in parts:
         page = entities.get(uris[part.title])
         if page is None:
-            found[part] = _Miss(Cause.NO_PAGE, f"the store knows no page {part.title!r}")
+            found[part] = _Miss(Cause.NO_PAGE, f"the store has no page {part.title!r}")
         else:
             by_page.setdefault(page, []).append(part)
     pages = list(by_page)
@@ -137,13 +146,13 @@ def _find(parts: Sequence[_Part], store: GraphReader) -> dict[_Part, _Found]:
 
 def _find_on_pages(by_page: Mapping[str, Sequence[_Part]], store: GraphReader) -> dict[_Part, _Found]:
     chunks = store.expand(list(by_page), Hop.BELOW)
-    read = [
+    to_fetch = [
         uri
         for page, parts in by_page.items()
         if any(part.kind is not _Kind.TITLE for part in parts)
         for uri in chunks.get(page, ())
     ]
-    records = dict(zip(read, store.fetch(read), strict=True)) if read else {}
+    records = dict(zip(to_fetch, store.fetch(to_fetch), strict=True)) if to_fetch else {}
     found: dict[_Part, _Found] = {}
     for page, parts in by_page.items():
         uris = chunks.get(page, [])
@@ -167,19 +176,19 @@ def _find_text(part: _Part, records: Sequence[ChunkRecord], texts: PageTexts) ->
                 Cause.TOO_MANY,
                 f"{len(rows)} chunks of {part.title!r} contain an answer, more than {MAX_ANSWER_CHUNKS}",
             )
-        sought = "contains an answer"
+        requirement = "contains an answer"
     else:
         rows = texts.best(part.text, _under(part.section, records))
         if not rows and part.kind is _Kind.PASSAGE:
             rows = texts.best_part(part.text)
-        sought = f"shares {MIN_SHARE:.0%} of the gold text"
+        requirement = f"shares {MIN_SHARE:.0%} of the gold text"
     if not rows:
-        return _Miss(Cause.NO_MATCH, f"no chunk of {part.title!r} {sought}")
+        return _Miss(Cause.NO_MATCH, f"no chunk of {part.title!r} {requirement}")
     return tuple(records[row].uri for row in rows)
 
 
 def _under(section: str | None, records: Sequence[ChunkRecord]) -> Collection[int]:
-    """The chunks directly under a heading."""
+    """The positions of the chunks directly under a heading."""
     if section is None:
         return ()
     if section == LEAD:

@@ -1,4 +1,4 @@
-"""Entry functions for blocks: paragraphs and containers, headings, lists, definitions, quotes, code."""
+"""Handlers for block elements: paragraphs and containers, headings, lists, definitions, quotes, code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from selectolax.lexbor import LexborNode
 
 from trivium.parser.inline import write_formula
 from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
-from trivium.parser.runs import COLON, COMMA, LINE, Run, Verbatim, indented_line
+from trivium.parser.runs import COLON, COMMA, LINE, TextRun, Verbatim, indented_line
 from trivium.parser.skip import is_skipped
 from trivium.text import normalise_title
 from trivium.types import ChunkKind
@@ -60,7 +60,7 @@ def _heading(reader: Reader, node: LexborNode) -> Leave:
         reader.edge()
         return Reader.edge
     reader.flush()
-    reader.open(Run(), Mode.LINES, ChunkKind.PARAGRAPH)
+    reader.open(TextRun(), Mode.LINES, ChunkKind.PARAGRAPH)
     number = int((node.tag or "h2")[1])
 
     def leave(reader: Reader) -> None:

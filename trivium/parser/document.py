@@ -1,19 +1,19 @@
-"""Assembles what was read into a page: one plain text, a section tree, and chunks pointing into the text."""
+"""Builds a page's plain text, its section tree, and the chunks, which are ranges of the text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from trivium.parser.runs import Run
+from trivium.parser.runs import TextRun
 from trivium.parser.split import split_points
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
-_BLOCK = "\n\n"  # stands between the blocks of a page's text
+_BLOCK = "\n\n"  # separates the blocks of a page's text
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenSection:
     """A section that still receives chunks."""
 
     heading: str
@@ -28,9 +28,9 @@ class Document:
 
     def __init__(self) -> None:
         self.lead: list[Chunk] = []
-        self.relations: dict[Relation, None] = {}  # a set that keeps its order
-        self._sections: list[_Open] = []
-        self._path: list[int] = []  # indices of the sections around the present place, outermost first
+        self.relations: dict[Relation, None] = {}  # an ordered set
+        self._sections: list[_OpenSection] = []
+        self._path: list[int] = []  # indices of the enclosing sections, outermost first
         self._current = self.lead
         self._parts: list[str] = []
         self._length = 0
@@ -59,20 +59,21 @@ class Document:
         while self._path and self._sections[self._path[-1]].number >= number:
             self._path.pop()
         parent = self._path[-1] if self._path else None
-        section = _Open(heading=text, number=number, level=len(self._path) + 1, parent=parent)
+        section = _OpenSection(heading=text, number=number, level=len(self._path) + 1, parent=parent)
         self._path.append(len(self._sections))
         self._sections.append(section)
         self._current = section.chunks
         self._write(text)
 
-    def block(self, kind: ChunkKind, run: Run) -> None:
-        """Adds a block as one chunk, or as several when it is over-long; one without a word is left out."""
+    def block(self, kind: ChunkKind, run: TextRun) -> None:
+        """Adds a block as one chunk, or as several when it is too long. A block without letters or digits is
+        dropped."""
         text = run.text.rstrip()
         if not any(map(str.isalnum, text)):
             return
         at = self._write(text)
         pieces = split_points(text)
-        for (start, end), links in zip(pieces, _shared_out(run.links, pieces), strict=True):
+        for (start, end), links in zip(pieces, _split_links(run.links, pieces), strict=True):
             inside = tuple(Link(target, at + a, at + min(b, end)) for target, a, b in links)
             self._current.append(
                 Chunk(kind=kind, text=text[start:end], start=at + start, end=at + end, links=inside)
@@ -91,12 +92,12 @@ class Document:
         return at
 
 
-def _shared_out(
+def _split_links(
     links: list[tuple[str, int, int]], pieces: list[tuple[int, int]]
 ) -> Iterator[list[tuple[str, int, int]]]:
-    """For every piece the links that begin in it; links and pieces are both in order.
+    """For every piece the links that start in it; links and pieces are both in order.
 
-    A link without visible text may stand at the very end of a piece.
+    A link without visible text may be at the very end of a piece.
     """
     if len(pieces) == 1:
         yield links

@@ -1,8 +1,8 @@
-"""Names of documents found in running text: longest match, left to right, no model.
+"""Finds the names of documents in running text by longest match from left to right, without a model.
 
-Text and names are compared lower-cased with punctuation as spaces (:func:`trivium.text.normalise_name`). A
-dictionary of names and, for the first word of each, the numbers of words that names beginning with it have,
-give the same matches as an Aho-Corasick automaton without building one.
+Text and names are compared lower-cased with punctuation as spaces (:func:`trivium.text.normalise_name`). The
+index is a dictionary of names and, for each first word, the possible lengths of names in words: the matches are
+those of an Aho-Corasick automaton.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from trivium.text import normalise_name, normalise_title, without_parenthesis
 
 MAX_WORDS = 12
-"""Longer names are not looked for."""
+"""Longer names are ignored."""
 
 _MIN_LETTERS = 3
 _MIN_DIGITS = 4
-# A word with the accents that follow its letters as characters of their own.
+# A word; its letters may be followed by combining accents.
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
 
-# Titles of documents as well, but in running text nearly always just words.
+# These are also titles of documents, but in running text almost always ordinary words.
 _COMMON = """
 a about above across after again against all almost along already also although always am among an
 and another any are around as at away back be became because become been before began behind being
@@ -52,7 +52,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of a text and where each stands: lists, since a corpus has millions of words."""
+    """The words of a text and their character offsets; lists rather than objects, as a corpus has millions of words."""
 
     words: list[str]
     starts: list[int]
@@ -65,9 +65,10 @@ class _Words:
 class Gazetteer:
     """The names of a collection.
 
-    ``names`` are pairs (title or alias, target). A name is also known without its trailing parenthesis. Where
-    several targets share a name, the target whose title it is wins, then one it is an alias of, then one
-    whose title, then alias, shortens to it; among equals the first by code point, whatever the order given.
+    ``names`` are pairs (title or alias, target). A name also matches without its trailing parenthesis. When
+    several targets share a name, the target whose title it is wins, then one it is an alias of, then one whose
+    title, then one whose alias, becomes it without parenthesis. Ties go to the first target by code point,
+    independent of the order of ``names``.
     """
 
     def __init__(self, names: Iterable[tuple[str, str]]) -> None:
@@ -90,7 +91,7 @@ class Gazetteer:
         return len(self._targets)
 
     def find(self, text: str) -> list[Mention]:
-        """The names in a text, in order, not overlapping.
+        """The mentions in a text, in order, not overlapping.
 
         >>> gazetteer = Gazetteer([("Mercury (planet)", "Mercury (planet)")])
         >>> [mention.target for mention in gazetteer.find("To Mercury!")]
@@ -100,25 +101,24 @@ class Gazetteer:
 
 
 def find_names(text: str, lookup: Callable[[Sequence[str]], Mapping[str, str]]) -> list[Mention]:
-    """The names in a short text, in order, not overlapping, when they are known to something that is asked
-    once.
+    """The mentions in a short text, in order, not overlapping, for names held elsewhere, such as in a database.
 
-    ``lookup`` is given every distinct run of up to 12 words that can be a name, normalised, in order of
-    appearance, and returns the targets of those it knows.
+    ``lookup`` is called at most once, with every distinct normalised sequence of up to 12 words that can be a
+    name, in order of appearance. It returns the targets of those it knows, by name.
     """
     split = _split(text)
     size = len(split.words)
     lengths = range(min(MAX_WORDS, size), 0, -1)
-    runs = (split.name(start, count) for start in range(size) for count in range(1, lengths.start + 1))
-    asked = [name for name in dict.fromkeys(runs) if is_name(name)]
-    if not asked:
+    sequences = (split.name(start, count) for start in range(size) for count in range(1, lengths.start + 1))
+    candidates = [name for name in dict.fromkeys(sequences) if is_name(name)]
+    if not candidates:
         return []
-    return _longest(split, lookup(asked), lambda _: lengths)
+    return _longest(split, lookup(candidates), lambda _: lengths)
 
 
 def is_name(name: str) -> bool:
-    """Whether a normalised name is looked for: up to 12 words, at least 3 letters, no bare number under 4
-    digits, not made of common words alone."""
+    """Whether a normalised name is specific enough to match: up to 12 words, at least 3 characters (at least 4 for a
+    number), and not made of common words only."""
     letters = name.replace(" ", "")
     if len(letters) < _MIN_LETTERS or (letters.isdecimal() and len(letters) < _MIN_DIGITS):
         return False
@@ -130,24 +130,24 @@ def _split(text: str) -> _Words:
     words: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    for found in _WORD.finditer(text):
-        word = found.group()
+    for match in _WORD.finditer(text):
+        word = match.group()
         # A few letters become two words when they are lower-cased and stripped of marks.
         parts = (
             [word.lower()] if word.isascii() else normalise_name(unicodedata.normalize("NFC", word)).split()
         )
         for part in parts:
             words.append(part)
-            starts.append(found.start())
-            ends.append(found.end())
+            starts.append(match.start())
+            ends.append(match.end())
     return _Words(words, starts, ends)
 
 
 def _longest(
     split: _Words, targets: Mapping[str, str], lengths: Callable[[str], Iterable[int]]
 ) -> list[Mention]:
-    """At each word the longest known name beginning there; ``lengths`` are to be tried in falling order."""
-    found = []
+    """The longest known name starting at each word; ``lengths`` gives the lengths to try, in falling order."""
+    mentions = []
     position, size = 0, len(split.words)
     while position < size:
         for count in lengths(split.words[position]):
@@ -157,9 +157,9 @@ def _longest(
             target = targets.get(name)
             if target is not None:
                 last = position + count - 1
-                found.append(Mention(split.starts[position], split.ends[last], name, target))
+                mentions.append(Mention(split.starts[position], split.ends[last], name, target))
                 position += count
                 break
         else:
             position += 1
-    return found
+    return mentions

@@ -1,19 +1,19 @@
-"""The rows of a table as they are read, and the grid that row and column spans make of them."""
+"""The rows of a table as parsed, and the grid that results from row and column spans."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trivium.parser.runs import Run
+from trivium.parser.runs import TextRun
 
 MAX_COLUMNS = 200  # the HTML standard allows a span of 1,000 columns and 65,534 rows; wider ones are cut
 MAX_ROWS = 1_000
-_REPEATS = 4  # times the size of a table that its spanning cells may add to it
-_CELL_COST = 8  # characters a cell counts besides its text
+_REPEATS = 4  # repeated cells may add at most this multiple of a table's own size
+_CELL_COST = 8  # size of a cell in characters, besides its text
 
 
-class Cell(Run):
-    """A cell as written: its text, and how many ``columns`` and ``rows`` it spans."""
+class Cell(TextRun):
+    """A cell: its text, and the number of ``columns`` and ``rows`` it spans."""
 
     __slots__ = ("columns", "is_header", "rows")
 
@@ -26,22 +26,22 @@ class Cell(Run):
 
 @dataclass(slots=True)
 class Table:
-    """A table being read: its cells as written, row by row, and the indices of the rows in a ``<thead>``."""
+    """A table being parsed: its cells, row by row, and the indices of the rows in a ``<thead>``."""
 
     is_infobox: bool
     rows: list[list[Cell]] = field(default_factory=list)
     head_rows: set[int] = field(default_factory=set)
-    caption: Run = field(default_factory=Run)
+    caption: TextRun = field(default_factory=TextRun)
 
 
 @dataclass(slots=True)
-class Placed:
-    """A cell at its place in the grid: it covers columns ``first`` to ``last``, both included."""
+class PlacedCell:
+    """A cell in the grid; it covers columns ``first`` to ``last``, inclusive."""
 
     cell: Cell
     first: int
     last: int
-    is_repeat: bool = False  # it began in a row above
+    is_repeat: bool = False  # it started in a row above
 
 
 def parse_span(value: str | None, limit: int) -> int:
@@ -52,20 +52,22 @@ def parse_span(value: str | None, limit: int) -> int:
     return min(int(digits[:6]) or limit, limit)
 
 
-def place(rows: list[list[Cell]]) -> list[list[Placed]]:
-    """Resolves spans: for every row all the cells that cover it, from left to right.
+def place(rows: list[list[Cell]]) -> list[list[PlacedCell]]:
+    """Resolves spans: for every row all cells that cover it, from left to right.
 
-    A cell that spans rows comes again in each of them, as long as what is repeated stays in proportion to the
-    table: a few bytes of spans must not become gigabytes of text.
+    A cell that spans rows is repeated in each of them, up to a limit in proportion to the table: a few bytes of
+    spans must not become gigabytes of text.
     """
     budget = _REPEATS * sum(cell.length + _CELL_COST for row in rows for cell in row)
-    hanging: list[tuple[Placed, int]] = []  # cells from above, by column, and how many rows they still cover
-    grid: list[list[Placed]] = []
+    spanning: list[
+        tuple[PlacedCell, int]
+    ] = []  # cells from above, by column, and how many rows they still cover
+    grid: list[list[PlacedCell]] = []
     for row in rows:
-        placed: list[Placed] = []
+        placed: list[PlacedCell] = []
         taken: set[int] = set()
-        below: list[tuple[Placed, int]] = []
-        for above, left in hanging:
+        below: list[tuple[PlacedCell, int]] = []
+        for above, left in spanning:
             budget -= above.cell.length + _CELL_COST
             if budget < 0:
                 break
@@ -81,13 +83,13 @@ def place(rows: list[list[Cell]]) -> list[list[Placed]]:
             if cell.columns > 1:
                 while last - column + 1 < cell.columns and last + 1 not in taken and last < MAX_COLUMNS:
                     last += 1
-            placed.append(Placed(cell, column, last))
+            placed.append(PlacedCell(cell, column, last))
             if cell.rows > 1:
-                below.append((Placed(cell, column, last, is_repeat=True), cell.rows - 1))
+                below.append((PlacedCell(cell, column, last, is_repeat=True), cell.rows - 1))
             column = last + 1
         if taken:
             placed.sort(key=lambda p: p.first)
-            below.sort(key=lambda hung: hung[0].first)
+            below.sort(key=lambda entry: entry[0].first)
         grid.append(placed)
-        hanging = below
+        spanning = below
     return grid

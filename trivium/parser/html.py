@@ -1,36 +1,37 @@
-"""HTML in, :class:`~trivium.types.Page` out: the door of the parser."""
+"""The entry point of the parser: from HTML to :class:`~trivium.types.Page`."""
 
 from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
-from trivium.parser import blocks, inline, table_reader  # noqa: F401  (their functions register themselves)
+from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
 from trivium.parser.input_limits import checked_bytes
 from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
 from trivium.parser.reader import Reader
 from trivium.types import Page
 
-# Where the article is, best first.
+# Selectors of the article, best first.
 _ROOTS = ("#mw-content-text", "#bodyContent", ".mw-parser-output", "main", '[role="main"]', "article")
 
 
 def parse_html(html: str | bytes, *, source: str = "", title: str | None = None) -> Page:
-    """Turns one rendered page into text, sections, chunks, links and relations.
+    """Parses one rendered page into text, sections, chunks, links and relations.
 
     Reads MediaWiki pages of any skin, Parsoid output, fragments of the MediaWiki API, Natural Questions
     documents and plain HTML.
 
     Args:
         html: the document; bytes may be in any encoding they declare.
-        source: where it came from, kept with the page and named in errors.
-        title: what to call a page that does not name itself.
+        source: where the document came from; stored with the page and included in error messages.
+        title: the title to use when the page does not state one.
 
     Returns:
-        The page. Its title is canonical (what the page says of itself).
+        The page, with its canonical title where the page states one.
 
     Raises:
-        ParseError: empty, binary, not HTML, hostile, without text, or without any title.
+        ParseError: the document is empty, binary, not HTML, too expensive to parse, without text, or without a
+            title.
 
     >>> parse_html("<h1>Mars</h1><p>The <a href='/wiki/Planet'>planet</a>.</p>").chunks[0].links[0].target
     'Planet'
@@ -48,7 +49,7 @@ def _parse(html: str | bytes, source: str, title: str | None) -> Page:
     try:
         tree = LexborHTMLParser(data)
     except SelectolaxError as error:
-        raise ParseError(f"the HTML parser gave up: {error}") from error
+        raise ParseError(f"the HTML parser failed: {error}") from error
     identity = identify(tree, title, says_redirected=REDIRECTED_MARK in data)
     if identity.title is None:
         raise ParseError(
@@ -75,7 +76,7 @@ def _parse(html: str | bytes, source: str, title: str | None) -> Page:
 def _content(tree: LexborHTMLParser) -> LexborNode:
     for selector in _ROOTS:
         root = tree.css_first(selector)
-        # One of several articles, or of several pieces of parser output, is not the article.
+        # A selector that matches several elements does not identify the article.
         if root is not None and (selector.startswith("#") or len(tree.css(selector)) == 1):
             return root
     if tree.body is None:

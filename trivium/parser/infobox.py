@@ -6,7 +6,7 @@ import re
 
 from trivium.parser.document import Document
 from trivium.parser.grid import Cell, Table
-from trivium.parser.runs import COLON, LINE, Run
+from trivium.parser.runs import COLON, LINE, TextRun
 from trivium.parser.tables import BETWEEN_CELLS
 
 _MAX_TYPE = 80  # characters; longer labels are sentences, not the name of a relation
@@ -15,9 +15,9 @@ _ORNAMENT = re.compile(r"^[\W_]+|[^\w)\]%'’\"]+$")
 
 
 def relation_type(label: str) -> str | None:
-    """The label of a row as the type of a relation: lower case, singular, without bullets and colon.
+    """A row's label as a relation type: lower case, without plural endings in parentheses, bullets and colon.
 
-    None when nothing usable remains.
+    None when no letter remains, or more than 80 characters.
 
     >>> relation_type(" • Official language(s):")
     'official language'
@@ -26,9 +26,9 @@ def relation_type(label: str) -> str | None:
     return clean if 0 < len(clean) <= _MAX_TYPE and any(map(str.isalpha, clean)) else None
 
 
-def linearise_infobox(table: Table, document: Document) -> Run:
-    """The rows of an infobox, one a line; the links of its values are added to the document's relations."""
-    out = Run()
+def linearise_infobox(table: Table, document: Document) -> TextRun:
+    """The rows of an infobox, one per line; the links of its values are added to the document's relations."""
+    out = TextRun()
     out.append(table.caption)
     for row in table.rows:
         out.separate(LINE)
@@ -47,7 +47,7 @@ def linearise_infobox(table: Table, document: Document) -> Run:
 
 
 def _label_of(row: list[Cell]) -> Cell | None:
-    """The cell that names the others of its row: a header, or a plain cell that ends with a colon."""
+    """The cell that labels the other cells of its row: a header, or a plain cell that ends with a colon."""
     if len(row) < 2 or not row[0].length:
         return None
     first = row[0]
@@ -63,5 +63,5 @@ def _relate(label: Cell, row: list[Cell], document: Document) -> None:
     for cell in row:
         if cell is not label:
             for target, start, end in cell.links:
-                if end > start:  # the link of an icon says nothing of the subject
+                if end > start:  # a link without text is an icon, not a value
                     document.relate(name, target)

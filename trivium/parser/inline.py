@@ -1,4 +1,4 @@
-"""Entry functions for what stands inside a line: links, spans, line breaks, formulas."""
+"""Handlers for inline elements: links, spans, line breaks, formulas."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _break(reader: Reader, _node: LexborNode) -> None:
 
 @handles("math")
 def write_formula(reader: Reader, node: LexborNode) -> Leave:
-    """Writes a formula once, as TeX: the page holds it as MathML, as an annotation and as an image."""
+    """Writes a formula once, as TeX; the page contains it as MathML, as an annotation and as an image."""
     tex = _tex(node)
     if tex:
         reader.run.add(tex)

@@ -1,7 +1,7 @@
-"""Refuses input that is no HTML document, or that would take an HTML parser unbounded time or memory.
+"""Refuses input that is not an HTML document, or that would cost the HTML parser unbounded time or memory.
 
-The tree construction of the HTML standard looks through the open elements at most start tags, and opens
-unclosed formatting elements again in every block: both make its cost a product, not a sum, on hostile input.
+The tree construction of the HTML standard scans the open elements at most start tags, and reopens unclosed
+formatting elements in every block: on hostile input both make the cost quadratic.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from trivium.errors import ParseError
 
 MAX_BYTES = 128 << 20
-MAX_TAGS = 4_000_000  # a hundred times as many as the longest articles have; about three gigabytes of memory
-_MAX_CHECKED = 4_096  # bytes at the start that tell text from binary data
-_UNSUSPICIOUS_TAGS = 50_000  # markup characters ...
-_UNSUSPICIOUS_OPEN = 2_500  # ... and elements left open; fewer of both cannot cost much
-_MAX_STEPS = 2_000_000_000  # open elements looked at: a few seconds
-_MAX_REOPENED = 3_000_000  # formatting elements opened again: about a gigabyte
+MAX_TAGS = 4_000_000  # a hundred times those of the longest articles; about three gigabytes of memory
+_MAX_CHECKED = 4_096  # bytes at the start that are tested for binary data
+_CHEAP_TAGS = 50_000  # documents with at most so many tags ...
+_CHEAP_OPEN = 2_500  # ... and so many elements left open are not checked further
+_MAX_STEPS = 2_000_000_000  # open elements scanned: a few seconds
+_MAX_REOPENED = 3_000_000  # formatting elements reopened: about a gigabyte
 
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
@@ -31,18 +31,17 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 
 
 def checked_bytes(html: str | bytes) -> bytes:
-    """The document as UTF-8, after the checks.
+    """Checks a document and returns it as UTF-8.
 
     Bytes are read in the encoding of their byte order mark, else the one a ``<meta>`` element names, else
-    UTF-8; what is wrong in it becomes U+FFFD.
+    UTF-8; invalid sequences become U+FFFD.
 
     Raises:
-        ParseError: the document is empty, too large, binary, without any markup, or nested without bounds.
+        ParseError: the document is empty, too large, binary, without any tags, or nested too deeply.
     """
     if len(html) > MAX_BYTES:
         raise ParseError(
-            f"the document has {len(html):,} bytes, more than the {MAX_BYTES:,} that are read: "
-            "split it into pages"
+            f"the document has {len(html):,} bytes, more than the limit of {MAX_BYTES:,}: split it into pages"
         )
     data = html.encode("utf-8", "replace") if isinstance(html, str) else _as_utf8(html)
     if not data or data.isspace():
@@ -51,9 +50,7 @@ def checked_bytes(html: str | bytes) -> bytes:
     if len(start) - len(start.translate(None, _CONTROL)) > len(start) // 100:
         raise ParseError("the document is binary data: expected an HTML page (is it compressed?)")
     if _TAG.search(data) is None:
-        raise ParseError(
-            "the document has no HTML tags: expected an HTML page, plain text goes in as records"
-        )
+        raise ParseError("the document has no HTML tags: expected an HTML page; ingest plain text as records")
     _check_cost(data)
     return data
 
@@ -82,10 +79,9 @@ def _check_cost(data: bytes) -> None:
     tags, closing = data.count(b"<"), data.count(b"</")
     if tags > MAX_TAGS:
         raise ParseError(
-            f"the document has about {tags:,} tags, more than the {MAX_TAGS:,} that are read: "
-            "split it into pages"
+            f"the document has about {tags:,} tags, more than the limit of {MAX_TAGS:,}: split it into pages"
         )
-    if tags <= _UNSUSPICIOUS_TAGS and tags - 2 * closing <= _UNSUSPICIOUS_OPEN:
+    if tags <= _CHEAP_TAGS and tags - 2 * closing <= _CHEAP_OPEN:
         return
     depth = steps = formatting = reopened = 0
     for match in _TAG.finditer(data):
@@ -105,5 +101,5 @@ def _check_cost(data: bytes) -> None:
         if steps > _MAX_STEPS or reopened > _MAX_REOPENED:
             raise ParseError(
                 f"the document leaves {depth:,} elements open at byte {match.start():,}: "
-                "expected nesting that a page can have; it is damaged or hostile"
+                "expected a page with less nesting; it is damaged or hostile"
             )

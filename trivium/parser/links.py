@@ -1,6 +1,6 @@
-"""From an ``href`` to the title of an article, or to nothing when it leads elsewhere.
+"""Resolves an ``href`` to the title of an article.
 
-The address decides, never the ``title`` attribute of the anchor, which editors and skins may set to anything.
+Only the address is used, never the ``title`` attribute of the anchor, which editors and skins may set to anything.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAMESPACE_NAMES = """
 _NAMESPACES = frozenset(name.replace("_", " ") for name in _NAMESPACE_NAMES.split())
 _TALK = frozenset(("talk", "diskussion", "discussion", "discusión", "discussione", "overleg", "discussão"))
 
-# The common case: nothing to decode, normalise or look into.
+# The common case, which needs no decoding or normalisation.
 _PLAIN = re.compile(r"/wiki/([A-Z0-9](?:_?[A-Za-z0-9(),.'-]){0,200})")
 _ADDRESS = re.compile(r"(?:https?:)?//([^/?#]+)(/[^#]*)?", re.IGNORECASE)
 _SCRIPT = re.compile(r"/(?:w/)?index\.php\?(.*)")
@@ -43,7 +43,7 @@ def canonical_host(host: str) -> str:
 
 
 def first_upper(title: str) -> str:
-    """The title with its first letter capitalised the way MediaWiki does (one letter stays one letter)."""
+    """The title with its first letter capitalised as MediaWiki does: a letter whose capital has two letters stays."""
     upper = title[:1].upper()
     if len(upper) != 1 or "\u10d0" <= title[0] <= "\u10ff":  # ß; Georgian has no titlecase in MediaWiki
         return title
@@ -51,7 +51,7 @@ def first_upper(title: str) -> str:
 
 
 def article_title(name: str) -> str | None:
-    """A decoded page name as the title of an article; None when it is empty, too long or no article."""
+    """The article title of a decoded page name; None when it is empty, too long or in another namespace."""
     title = normalise_title(name)
     if ":" in title:
         prefix = title.lstrip(": ").split(":", 1)[0].strip().lower()
@@ -64,10 +64,10 @@ def article_title(name: str) -> str | None:
 
 
 def link_target(href: str, host: str | None) -> str | None:
-    """The title of the article that ``href`` names, without its fragment; None for every other address.
+    """The title of the article that ``href`` links to, without fragment; None when it links to anything else.
 
-    ``host`` is the site the page came from; without it, absolute addresses of any Wikipedia count as its own.
-    Red links (``?title=...&redlink=1``) name an article that is yet to be written, and count.
+    ``host`` is the site the page came from; without it, absolute addresses of any Wikipedia are accepted. Red links
+    (``?title=...&redlink=1``), to articles that do not exist yet, are resolved too.
 
     >>> link_target("/wiki/Alan_Turing#Legacy", None)
     'Alan Turing'

@@ -1,4 +1,4 @@
-"""What a page says of itself: its canonical title, the redirects that lead to it, its revision, its site."""
+"""Reads a page's identity from its HTML: canonical title, redirects that lead to it, revision, site."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trivium.parser.links import canonical_host, link_target
 from trivium.text import normalise_title
 
 REDIRECTED_MARK = b"mw-redirectedfrom"
-"""In the bytes of every page that names redirects below its title: most do not, and need not be searched."""
+"""Every page that shows a redirect below its title contains these bytes; others need not be searched for one."""
 MAX_TITLE = 500  # characters; MediaWiki allows 255 bytes, other sites are less strict
 
 _PAGE_NAME = re.compile(r'"wgPageName"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -27,7 +27,7 @@ _SITE_SUFFIX = re.compile(r"\s+[-–—|]\s+[^-–—|]*wikip[eé]dia.*$", re.IG
 
 @dataclass(slots=True)
 class Identity:
-    """Filled from the head of the page and, where that is silent, from its visible parts."""
+    """The identity of a page, from its head and, for what is missing there, from its visible parts."""
 
     title: str | None = None
     aliases: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Identity:
 
 @dataclass(slots=True)
 class _Head:
-    """The parts of ``<head>`` that name the page."""
+    """The parts of ``<head>`` that identify the page."""
 
     config: str = ""
     canonical: str = ""
@@ -46,31 +46,32 @@ class _Head:
 
 
 def identify(tree: LexborHTMLParser, fallback: str | None, *, says_redirected: bool) -> Identity:
-    """Reads the identity of a page. ``title`` is None only when neither the page nor ``fallback`` names one.
+    """Reads the identity of a page. Its ``title`` is None only when neither the page nor ``fallback`` gives one.
+    ``says_redirected``: whether the page contains :data:`REDIRECTED_MARK`.
 
-    The sources of the title, best first: ``wgPageName`` of the page's configuration, the canonical link, the
+    Sources of the title, best first: ``wgPageName`` of the page's configuration, the canonical link, the
     first heading, ``<title>`` without the name of the site, ``fallback``. Headings come late because they may
     show another form of the title (lower case, italics).
     """
     head = _read_head(tree)
-    found = Identity()
+    identity = Identity()
     host = _host(head.canonical or head.base)
     if host is not None:
-        found.host = canonical_host(host)
+        identity.host = canonical_host(host)
     for candidate in _titles(tree, head, fallback):
         title = normalise_title(candidate or "")
         if 0 < len(title) <= MAX_TITLE:
-            found.title = title
+            identity.title = title
             break
-    found.aliases = [alias for alias in _aliases(tree, head, says_redirected) if alias != found.title]
-    found.revision = _revision(tree, head)
-    return found
+    identity.aliases = [alias for alias in _aliases(tree, head, says_redirected) if alias != identity.title]
+    identity.revision = _revision(tree, head)
+    return identity
 
 
 def _host(address: str) -> str | None:
     try:
         return urlsplit(address).hostname
-    except ValueError:  # a malformed address says nothing, and is no reason to refuse the page
+    except ValueError:  # ignore a malformed address, but not the page
         return None
 
 
@@ -96,7 +97,7 @@ def _json_text(match: re.Match[str] | None) -> str | None:
         return None
     try:
         return str(json.loads(match[1]))
-    except json.JSONDecodeError:  # a page cut or altered in the middle of its configuration
+    except json.JSONDecodeError:  # the page's configuration is cut or altered
         return None
 
 
@@ -107,7 +108,7 @@ def _page_name(canonical: str) -> str | None:
 
 
 def _titles(tree: LexborHTMLParser, head: _Head, fallback: str | None) -> Iterator[str | None]:
-    """What the page may be called, best first; looked up one by one, as a search of the tree is not free."""
+    """Candidates for the title, best first; lazily, because searching the tree is not free."""
     yield _json_text(_PAGE_NAME.search(head.config))
     yield _page_name(head.canonical)
     heading = tree.css_first("#firstHeading, h1.firstHeading")
@@ -135,19 +136,19 @@ def _aliases(tree: LexborHTMLParser, head: _Head, says_redirected: bool) -> list
 
 
 def _revision(tree: LexborHTMLParser, head: _Head) -> int | None:
-    found = _REVISION.search(head.config)
-    if found is None and not head.config:
+    match = _REVISION.search(head.config)
+    if match is None and not head.config:
         root = tree.root
-        found = _ABOUT.search((root.attributes.get("about") or "") if root is not None else "")
-        found = found or _old_id(tree)
+        match = _ABOUT.search((root.attributes.get("about") or "") if root is not None else "")
+        match = match or _old_id(tree)
     # MediaWiki writes 0 where a page has no revision, as in a preview.
-    return None if found is None else int(found[1]) or None
+    return None if match is None else int(match[1]) or None
 
 
 def _old_id(tree: LexborHTMLParser) -> re.Match[str] | None:
-    """The revision in the page's link to itself; links in the text may name revisions of anything."""
+    """The revision in the page's link to itself; links in the text may name revisions of other pages."""
     for anchor in tree.css("#t-permalink a, .printfooter a"):
-        found = _OLD_ID.search(anchor.attributes.get("href") or "")
-        if found is not None:
-            return found
+        match = _OLD_ID.search(anchor.attributes.get("href") or "")
+        if match is not None:
+            return match
     return None

@@ -1,8 +1,9 @@
-"""Walks the content of a page once and tells headings, blocks and links apart.
+"""Traverses the content of a page once and passes headings, blocks and links to the document.
 
-The walk keeps its own stack, so that twenty thousand nested elements need no more of Python's than two. Every
-tag that means something has an entry function (``HANDLERS``); it answers with what to do when the element
-ends, ``None`` when nothing is to be done (its content is read as if the tag were not there), or :data:`SKIP`.
+The traversal has an explicit stack, so deeply nested elements cannot exceed Python's recursion limit. Every tag
+that matters has a handler (``HANDLERS``), called when the element starts. It returns a function to call when the
+element ends, None when there is nothing to do then (its content is read as if the tag were not there), or
+:data:`SKIP`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from trivium.parser.document import Document
 from trivium.parser.links import link_target
-from trivium.parser.runs import COMMA, LINE, Run, indented_line
+from trivium.parser.runs import COMMA, LINE, TextRun, indented_line
 from trivium.types import ChunkKind
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Mode(Enum):
-    """What the edge of a block means at the present place."""
+    """What the edge of a block means at the current position."""
 
     FLOW = "flow"  # it ends a chunk
     LINES = "lines"  # it ends a line of the chunk (lists, quotes, definitions)
@@ -35,18 +36,18 @@ Enter = Callable[["Reader", "LexborNode"], Leave | None]
 
 
 def _skipped(_reader: Reader) -> None:
-    """Never called: an element that is left out is not left."""
+    """Never called: it only marks skipped elements."""
 
 
-SKIP: Final[Leave] = _skipped  # an entry function's answer: leave the element out with all its content
+SKIP: Final[Leave] = _skipped  # returned by a handler: skip the element with all its content
 
-_SHORT_LINE = 60  # characters; longer ones are paragraphs, whatever the markup
+_SHORT_LINE = 60  # characters; longer lines are paragraphs, whatever the markup
 
 HANDLERS: dict[str | None, Enter] = {}
 
 
 def handles(*tags: str) -> Callable[[Enter], Enter]:
-    """Registers an entry function for some tags."""
+    """Registers a handler for some tags."""
 
     def register(function: Enter) -> Enter:
         HANDLERS.update(dict.fromkeys(tags, function))
@@ -56,21 +57,21 @@ def handles(*tags: str) -> Callable[[Enter], Enter]:
 
 
 class Reader:
-    """The place reached in the page: the run being filled, what surrounds it, and the link it stands in."""
+    """The state of the traversal: the run being filled, the enclosing ones, and the link that is open."""
 
     def __init__(self, title: str | None, host: str | None) -> None:
         self.document = Document()
         self.title = title
         self.host = host
-        self.run = Run()
+        self.run = TextRun()
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH
-        self.depth = 0  # of lists inside the present chunk
-        self.tables: list[Table | None] = []  # around the present place; None: it only arranges content
-        self._line = 0  # where the present line of loose text begins
-        self._outer: list[tuple[Run, Mode, ChunkKind, int]] = []
-        self._target: str | None = None  # of the link the present place is in
-        self._recorded = False  # whether a part of that link has been recorded already
+        self.depth = 0  # of lists inside the current chunk
+        self.tables: list[Table | None] = []  # enclosing tables, outermost first; None for a layout table
+        self._line = 0  # offset at which the current line of loose text starts
+        self._outer: list[tuple[TextRun, Mode, ChunkKind, int]] = []
+        self._target: str | None = None  # of the open link
+        self._recorded = False  # whether a part of that link was already recorded
         self._mark = (0, 0)
 
     def read(self, root: LexborNode) -> None:
@@ -107,16 +108,16 @@ class Reader:
             node = node.next
         self.flush()
 
-    def open(self, run: Run, mode: Mode, kind: ChunkKind) -> None:
-        """Turns to a new run; :meth:`close` returns to the present one."""
+    def open(self, run: TextRun, mode: Mode, kind: ChunkKind) -> None:
+        """Switches to a new run; :meth:`close` returns to the current one."""
         if self._target is not None:
             self._cut_anchor()
             self._mark = run.mark()
         self._outer.append((self.run, self.mode, self.kind, self.depth))
         self.run, self.mode, self.kind, self.depth = run, mode, kind, 0
 
-    def close(self) -> Run:
-        """Returns to the run before :meth:`open`; answers the one that ends."""
+    def close(self) -> TextRun:
+        """Returns to the run before :meth:`open`; returns the run that ends."""
         ended = self.run
         if self._target is None:
             self.run, self.mode, self.kind, self.depth = self._outer.pop()
@@ -127,20 +128,20 @@ class Reader:
         return ended
 
     def leave_run(self) -> None:
-        """Returns to the run before :meth:`open`; the one that ends has its owner."""
+        """As :meth:`close`, when the caller of :meth:`open` holds the run."""
         self.close()
 
     def open_chunk(self, kind: ChunkKind) -> None:
-        """Begins a chunk whose inner blocks are lines; :meth:`close_chunk` ends it."""
+        """Starts a chunk whose inner blocks are lines; :meth:`close_chunk` ends it."""
         self.flush()
-        self.open(Run(), Mode.LINES, kind)
+        self.open(TextRun(), Mode.LINES, kind)
 
     def close_chunk(self) -> None:
         kind = self.kind
         self.document.block(kind, self.close())
 
     def flush(self) -> None:
-        """Ends the chunk that is being written, if there is one, at the level of the page's flow."""
+        """Ends the chunk being written in the flow of the page, if any."""
         if self._target is not None:
             self._cut_anchor()
         if self.run.length:
@@ -148,7 +149,7 @@ class Reader:
         self._renew()
 
     def _renew(self) -> None:
-        self.run = Run()
+        self.run = TextRun()
         self._line = 0
         self._mark = (0, 0)
 
@@ -158,7 +159,7 @@ class Reader:
             if self.run.length:
                 self.flush()
             else:
-                self._renew()  # forgets white space and icons before the block
+                self._renew()  # drops white space and icons before the block
         elif self.mode is Mode.LINES:
             self.run.separate(indented_line(self.depth - 1))
         else:
@@ -167,7 +168,7 @@ class Reader:
     def soft_edge(self) -> None:
         """Marks the edge of a container, which may hold anything from a word to a section.
 
-        Labels of a diagram or a legend come one a container: short lines stay together in one chunk.
+        Each label of a diagram or a legend has a container of its own: short lines stay in one chunk.
         """
         if self.mode is Mode.FLOW and 0 < self.run.length < self._line + _SHORT_LINE:
             self.run.separate(LINE)
@@ -176,7 +177,7 @@ class Reader:
             self.edge()
 
     def anchor(self, href: str) -> bool:
-        """Begins a link; False when it does not lead to another article."""
+        """Starts a link; False when it does not lead to another article."""
         target = link_target(href, self.host)
         if target is None or target == self.title:
             return False
@@ -186,7 +187,7 @@ class Reader:
         return True
 
     def end_anchor(self) -> None:
-        """Ends the link begun last; one around an image alone is kept without visible text."""
+        """Ends the open link; a link around only an image is kept without visible text."""
         target = self._target
         if target is not None:
             run = self.run
@@ -195,7 +196,7 @@ class Reader:
             self._target = None
 
     def _cut_anchor(self) -> None:
-        """Records the part of an open link that lies in the run about to be left."""
+        """Records the part of the open link that is in the current run, before the run changes."""
         if self._target is not None and self.run.length > self._mark[1]:
             self.run.link(self._target, self._mark)
             self._recorded = True

@@ -1,8 +1,8 @@
-"""A run of visible text under construction: normalised white space, and links that know where they stand.
+"""Text under construction, with normalised white space and the positions of its links.
 
-Markup separates words in many ways (a space, a line break, the edge of a table cell). A run remembers only
-the strongest separator asked for since the last word and writes it when another word follows, so that no text
-starts or ends with white space and nothing is separated twice.
+Markup separates words in many ways (a space, a line break, the edge of a table cell). A text run keeps only the
+strongest separator requested since the last word, and writes it when another word follows: no text starts or ends
+with white space, and no two separators follow one another.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ COMMA = ", "
 COLON = ": "
 LINE = "\n"
 
-MAX_INDENT = 8  # levels; deeper lists are not indented further, or hostile nesting would square the text
+MAX_INDENT = (
+    8  # levels; deeper lists are not indented further, since hostile nesting would make the text quadratic
+)
 
 # Control and invisible formatting characters; joiners (U+200C, U+200D) stay, several scripts need them.
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -34,7 +36,7 @@ def _normalised(text: str) -> str:
     return clean if clean.isprintable() else SPACE.join(_INVISIBLE.sub("", clean).split())
 
 
-class Run:
+class TextRun:
     """Text and links collected from inline markup; offsets count characters from the start of the run."""
 
     __slots__ = ("length", "links", "parts", "pending")
@@ -50,8 +52,8 @@ class Run:
         return "".join(self.parts)
 
     def separate(self, separator: str) -> None:
-        """Asks for a separator before the next word; the stronger of two wins, and the later of two lines."""
-        # Length orders nothing < space < comma, colon; a line outranks them all.
+        """Requests a separator before the next word. The stronger of two wins, and the later of two lines."""
+        # By length: none < space < comma, colon. A line is the strongest.
         if separator[0] == LINE or (self.pending[:1] != LINE and len(separator) > len(self.pending)):
             self.pending = separator
 
@@ -60,7 +62,7 @@ class Run:
         if text.isspace():
             self.pending = self.pending or SPACE
             return
-        # Every white space but the space is unprintable: most text is normal already and needs no rebuilding.
+        # White space other than the space is unprintable. Most text is already normalised: this is the fast path.
         clean = text.strip() if text.isprintable() and "  " not in text else _normalised(text)
         if not clean:
             return
@@ -83,8 +85,8 @@ class Run:
         self.parts.append(separator)
         self.length += len(separator)
 
-    def append(self, other: Run) -> None:
-        """Adds a finished run as it is, its links moved along; of one without text, the links alone."""
+    def append(self, other: TextRun) -> None:
+        """Adds a finished run unchanged, with its links shifted; of a run without text only the links."""
         if not other.length:
             self.links.extend((target, self.length, self.length) for target, _, _ in other.links)
             return
@@ -92,8 +94,8 @@ class Run:
             self._write_pending(other.parts[0][0])
         self.extend("", "", other)
 
-    def extend(self, separator: str, label: str, other: Run) -> None:
-        """Adds a label and a run with text as they are, after ``separator`` unless this run is empty."""
+    def extend(self, separator: str, label: str, other: TextRun) -> None:
+        """Adds a label and a non-empty run unchanged, after ``separator`` unless this run is empty."""
         lead = separator + label if self.length else label
         if lead:
             self.parts.append(lead)
@@ -106,13 +108,12 @@ class Run:
         self.pending = ""
 
     def mark(self) -> tuple[int, int]:
-        """The present position, for :meth:`link` to measure from."""
+        """The current position, for :meth:`link`."""
         return len(self.parts), self.length
 
     def link(self, target: str, mark: tuple[int, int]) -> None:
-        """Records what was added since ``mark`` as the visible text of a link (empty when nothing was added).
-
-        The separator that was written before the first word does not belong to it.
+        """Records the text added since ``mark`` as the visible text of a link (empty when nothing was added), without
+        the separator before its first word.
         """
         index, start = mark
         if start and index < len(self.parts):
@@ -121,7 +122,7 @@ class Run:
         self.links.append((target, start, self.length))
 
 
-class Verbatim(Run):
+class Verbatim(TextRun):
     """Preformatted text, whose line breaks and indentation are content; tabs become spaces."""
 
     __slots__ = ()

@@ -1,11 +1,11 @@
-"""What is not the text of the article: navigation, apparatus, maintenance notes, duplicates."""
+"""Recognises elements that are not text of the article: navigation, references, maintenance notes, duplicates."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-# Elements whose content is never visible text of the article.
+# Elements whose content is never visible article text.
 _TAGS = """
     script style link meta head title noscript template svg canvas audio video object embed iframe map img
     input button select textarea nav footer rp col colgroup wbr progress meter dialog
@@ -41,10 +41,10 @@ def _skipped_class(value: str, tag: str | None) -> bool:
     names = value.split()
     if not _SKIPPED_CLASSES.isdisjoint(names):
         return True
-    # A list of works to read is text of the article, whatever its columns are called.
+    # A bibliography (refbegin) is article text, even when it is laid out with the class of a reference list.
     if "reflist" in names and "refbegin" not in names:
         return True
-    # Ages are in spans that are not printed ("; 62 years ago"); anything larger is an aid of the screen.
+    # Ages are in noprint spans ("; 62 years ago"); larger noprint elements are screen controls.
     return "noprint" in names and tag != "span"
 
 
@@ -52,7 +52,7 @@ _skipped_class_cached = lru_cache(maxsize=1 << 12)(_skipped_class)
 
 
 def is_skipped(attributes: dict[str, str | None], tag: str | None) -> bool:
-    """Whether an element with these attributes is left out with all its content."""
+    """Whether an element with these attributes is skipped with all its content."""
     if not attributes:
         return False
     value = attributes.get("class")
@@ -67,5 +67,5 @@ def is_skipped(attributes: dict[str, str | None], tag: str | None) -> bool:
         return True
     if attributes.get("role") in _SKIPPED_ROLES or attributes.get("id") in _SKIPPED_IDS:
         return True
-    # "until-found" is content that a mobile skin has folded away.
+    # "until-found" is content that a mobile skin has collapsed.
     return "hidden" in attributes and attributes["hidden"] != "until-found"

@@ -1,4 +1,4 @@
-"""Cuts an over-long block where a reader would pause: between rows or items, else sentences, else words."""
+"""Splits a block that is too long: between rows or items, else between sentences, else between words."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def split_points(text: str) -> list[tuple[int, int]]:
-    """Start and end of each piece of ``text``, in order; every piece has at most 400 tokens.
+    """The (start, end) character offsets of each piece of ``text``, in order; every piece has at most 400 tokens and
+    8,000 characters.
 
-    Pieces are filled up to the limit (a long one and a short one, rather than two halves), so that most of a
-    paragraph stays together.
+    Pieces are filled up to the limit (a long and a short one, rather than two halves), so that most of a paragraph
+    stays together.
     """
     if _fits(text):
         return [(0, len(text))]
@@ -42,25 +43,25 @@ def _fits(text: str) -> bool:
         return True
     if len(text) > MAX_CHARACTERS:
         return False
-    return _most_tokens(text) <= MAX_TOKENS or count_tokens(text) <= MAX_TOKENS
+    return _max_tokens(text) <= MAX_TOKENS or count_tokens(text) <= MAX_TOKENS
 
 
-def _most_tokens(text: str) -> int:
+def _max_tokens(text: str) -> int:
     """An upper bound of ``count_tokens``, exact for ASCII, at a tenth of its cost."""
     data = text.encode("utf-8", "replace")
     shape = data.translate(_SHAPE)
-    # A token begins with a letter after none, or is a mark. A character beyond ASCII may be a mark that also
-    # cuts a word in two; it has at least one byte more than an ASCII character.
+    # A token starts at a letter that does not follow another, or is a mark. A character beyond ASCII may be a
+    # mark that also splits a word; it has at least one byte more than an ASCII character.
     others = len(data) - len(text)
     return shape.startswith(b"a") + shape.count(b".") + shape.count(b" a") + shape.count(b".a") + 2 * others
 
 
 def _count(text: str) -> int:
-    return _most_tokens(text) if text.isascii() else count_tokens(text)
+    return _max_tokens(text) if text.isascii() else count_tokens(text)
 
 
 def _atoms(text: str) -> Iterator[tuple[int, int, int]]:
-    """(start, end, tokens) of the smallest spans that are kept whole, each within the limits."""
+    """(start, end, tokens) of the smallest spans that are not split, each within the limits."""
     for line in _LINE.finditer(text):
         start, end = _trimmed(text, line.start(), line.end())
         if start == end:

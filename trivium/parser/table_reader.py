@@ -1,4 +1,4 @@
-"""Entry functions for tables: data tables, infoboxes, and tables that only arrange other content."""
+"""Handlers for tables: data tables, infoboxes, and tables used only for layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trivium.parser.tables import linearise
 from trivium.types import ChunkKind
 
 _MAX_NESTED = 4  # tables inside tables; deeper ones are read as plain content of the cell around them
-_DRAWN_AS_TABLES = (  # what is laid out as nested tables but is read line by line
+_LAYOUT_CLASSES = (  # laid out as nested tables, but read line by line
     (ChunkKind.QUOTE, frozenset(("cquote", "pullquote", "quotebox"))),
     (ChunkKind.LIST, frozenset(("clade",))),
 )
@@ -30,15 +30,15 @@ def _table(reader: Reader, node: LexborNode) -> Leave:
         return SKIP
     names = (attributes.get("class") or "").split()
     if reader.mode is Mode.FLOW:
-        for kind, classes in _DRAWN_AS_TABLES:
+        for kind, classes in _LAYOUT_CLASSES:
             if not classes.isdisjoint(names):
                 reader.open_chunk(kind)
                 reader.tables.append(None)
-                return _leave_drawing
-    if len(reader.tables) >= _MAX_NESTED or _only_arranges(node, attributes, names):
+                return _leave_layout_chunk
+    if len(reader.tables) >= _MAX_NESTED or _is_layout(node, attributes, names):
         reader.edge()
         reader.tables.append(None)
-        return _leave_arrangement
+        return _leave_layout_table
     outer = reader.tables[-1] if reader.tables else None
     is_infobox = "infobox" in names or (outer is not None and outer.is_infobox)
     if reader.mode is Mode.FLOW:
@@ -64,12 +64,12 @@ def _leave_table(reader: Reader) -> None:
         reader.document.block(ChunkKind.INFOBOX if table.is_infobox else ChunkKind.TABLE, run)
 
 
-def _leave_arrangement(reader: Reader) -> None:
+def _leave_layout_table(reader: Reader) -> None:
     reader.tables.pop()
     reader.edge()
 
 
-def _leave_drawing(reader: Reader) -> None:
+def _leave_layout_chunk(reader: Reader) -> None:
     reader.tables.pop()
     reader.close_chunk()
 
@@ -122,19 +122,20 @@ def _cell(reader: Reader, node: LexborNode) -> Leave:
     return Reader.leave_run
 
 
-def _only_arranges(node: LexborNode, attributes: dict[str, str | None], names: list[str]) -> bool:
-    """Whether a table has no headers and its cells hold blocks: columns of lists, side by side pictures."""
+def _is_layout(node: LexborNode, attributes: dict[str, str | None], names: list[str]) -> bool:
+    """Whether a table is used for layout only: it has no headers and its cells contain blocks, such as lists in columns
+    or images side by side."""
     if not _DATA_CLASSES.isdisjoint(names):
         return False
     if attributes.get("role") == "presentation":
         return True
-    arranges = False
+    has_blocks = False
     for cell in _cells(node):
         if cell.tag == "th":
             return False
-        if not arranges:
-            arranges = any(child.tag in _BLOCKS for child in cell.iter())
-    return arranges
+        if not has_blocks:
+            has_blocks = any(child.tag in _BLOCKS for child in cell.iter())
+    return has_blocks
 
 
 def _cells(table: LexborNode) -> Iterator[LexborNode]:

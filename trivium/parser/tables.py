@@ -1,20 +1,20 @@
-"""A table as lines of text in which every cell keeps its row and its column header.
+"""Writes a table as lines of text in which every cell has its row header and its column header.
 
     Country | Capital | Population
     Country: Norway; Capital: Oslo; Population: 5 million
 
 A row of headers is a line of its own and names the columns of the rows below it. A header that spans several
-columns is said once a row, before the first of them and the inner header:
+columns is written once per row, before the first of them and its inner header:
 
     City: Oslo; Population 2010: 599,000, 2020: 693,000
 
-Without headers the cells are only told apart.
+Without headers the cells are only separated.
 """
 
 from __future__ import annotations
 
-from trivium.parser.grid import Placed, Table, place
-from trivium.parser.runs import COLON, LINE, Run
+from trivium.parser.grid import PlacedCell, Table, place
+from trivium.parser.runs import COLON, LINE, TextRun
 
 Labels = list[tuple[str, ...]]
 """For every column its headers, outermost first."""
@@ -25,14 +25,14 @@ _BETWEEN_HEADERS = " | "
 _MAX_LABEL = 80  # characters of a column's header that are repeated in its rows
 
 
-def linearise(table: Table, line: str = LINE) -> Run:
-    """The caption and rows of a table, one a line; ``line`` separates them (a nested table gets but one)."""
-    out = Run()
+def linearise(table: Table, line: str = LINE) -> TextRun:
+    """The caption and rows of a table, separated by ``line`` (a nested table is written on a single line)."""
+    out = TextRun()
     out.append(table.caption)
     grid = place(table.rows)
     width = max((row[-1].last + 1 for row in grid if row), default=0)
     labels: Labels = []
-    head: list[list[Placed]] = []
+    head: list[list[PlacedCell]] = []
     for index, row in enumerate(grid):
         if _is_head(row, width, in_head=index in table.head_rows):
             head.append(row)
@@ -45,12 +45,12 @@ def linearise(table: Table, line: str = LINE) -> Run:
     return out
 
 
-def _spans(row: list[Placed], width: int) -> bool:
-    """Whether a single cell goes across the table: a title or the name of a group of rows."""
+def _spans(row: list[PlacedCell], width: int) -> bool:
+    """Whether a single cell spans the whole table: a title or the name of a group of rows."""
     return len(row) == 1 and row[0].last - row[0].first + 1 >= width
 
 
-def _is_head(row: list[Placed], width: int, *, in_head: bool) -> bool:
+def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
     """Whether a row names columns: it has headers only, and more than a title that spans the table."""
     filled = 0
     covered = 0
@@ -70,7 +70,7 @@ def _is_head(row: list[Placed], width: int, *, in_head: bool) -> bool:
     return filled > 1
 
 
-def _labels(head: list[list[Placed]], width: int) -> Labels:
+def _labels(head: list[list[PlacedCell]], width: int) -> Labels:
     names: list[list[str]] = [[] for _ in range(width)]
     for row in head:
         for placed in row:
@@ -91,7 +91,7 @@ def _shortened(label: str) -> str:
     return label[: _MAX_LABEL + 1].rsplit(None, 1)[0][:_MAX_LABEL]
 
 
-def _write(out: Run, row: list[Placed], labels: Labels, line: str) -> None:
+def _write(out: TextRun, row: list[PlacedCell], labels: Labels, line: str) -> None:
     """Writes a row: ``label: cell; label: cell``, or ``header: cell; cell``, or ``cell | cell``."""
     has_row_header = len(row) > 1 and row[0].cell.is_header and not row[-1].cell.is_header
     between = BETWEEN_CELLS if labels or has_row_header else _BETWEEN_HEADERS
@@ -100,24 +100,24 @@ def _write(out: Run, row: list[Placed], labels: Labels, line: str) -> None:
     for placed in row:
         cell = placed.cell
         if not cell.length:
-            out.append(cell)  # nothing but the links of its images
+            out.append(cell)  # only the links of its images
             continue
         names = _names(labels, placed) if labels else ()
-        said = _shared(previous, names) if before is not line else 0
-        label = _shortened(" ".join(names[said:]))
-        out.extend(_WITHIN_HEADER if said else before, label + COLON if label else "", cell)
+        shared = _shared(previous, names) if before is not line else 0
+        label = _shortened(" ".join(names[shared:]))
+        out.extend(_WITHIN_HEADER if shared else before, label + COLON if label else "", cell)
         before = COLON if has_row_header and not labels and placed is row[0] else between
         previous = names
 
 
 def _shared(previous: tuple[str, ...], names: tuple[str, ...]) -> int:
-    """How many of a cell's headers the cell before it has just said: all, or all but the innermost."""
+    """How many of a cell's headers were just written for the cell before it: all, all but the innermost, or none."""
     if not names or names == previous:
         return len(names)
     return len(names) - 1 if names[:-1] == previous[:-1] else 0
 
 
-def _names(labels: Labels, placed: Placed) -> tuple[str, ...]:
+def _names(labels: Labels, placed: PlacedCell) -> tuple[str, ...]:
     if placed.first == placed.last:
         return labels[placed.first]
     covered = dict.fromkeys(
