@@ -146,7 +146,7 @@ def test_html_in_utf_16_is_recognised(tmp_path: Path) -> None:
         (b"[1, 2]", "got none"),
         (b'{"title": "\xe9", "text": "\xe9"}\n', "expected UTF-8"),
         (gzip.compress(HTML.encode(), mtime=0)[:40], "damaged or cut short"),
-        (json.dumps([json.loads(NQ)]).encode(), "one row a line"),
+        (json.dumps([json.loads(NQ)]).encode(), "one row per line"),
         (b'{\n"a":\n1\n}', "one value over several lines"),
     ],
 )
@@ -161,7 +161,7 @@ def test_what_is_no_document_becomes_a_problem_that_says_what_it_is(
 def test_a_link_to_nothing_and_a_pipe_are_problems(tmp_path: Path) -> None:
     (tmp_path / "broken").symlink_to(tmp_path / "gone")
     os.mkfifo(tmp_path / "pipe")
-    assert reason(tmp_path / "broken") == "the link leads nowhere"
+    assert reason(tmp_path / "broken") == "the symbolic link is broken"
     assert reason(tmp_path / "pipe") == "expected a regular file"
 
 
@@ -216,7 +216,7 @@ def test_a_row_over_the_limit_is_a_problem_and_the_next_row_is_read(tmp_path: Pa
     assert isinstance(first, Item)
     assert isinstance(last, Item)
     assert isinstance(long, Problem)
-    assert long == Problem(f"{path}, line 2", "the row is 64 MB long, 64 MB is the most that is read")
+    assert long == Problem(f"{path}, line 2", "the row is 64 MB long, more than the limit of 64 MB")
     assert last.line == 3
 
 

@@ -182,7 +182,7 @@ def test_an_answer_that_is_not_on_the_page_comes_back_with_the_reason() -> None:
     assert isinstance(lost, UntracedAnswer)
     assert isinstance(outside, UntracedAnswer)
     assert isinstance(empty, UntracedAnswer)
-    assert re.match(r"[1-5]\d% of its words are on the page in one stretch, 60% are needed", lost.reason)
+    assert re.match(r"[1-5]\d% of its words are on the page in one window, 60% are needed", lost.reason)
     assert "outside a document of" in outside.reason
     assert empty.reason == "the annotated tokens hold no words"
 

@@ -1,10 +1,9 @@
-"""Where a text stands on a page that was made from the same source by another program.
+"""Aligns a text with a page that another program made from the same source.
 
-Both sides are read as words. An exact run of the words is looked for first. Failing that (tables and lists
-are linearised differently, captions and reference marks come or go), the stretch of the page is taken that
-is most like the text: the run of words with the highest sum of log-likelihood ratios, "drawn from the text"
-against "drawn from the page", as maximal-scoring segments are found in sequences (Karlin and Altschul, PNAS
-1990).
+Both are compared as sequences of words. An exact occurrence is looked for first. Failing that (tables and lists
+are linearised differently, captions and reference marks differ), the most similar segment of the page is taken:
+the word range with the highest sum of log-likelihood ratios, "drawn from the text" against "drawn from the page",
+found as a maximal-scoring segment (Karlin and Altschul, PNAS 1990).
 """
 
 from __future__ import annotations
@@ -18,19 +17,18 @@ from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W_]+")
 
-# Share of the words within the right stretch that are expected not to be of the text: few in prose, half of
-# them in the row of a table, where every cell brings its header. The second is tried when the first finds
-# too little.
+# Expected share of the words in the right segment that are not of the text: few in prose, half of them in a table
+# row, where every cell has its header. The second is tried when the coverage with the first is insufficient.
 _NOISE = (0.1, 0.5)
-_ENOUGH = 0.75
-# How many times longer than the text a page is taken to be, at least.
-_LONGER = 4
+_SUFFICIENT_COVERAGE = 0.75
+# A page is assumed to be at least this many times longer than the text.
+_MIN_LENGTH_RATIO = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The words ``start`` to ``end`` (half-open) of a page; ``coverage`` is the share of the text's words,
-    repeats counted, that are among them, in [0, 1]."""
+    """The word range [start, end) of a page. ``coverage``, in [0, 1], is the share of the text's words that are in it,
+    counting repeats."""
 
     start: int
     end: int
@@ -38,33 +36,33 @@ class Window:
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-cased words, punctuation dropped."""
-    return [found.group().lower() for found in _WORD.finditer(text)]
+    """The words of a text, lower-cased, without punctuation."""
+    return [match.group().lower() for match in _WORD.finditer(text)]
 
 
 class PageWords:
-    """The words of a page's text and where each stands, in characters."""
+    """The words of a page's text and their character offsets."""
 
     def __init__(self, text: str) -> None:
-        found = list(_WORD.finditer(text))
-        self.words = [word.group().lower() for word in found]
-        self.starts = [word.start() for word in found]
-        self.ends = [word.end() for word in found]
+        matches = list(_WORD.finditer(text))
+        self.words = [match.group().lower() for match in matches]
+        self.starts = [match.start() for match in matches]
+        self.ends = [match.end() for match in matches]
         self._counts = Counter(self.words)
 
     def characters(self, window: Window) -> tuple[int, int]:
-        """Where a window that is not empty stands in the text."""
+        """The character range [start, end) of a non-empty window."""
         return self.starts[window.start], self.ends[window.end - 1]
 
     def between(self, start: int, end: int) -> Window:
-        """The words that begin within a range of characters."""
+        """The window of the words that start in a character range."""
         return Window(bisect_left(self.starts, start), bisect_left(self.starts, end), 1.0)
 
     def locate(self, text: Sequence[str], place: float, within: Window | None = None) -> Window | None:
-        """The best window for the words of a text, None when nothing there is like it.
+        """The best window for the words of a text; None when nothing is similar.
 
-        ``place`` in [0, 1] says how far into the page (or into ``within``) the text began in the other
-        source; of several equal windows the nearest to it is taken.
+        ``place``, in [0, 1], is the relative position in the page (or in ``within``) at which the text starts in
+        the other source; of several exact occurrences the nearest to it is taken.
         """
         start, end = (0, len(self.words)) if within is None else (within.start, within.end)
         starts = occurrences(text, self.words, start, end)
@@ -72,19 +70,19 @@ class PageWords:
             expected = start + place * (end - start)
             best = min(starts, key=lambda position: (abs(position - expected), position))
             return Window(best, best + len(text), 1.0)
-        found: Window | None = None
+        best_window: Window | None = None
         for noise in _NOISE:
-            window = self._most_alike(text, start, end, noise)
-            if window is not None and (found is None or window.coverage > found.coverage):
-                found = window
-            if found is not None and found.coverage >= _ENOUGH:
+            window = self._best_segment(text, start, end, noise)
+            if window is not None and (best_window is None or window.coverage > best_window.coverage):
+                best_window = window
+            if best_window is not None and best_window.coverage >= _SUFFICIENT_COVERAGE:
                 break
-        return found
+        return best_window
 
-    def _most_alike(self, text: Sequence[str], start: int, end: int, noise: float) -> Window | None:
+    def _best_segment(self, text: Sequence[str], start: int, end: int, noise: float) -> Window | None:
         wanted = Counter(text)
-        # On a page that is hardly more than the text, its words would say nothing.
-        total = max(len(self.words), _LONGER * len(text))
+        # On a page hardly longer than the text, its words would not be distinctive.
+        total = max(len(self.words), _MIN_LENGTH_RATIO * len(text))
         foreign = math.log(noise)
         score = {
             word: math.log(noise + (1 - noise) * (count / len(text)) / (self._counts[word] / total))
@@ -101,7 +99,7 @@ class PageWords:
                 best, best_sum = (first, position + 1), running
         if best is None:
             return None
-        # Words of the text too common to score may stand at either edge.
+        # Words of the text that are too common to score may be at either edge.
         first, last = best
         while first > start and self.words[first - 1] in wanted:
             first -= 1
@@ -110,8 +108,8 @@ class PageWords:
         return self._shortest(text, first, last)
 
     def _shortest(self, text: Sequence[str], start: int, end: int) -> Window:
-        """The shortest window between two words that covers as much of the text as all of them; of several
-        the one that begins as the text does, then the first."""
+        """The shortest window within [start, end) that covers as much of the text as the whole range. Of several the one
+        that starts with the text's first word, then the first."""
         wanted = Counter(text)
         need = Counter(self.words[start:end]) & wanted
         missing = need.total()
@@ -131,7 +129,7 @@ class PageWords:
 
 
 def occurrences(wanted: Sequence[str], words: Sequence[str], start: int, end: int) -> list[int]:
-    """The positions in ``words[start:end]`` where all the wanted words follow one another."""
+    """The positions between ``start`` and ``end`` at which ``words`` has the wanted sequence."""
     if not wanted:
         return []
     run = list(wanted)

@@ -1,4 +1,4 @@
-"""A unit of work, and a complaint."""
+"""The types that sources produce: an item to read, and a problem."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Format = Literal["auto", "html", "nq", "records"]
-"""What a caller may ask for; ``auto`` recognises each file by its content."""
+"""The formats a caller can request; ``auto`` recognises each file by its content."""
 
 ItemFormat = Literal["html", "nq", "records", "wiki"]
-"""What one item is. ``wiki`` is an answer of a MediaWiki API."""
+"""The format of an item. ``wiki`` is a response of a MediaWiki API."""
 
-# Control characters (tab and line ends aside) and lone surrogates, which JSON can carry and no store can.
+# Control characters (tab and line ends aside) and lone surrogates, which JSON can contain but stores cannot.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -21,10 +21,10 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 class Item:
     """One unit of work: a document, or for ``records`` a whole file. Small and picklable.
 
-    ``location`` is a path, or the name of a remote source. ``offset`` and ``length`` are bytes of a row
-    within the file (``length`` None: to the end) and ``line`` its 1-based line number. ``content`` holds
-    the document where a worker could not read it again by itself (a row of a compressed file, a stream, an
-    API's answer). ``label`` is what it is called where that is not its location, as of an upload.
+    ``location`` is a path, or the name of a remote source. ``offset`` and ``length`` locate a row in the file, in
+    bytes (``length`` None: to the end); ``line`` is its line number, from 1. ``content`` holds the document when a
+    worker process could not read it itself (a row of a compressed file, a stream, an API response). ``label`` is the
+    name to show instead of the location, for example of an upload.
     """
 
     format: ItemFormat
@@ -37,33 +37,33 @@ class Item:
 
     @property
     def source(self) -> str:
-        """What pages remember they came from."""
+        """The source that is recorded with the pages of this item."""
         return self.location if self.label is None else self.label
 
     @property
     def name(self) -> str:
-        """The item as people see it: printable, with the line where there is one."""
+        """The name of the item for display: printable, with its line number if it has one."""
         name = printable_path(self.source)
         return name if self.line is None else f"{name}, line {self.line}"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that was given and cannot be used: where it is and why."""
+    """An input that cannot be used: where it is, and why."""
 
     location: str
     reason: str
 
 
 def printable_path(path: str) -> str:
-    """A path as text that every store and terminal takes: undecodable bytes of a file name become U+FFFD."""
+    """A path as valid Unicode text: undecodable bytes of a file name become U+FFFD."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def clean_text(text: str) -> str:
-    """The text with control characters and lone surrogates replaced, one for one, so that offsets stay.
+    """The text with control characters and lone surrogates replaced one for one, so that offsets do not change.
 
     >>> clean_text("a\\x00b\\tc")
     'a b\\tc'
     """
-    return _UNPRINTABLE.sub(lambda found: " " if found.group() < "\x80" else "\ufffd", text)
+    return _UNPRINTABLE.sub(lambda match: " " if match.group() < "\x80" else "\ufffd", text)

@@ -1,5 +1,4 @@
-"""Answers of remote services kept on disk, so that they are asked for once and are there without a
-network."""
+"""A cache of remote services' responses on disk, so that each is requested once and is available offline."""
 
 from __future__ import annotations
 
@@ -13,32 +12,31 @@ from trivium.errors import InputError
 from trivium.parser.sources.files import parse_json, read_document
 
 Key = tuple[str, str]
-"""The address of the service and what it was asked."""
+"""The address of the service, and the request."""
 
 
 class AnswerCache:
-    """A folder of JSON files, one an answer, named by a digest of the key: no key can name another place."""
+    """A folder of JSON files, one per response, named by a digest of the key, so that no key can point elsewhere."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, key: Key) -> Mapping[str, object] | None:
-        """The answer kept for a key; None when there is none, or a damaged one."""
+        """The cached response for a key; None when there is none, or it is damaged."""
         path = self._path(key)
         if not path.exists():
             return None
         try:
-            kept = parse_json(read_document(path))
+            entry = parse_json(read_document(path))
         except InputError:
             return None
-        if not isinstance(kept, Mapping) or kept.get("key") != list(key):
+        if not isinstance(entry, Mapping) or entry.get("key") != list(key):
             return None
-        answer = kept.get("answer")
+        answer = entry.get("answer")
         return answer if isinstance(answer, Mapping) else None
 
     def put(self, key: Key, answer: Mapping[str, object]) -> None:
-        """Keep an answer. It appears whole or not at all. Raises InputError when the folder cannot be
-        written."""
+        """Store a response, atomically. Raises InputError when the folder cannot be written."""
         path = self._path(key)
         try:
             with replacing(path) as file:

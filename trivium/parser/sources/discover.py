@@ -1,5 +1,5 @@
-"""From what the user names (files, folders, globs, remote collections) to items of work, in a fixed order; and from an
-item to its pages, which is what a worker process does."""
+"""Expands sources (files, folders, globs, remote collections) to items, in a fixed order; and reads an item's pages,
+which is what a worker process does."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from trivium.parser.sources.nq_rows import as_row
 from trivium.parser.sources.recognise import Recognised, recognise
 from trivium.types import Page
 
-# What desktops leave in folders.
-_LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+# Files that desktop systems create in folders.
+_DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 
 
 def discover(sources: Sequence[str], format: Format = "auto") -> Iterator[Item | Problem]:
-    """The items of work of the sources, in the order given and sorted within each; each file once.
+    """The items of the sources, in the order given and sorted within each; each file once.
 
     A source is a file, a folder (searched through, symbolic links followed), a glob, ``wiki:Title`` (a page
     of a MediaWiki) or ``hf:NAME[:SPLIT]`` (a Hugging Face data set in the shape of Natural Questions).
-    ``format`` forces what the files are; ``auto`` looks into each. What cannot be used is a Problem in its
-    place. Items of remote sources are fetched as the iterator advances.
+    ``format`` sets the format of the files; ``auto`` recognises each by its content. An input that cannot be used
+    yields a Problem in its place. Items of remote sources are fetched as the iterator advances.
 
     Raises InputError at once, before the first item, when a source matches nothing, and MissingExtraError
     when a package it needs is missing.
@@ -56,12 +56,12 @@ def _items(expanded: Sequence[str | list[str | Problem]], format: Format) -> Ite
     wiki: mediawiki.MediaWiki | None = None
     for source in expanded:
         if isinstance(source, list):
-            for found in source:
-                if isinstance(found, Problem):
-                    yield found
-                elif (real := os.path.realpath(found)) not in seen:
+            for path in source:
+                if isinstance(path, Problem):
+                    yield path
+                elif (real := os.path.realpath(path)) not in seen:
                     seen.add(real)
-                    yield from _file_items(found, format)
+                    yield from _file_items(path, format)
         elif source.startswith(huggingface.PREFIX):
             yield from huggingface.items(source)
         else:
@@ -84,18 +84,18 @@ def _expand(source: str) -> list[str | Problem]:
         raise InputError(
             f"there is no file or folder {source!r}; expected a path, a glob, wiki:TITLE or hf:NAME"
         )
-    found: list[str | Problem] = []
+    paths: list[str | Problem] = []
     for match in matches:
-        found.extend(_walk(match) if Path(match).is_dir() else [match])
-    if not found:
+        paths.extend(_walk(match) if Path(match).is_dir() else [match])
+    if not paths:
         raise InputError(f"there are no files in {source!r}")
-    return found
+    return paths
 
 
 def _walk(folder: str) -> Iterator[str | Problem]:
-    """The files below a folder, sorted; each folder once, however links lead to it.
+    """The files below a folder, sorted. Each folder is visited once, even when several links lead to it.
 
-    Hidden folders are left out, and so are the images and scripts a browser saves as ``NAME_files`` beside
+    Hidden folders are skipped, and so are the images and scripts that a browser saves as ``NAME_files`` beside
     ``NAME.html``.
     """
     problems: list[Problem] = []
@@ -118,7 +118,7 @@ def _walk(folder: str) -> Iterator[str | Problem]:
             kept.append(name)
         folders[:] = kept
         for name in sorted(files):
-            if name not in _LITTER:
+            if name not in _DESKTOP_FILES:
                 yield str(Path(place, name))
     yield from problems
 
@@ -127,7 +127,7 @@ def _file_items(path: str, format: Format) -> Iterator[Item | Problem]:
     name = printable_path(path)
     try:
         if not Path(path).exists():
-            raise InputError("the link leads nowhere")
+            raise InputError("the symbolic link is broken")
         if not Path(path).is_file():
             raise InputError("expected a regular file")
         kind: Recognised = recognise(Path(path)) if format == "auto" else format
@@ -140,12 +140,12 @@ def _file_items(path: str, format: Format) -> Iterator[Item | Problem]:
 
 
 def _rows(path: str) -> Iterator[Item | Problem]:
-    """One item a row, by its place in the file; a compressed file has no places, so its rows travel along."""
+    """One item per row, given by its byte range; rows of a compressed file, which has none, are included as content."""
     packed = is_gzipped(Path(path))
     for line in read_lines(Path(path)):
         if line.data is None:
             reason = (
-                f"the row is {line.length >> 20} MB long, {DOCUMENT_LIMIT >> 20} MB is the most that is read"
+                f"the row is {line.length >> 20} MB long, more than the limit of {DOCUMENT_LIMIT >> 20} MB"
             )
             yield Problem(f"{printable_path(path)}, line {line.number}", reason)
         else:
@@ -154,10 +154,10 @@ def _rows(path: str) -> Iterator[Item | Problem]:
 
 
 def read(item: Item) -> list[Page]:
-    """The pages of one item: ``html``, ``nq`` or ``wiki``. A page's ``source`` is the item's name.
+    """The pages of an item of format ``html``, ``nq`` or ``wiki``. A page's ``source`` is the item's name.
 
-    Raises InputError (ParseError among them) when the document is not usable. Records are read by
-    :func:`trivium.parser.sources.records.read_records`, since they need the titles of all others first.
+    Raises InputError (ParseError among them) when the document cannot be used. Records are read by
+    :func:`trivium.parser.sources.records.read_records`, since their links need the titles of all records.
     """
     if item.format == "records":
         raise ValueError("records are read with read_records and records_to_pages")

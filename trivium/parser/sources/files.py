@@ -1,4 +1,4 @@
-"""Bytes of documents: whole files and lines, plain or gzipped, with a limit, and every failure explained."""
+"""Reads files and their lines, plain or gzipped, with size limits; failures become InputError."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import BinaryIO, cast
 from trivium.errors import InputError
 
 DOCUMENT_LIMIT = 64 << 20
-"""Bytes of the largest document or row that is read (unpacked)."""
+"""Limit for a document or row, in bytes (unpacked)."""
 
 FILE_LIMIT = 1 << 30
-"""Bytes of the largest JSON array that is read whole; longer collections come as JSON Lines."""
+"""Limit for a JSON array, in bytes, which is read whole; larger collections have to be JSON Lines."""
 
 _GZIP = b"\x1f\x8b"
 _MEGABYTE = 1 << 20
@@ -25,8 +25,8 @@ _MEGABYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file: 1-based ``number``, where it is in bytes (unpacked), and its bytes without the line
-    end; ``data`` is None when the line is longer than the limit."""
+    """One line of a file: its ``number``, from 1; its ``offset`` and ``length`` in bytes (unpacked); and its bytes
+    without the line end. ``data`` is None when the line is longer than the limit."""
 
     number: int
     offset: int
@@ -36,7 +36,7 @@ class Line:
 
 def is_gzipped(path: Path) -> bool:
     """Whether the file is gzipped, judged by its first bytes. Raises InputError when it cannot be read."""
-    with _explained(), path.open("rb") as file:
+    with _errors_as_input_error(), path.open("rb") as file:
         return file.read(2) == _GZIP
 
 
@@ -46,9 +46,7 @@ def read_document(path: Path, limit: int = DOCUMENT_LIMIT) -> bytes:
     with opened(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise InputError(
-            f"the file is larger than {limit // _MEGABYTE} MB, the largest that is read; split it first"
-        )
+        raise InputError(f"the file is larger than {limit // _MEGABYTE} MB, the limit; split it first")
     return data
 
 
@@ -60,18 +58,18 @@ def read_head(path: Path, size: int) -> bytes:
 
 def read_slice(path: Path, offset: int, length: int) -> bytes:
     """``length`` bytes of a plain file from ``offset``. Raises InputError when there are fewer."""
-    with _explained(), path.open("rb") as file:
+    with _errors_as_input_error(), path.open("rb") as file:
         file.seek(offset)
         data = file.read(length)
     if len(data) < length:
-        raise InputError(f"the file ends {length - len(data)} bytes early: it changed since it was looked at")
+        raise InputError(f"the file ends {length - len(data)} bytes early: it was changed in the meantime")
     return data
 
 
 def read_lines(path: Path, limit: int = DOCUMENT_LIMIT) -> Iterator[Line]:
-    """The lines of a file, blank ones left out, holding one line at a time.
+    """The lines of a file without blank ones, read one at a time.
 
-    Raises InputError when the file cannot be read (on), for example because it is cut short.
+    Raises InputError when the file cannot be read, or not to its end, for example because it is cut short.
     """
     number = offset = 0
     with opened(path) as file:
@@ -89,7 +87,7 @@ def read_lines(path: Path, limit: int = DOCUMENT_LIMIT) -> Iterator[Line]:
 
 
 def parse_json(data: bytes) -> object:
-    """The JSON value. Raises InputError saying what is wrong with it (encoding, syntax, depth)."""
+    """The JSON value. Raises InputError that states what is wrong (encoding, syntax, depth)."""
     try:
         return cast(object, json.loads(data.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
@@ -103,7 +101,7 @@ def parse_json(data: bytes) -> object:
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The file for reading, unpacked when it is gzipped; failures inside the block become InputError."""
-    with _explained():
+    with _errors_as_input_error():
         if is_gzipped(path):
             with gzip.open(path, "rb") as unpacked:
                 yield cast(BinaryIO, unpacked)
@@ -113,7 +111,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _errors_as_input_error() -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

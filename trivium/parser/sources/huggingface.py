@@ -1,4 +1,4 @@
-"""Natural Questions (or data of its shape) from Hugging Face ``datasets``, streamed row by row."""
+"""Natural Questions, or data in the same format, from Hugging Face ``datasets``, streamed row by row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(source: str) -> None:
 
 
 def rows(source: str) -> Iterator[Mapping[str, object]]:
-    """The rows of a source, streamed. Raises InputError when it cannot be loaded (on), and as
+    """The rows of a source, streamed. Raises InputError when it cannot be loaded, or not to its end, and as
     :func:`check`."""
     check(source)
     arguments = _arguments(source)
@@ -33,13 +33,13 @@ def rows(source: str) -> Iterator[Mapping[str, object]]:
     datasets: Any = importlib.import_module("datasets")
     try:
         yield from datasets.load_dataset(**arguments, streaming=True)
-    except Exception as error:  # its readers raise whatever their file systems and formats do
+    except Exception as error:  # its readers raise errors of many libraries
         reason = str(error).splitlines()[0] if str(error) else ""
         raise InputError(f"{source} cannot be read: {type(error).__name__}: {reason}") from error
 
 
 def items(source: str) -> Iterator[Item | Problem]:
-    """One item a row, with the document it holds; the stream's end, when it breaks off, is a Problem."""
+    """One item per row, with the document as its content. An interrupted stream ends with a Problem."""
     number = 0
     try:
         for number, row in enumerate(rows(source), 1):
@@ -49,8 +49,8 @@ def items(source: str) -> Iterator[Item | Problem]:
             except InputError as error:
                 yield Problem(place, str(error))
                 continue
-            kept = {"document": {key: document.get(key) for key in ("html", "title", "url")}}
-            yield Item("nq", place, content=json.dumps(kept).encode("ascii"))
+            content = {"document": {key: document.get(key) for key in ("html", "title", "url")}}
+            yield Item("nq", place, content=json.dumps(content).encode("ascii"))
     except InputError as error:
         yield Problem(f"{source}, after row {number}", str(error))
 

@@ -1,4 +1,4 @@
-"""Pages by title from the API of a MediaWiki: one request at a time, identified, patient, and cached.
+"""Fetches pages by title from a MediaWiki API, one request at a time, with retries and a cache.
 
 Follows the etiquette of the API (https://www.mediawiki.org/wiki/API:Etiquette): a user agent with a contact,
 ``maxlag``, no parallel requests, and waiting as long as the server asks.
@@ -32,12 +32,12 @@ from trivium.types import Page
 
 PREFIX = "wiki:"
 MAX_WAIT = 120.0
-"""Seconds; a server that asks for a longer wait is given up."""
+"""Seconds; the request fails when a server asks for a longer wait."""
 
 _TIMEOUT = (10.0, 60.0)
 _MAXLAG = 5
-_AGAIN = frozenset({429, 500, 502, 503, 504})
-_AGAIN_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
+_RETRY_STATUSES = frozenset({429, 500, 502, 503, 504})
+_RETRY_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
 
 Answer = Mapping[str, object]
 
@@ -46,10 +46,10 @@ class MediaWiki:
     """A client of one API.
 
     ``api`` defaults to ``TRIVIUM_MEDIAWIKI_API``, else English Wikipedia's. ``contact`` (an address or a mail
-    address, ``TRIVIUM_CONTACT``) is added to the user agent, as Wikimedia asks of those who read many pages.
-    ``interval`` is the least time between two requests, in seconds; ``retries`` how often one is repeated.
-    Answers are kept under ``cache``, a folder (the user's cache folder by default), and used again, also
-    without a network, unless ``refresh`` is set.
+    address, ``TRIVIUM_CONTACT``) is added to the user agent, as Wikimedia asks of clients that read many pages.
+    ``interval`` is the minimum time between two requests, in seconds; ``retries`` the maximum number of repetitions
+    of a failed one. Responses are cached in the folder ``cache`` (by default the user's cache folder) and reused,
+    also offline, unless ``refresh`` is set.
     """
 
     def __init__(
@@ -77,19 +77,19 @@ class MediaWiki:
         self._session.headers["User-Agent"] = user_agent(contact or settings.contact)
 
     def page(self, title: str) -> Page:
-        """The page of a title, redirects followed. Raises InputError as :meth:`fetch` does."""
+        """The page with a title; redirects are followed. Raises InputError as :meth:`fetch` does."""
         item = self.item(title)
         return to_page(parse_json(item.content or b""), source=item.name)
 
     def item(self, title: str) -> Item:
-        """The fetched page as an item of work. Raises InputError as :meth:`fetch` does."""
+        """The fetched page as an item. Raises InputError as :meth:`fetch` does."""
         content = json.dumps(self.fetch(title), ensure_ascii=True).encode("ascii")
         return Item("wiki", PREFIX + title, content=content)
 
     def fetch(self, title: str) -> Answer:
-        """The API's answer for a title.
+        """The API's response for a title, as a JSON object.
 
-        Raises InputError when there is no such page, when the server refuses, or when it does not answer.
+        Raises InputError when there is no such page, or when the server refuses or does not respond.
         """
         key = (self.api, normalise_title(clean_text(title)))
         if not key[1]:
@@ -112,7 +112,7 @@ class MediaWiki:
         }
 
         def wait(state: RetryCallState) -> float:
-            """What the server asks for, else twice as long after each failure."""
+            """The longer of the wait the server asks for and exponential backoff, in seconds."""
             error = state.outcome.exception() if state.outcome is not None else None
             asked = error.wait if isinstance(error, PassingError) else None
             return max(asked or 0.0, self._interval * 2.0 ** (state.attempt_number - 1))
@@ -137,16 +137,16 @@ class MediaWiki:
         try:
             response = self._session.get(self.api, params=parameters, timeout=_TIMEOUT)
         except requests.RequestException as error:
-            if isinstance(error, ValueError):  # the address itself is wrong: asking again is no use
+            if isinstance(error, ValueError):  # the address itself is invalid: a retry is of no use
                 raise InputError(f"the address of the API is not usable: {error}") from error
             raise PassingError(f"no answer ({type(error).__name__})") from error
         failure = f"HTTP {response.status_code}"
-        if response.status_code not in _AGAIN:
+        if response.status_code not in _RETRY_STATUSES:
             answer = _answer(response)
             code, info = _error(answer)
             if code is None:
                 return answer
-            if code not in _AGAIN_CODES:
+            if code not in _RETRY_CODES:
                 raise InputError(_refusal(title, code, info))
             failure = f"{code}: {info}"
         asked = retry_after(response.headers.get("Retry-After"))
@@ -155,7 +155,7 @@ class MediaWiki:
         raise PassingError(failure, asked)
 
     def _postpone(self, seconds: float) -> None:
-        """Let the next request, whatever for, wait so long."""
+        """Delay the next request, of whatever page, by this time."""
         self._next = max(self._next, self._clock() + seconds)
 
     def _wait(self) -> None:
@@ -166,9 +166,9 @@ class MediaWiki:
 
 
 def to_page(answer: object, source: str = "") -> Page:
-    """The page of an API's answer, with its revision and, as aliases, the titles that led to it.
+    """The page of an API response, with its revision and, as aliases, the titles redirected to it.
 
-    Raises InputError when the answer is not one of ``action=parse``.
+    Raises InputError when it is not a response to ``action=parse``.
     """
     parsed = answer.get("parse") if isinstance(answer, Mapping) else None
     if not isinstance(parsed, Mapping) or not isinstance(parsed.get("text"), str):
@@ -176,13 +176,13 @@ def to_page(answer: object, source: str = "") -> Page:
             "expected the answer of action=parse with its text (formatversion 2), got something else"
         )
     title = normalise_title(clean_text(str(parsed.get("title") or "")))
-    # The answer's text is a fragment: what a whole page says of itself in its head is said for it.
+    # The response holds a fragment: add the head in which a whole page would give its title.
     name = f'<link rel="canonical" href="/wiki/{quote(title, safe="")}">' if title else ""
     document = f"<!DOCTYPE html><html><head>{name}</head><body>{clean_text(parsed['text'])}</body></html>"
     page = parse_html(document, source=source)
     redirects = parsed.get("redirects")
-    led_here = [entry.get("from") for entry in redirects] if isinstance(redirects, list) else []
-    aliases = (normalise_title(clean_text(alias)) for alias in led_here if isinstance(alias, str))
+    redirect_titles = [entry.get("from") for entry in redirects] if isinstance(redirects, list) else []
+    aliases = (normalise_title(clean_text(alias)) for alias in redirect_titles if isinstance(alias, str))
     others = dict.fromkeys([*page.aliases, *(alias for alias in aliases if alias and alias != page.title)])
     revision = parsed.get("revid")
     return replace(
@@ -191,7 +191,7 @@ def to_page(answer: object, source: str = "") -> Page:
 
 
 def user_agent(contact: str | None = None) -> str:
-    """How requests introduce themselves."""
+    """The user agent of the requests."""
     try:
         version = metadata.version("trivium")
     except metadata.PackageNotFoundError:  # run from a source tree
@@ -220,11 +220,11 @@ def _answer(response: requests.Response) -> Answer:
 
 
 def _error(answer: Answer) -> tuple[str | None, str]:
-    """The code and text of an error, (None, "") where there is none."""
+    """The code and text of an error; (None, "") when there is none."""
     error = answer.get("error")
     if isinstance(error, Mapping):
         return str(error.get("code")), str(error.get("info"))
-    return (None, "") if "parse" in answer else ("no-answer", "the answer holds neither a page nor an error")
+    return (None, "") if "parse" in answer else ("no-answer", "the response has neither a page nor an error")
 
 
 def _refusal(title: str, code: str, info: str) -> str:

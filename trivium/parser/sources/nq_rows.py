@@ -1,6 +1,6 @@
-"""Natural Questions rows: what they hold, whatever their shape.
+"""Reads the fields of Natural Questions rows, in either of two formats.
 
-Two shapes are read: that of the original files (``document_html``, ``document_tokens``, a list of
+The formats are that of the original files (``document_html``, ``document_tokens``, a list of
 annotations) and that of the Hugging Face data set (``document: {html, title, url, tokens}``, annotations as
 columns). Source: Kwiatkowski et al., *Natural Questions: a Benchmark for Question Answering Research*, TACL
 2019.
@@ -35,7 +35,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a document; ``is_html`` marks tags, which are no words."""
+    """The tokens of a document; ``is_html`` marks tags, which are not words."""
 
     tokens: Sequence[str]
     is_html: Sequence[bool]
@@ -60,9 +60,9 @@ def as_row(value: object) -> Row:
 
 def tokens(row: Row) -> Tokens:
     """The tokens of a row's document. Raises InputError when they are missing or malformed."""
-    given = row["document_tokens"] if "document_tokens" in row else document_of(row).get("tokens")
+    value = row["document_tokens"] if "document_tokens" in row else document_of(row).get("tokens")
     try:
-        rows = _rows(given)
+        rows = _rows(value)
         flag = "html_token" if rows and "html_token" in rows[0] else "is_html"
         return Tokens(
             [clean_text(str(token["token"])) for token in rows], [bool(token[flag]) for token in rows]
@@ -72,37 +72,37 @@ def tokens(row: Row) -> Tokens:
 
 
 def annotated(row: Row) -> list[Annotation]:
-    """What each annotator marked. Raises InputError when that is malformed."""
+    """The annotations of a row, one per annotator. Raises InputError when they are malformed."""
     try:
         return [
             Annotation(
-                long=_span(cast(Row, given["long_answer"])),
-                short=tuple(filter(None, map(_span, _rows(given["short_answers"])))),
-                yes_no=_YES_NO.get(cast(str, given.get("yes_no_answer"))),
+                long=_span(cast(Row, annotation["long_answer"])),
+                short=tuple(filter(None, map(_span, _rows(annotation["short_answers"])))),
+                yes_no=_YES_NO.get(cast(str, annotation.get("yes_no_answer"))),
             )
-            for given in _rows(row["annotations"])
+            for annotation in _rows(row["annotations"])
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError("expected annotations, each with long_answer and short_answers") from error
 
 
-def _span(given: Row) -> TokenSpan | None:
-    start, end = int(cast(int, given["start_token"])), int(cast(int, given["end_token"]))
+def _span(answer: Row) -> TokenSpan | None:
+    start, end = int(cast(int, answer["start_token"])), int(cast(int, answer["end_token"]))
     return None if start < 0 else (start, end)
 
 
-def _rows(given: object) -> list[Row]:
-    """A list of rows, which may come as one list a column."""
-    if isinstance(given, Mapping):
-        columns = {key: column for key, column in given.items() if isinstance(column, Sequence)}
+def _rows(value: object) -> list[Row]:
+    """A list of rows, from rows or from columns (a mapping of lists)."""
+    if isinstance(value, Mapping):
+        columns = {key: column for key, column in value.items() if isinstance(column, Sequence)}
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    if isinstance(given, Sequence) and all(isinstance(row, Mapping) for row in given):
-        return list(given)
-    raise TypeError(f"expected rows or columns, got {type(given).__name__}")
+    if isinstance(value, Sequence) and all(isinstance(row, Mapping) for row in value):
+        return list(value)
+    raise TypeError(f"expected rows or columns, got {type(value).__name__}")
 
 
 def document_of(row: Row) -> Row:
-    """What a row says of its document: ``html``, ``title``, ``url`` and, in one of the shapes, ``tokens``."""
+    """The document fields of a row: ``html``, ``title``, ``url`` and, in the Hugging Face format, ``tokens``."""
     document = row.get("document")
     if isinstance(document, Mapping):
         return document
@@ -110,8 +110,9 @@ def document_of(row: Row) -> Row:
 
 
 def title_and_revision(document: Row) -> tuple[str | None, int | None]:
-    """What the row says of its page: the title (of its address where none is given), and ``oldid``."""
-    # Addresses were stored as they stood in HTML, with &amp; between parameters.
+    """The title of a row's page (from its address when it has none), and its revision, the ``oldid`` of the address.
+    Raises InputError for a malformed address."""
+    # Addresses are stored HTML-escaped, with &amp; between parameters.
     try:
         address = urlsplit(html.unescape(str(document.get("url") or "")))
         parameters = parse_qs(address.query)

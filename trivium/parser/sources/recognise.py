@@ -1,4 +1,4 @@
-"""What a file is, judged by its content and never by its name."""
+"""Recognises the format of a file by its content, never by its name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trivium.parser.sources.files import FILE_LIMIT, parse_json, read_document, 
 Recognised = Literal["html", "nq", "records"]
 
 _HEAD = 4096
-# One damaged line at the top of a file says nothing of the lines below it.
+# The first lines may be damaged although the rest of the file is good.
 _LINES_TRIED = 20
 
 _BYTE_ORDER_MARKS = {
@@ -41,14 +41,14 @@ _HTML_TAGS = frozenset(_TAGS.split())
 
 
 def recognise(path: Path) -> Recognised:
-    """The format of a file. Raises InputError saying what it is instead when it is no collection of
-    documents."""
+    """The format of a file. Raises InputError when it is not a collection of documents; the message states what it
+    is."""
     head = read_head(path, _HEAD)
     if not head.strip():
         raise InputError("the file is empty")
-    for mark, what in _BINARY.items():
-        if head.startswith(mark):
-            raise InputError(f"expected HTML or JSON, got {what}")
+    for signature, description in _BINARY.items():
+        if head.startswith(signature):
+            raise InputError(f"expected HTML or JSON, got {description}")
     if head[257:262] == b"ustar":
         raise InputError("expected HTML or JSON, got a tar archive; unpack it first")
     text = _decoded(head)
@@ -66,7 +66,7 @@ def recognise(path: Path) -> Recognised:
 
 
 def classify(row: Mapping[str, object]) -> Recognised:
-    """What the rows of a file are, by the keys of one. Raises InputError naming the keys that were found."""
+    """The format of a file's rows, by the keys of one of them. Raises InputError naming the keys."""
     document = row.get("document")
     if "document_html" in row or (isinstance(document, Mapping) and "html" in document):
         return "nq"
@@ -106,7 +106,7 @@ def _recognise_json(path: Path) -> Recognised:
     if isinstance(value, list):
         return _classify_list(value)
     raise InputError(
-        "expected JSON Lines (one object a line) or a JSON array, got one value over several lines"
+        "expected JSON Lines (one object per line) or a JSON array, got one value over several lines"
     )
 
 
@@ -116,12 +116,12 @@ def _classify_list(value: Sequence[object]) -> Recognised:
         raise InputError("expected JSON objects with title and text, got none")
     kind = classify(first)
     if kind == "nq":
-        raise InputError("Natural Questions are read as JSON Lines (one row a line), got a JSON array")
+        raise InputError("Natural Questions are read as JSON Lines (one row per line), got a JSON array")
     return kind
 
 
 def _decoded(head: bytes) -> str:
-    """The head as text; Latin-1 where no mark says otherwise, since only ASCII is looked at."""
+    """The head as text, as Latin-1 without a byte order mark, since only ASCII matters here."""
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if head.startswith(mark):
             return head[len(mark) :].decode(encoding, "replace")
@@ -129,7 +129,7 @@ def _decoded(head: bytes) -> str:
 
 
 def _beginning(text: str) -> str:
-    """The text from its first element, past white space, comments and processing instructions."""
+    """The text from its first element, after white space, comments and processing instructions."""
     text = text.lstrip()
     for opening, closing in (("<?", "?>"), ("<!--", "-->")) * 4:
         if text.startswith(opening):

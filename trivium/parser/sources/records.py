@@ -1,5 +1,4 @@
-"""``{title, text}`` records: passages of corpora without markup, whose mentions of other titles become
-links."""
+"""``{title, text}`` records: passages of corpora without markup. Mentions of other titles become links."""
 
 from __future__ import annotations
 
@@ -35,10 +34,10 @@ class Record:
 
 
 def read_records(path: str | Path, name: str | None = None) -> tuple[list[Record], list[Problem]]:
-    """The records of a JSON Lines file or a JSON array, plain or gzipped, and the lines that hold none. ``name`` is what
-    the file is called, by default its path.
+    """The records of a JSON Lines file or a JSON array, plain or gzipped, and a problem for every line without a
+    valid record. ``name`` is the file's name for display, by default its path.
 
-    Raises nothing: a file that cannot be read (on) is a Problem as well.
+    Raises nothing: a file that cannot be read, or not to its end, is a problem as well.
     """
     records: list[Record] = []
     problems: list[Problem] = []
@@ -58,7 +57,7 @@ def read_records(path: str | Path, name: str | None = None) -> tuple[list[Record
 
 
 def records_to_pages(records: Iterable[Record], gazetteer: Gazetteer) -> list[Page]:
-    """One page a title, in order of first appearance, with its records as the chunks of its lead.
+    """One page per title, in order of first appearance, with its records as the chunks of its lead.
 
     A record over 400 tokens is split at sentence boundaries. ``page.text`` joins the records with blank
     lines. A page does not link to itself: neither by its title nor by its title without parenthesis.
@@ -70,7 +69,7 @@ def records_to_pages(records: Iterable[Record], gazetteer: Gazetteer) -> list[Pa
 
 
 def relinked(page: Page, gazetteer: Gazetteer) -> Page:
-    """The same page of records with the links that a gazetteer finds now."""
+    """The page with the links of its chunks replaced by those that a gazetteer finds."""
     own = _own_names(page.title)
     chunks = tuple(
         replace(
@@ -120,7 +119,7 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
 
 
 def _values(path: Path, name: str) -> Iterator[tuple[str, object]]:
-    """The values of a file, each with its place; a line that cannot be read gives a Problem."""
+    """The values of a file, each with its location; a line that cannot be read yields a Problem."""
     if read_head(path, 64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
         values = parse_json(read_document(path, FILE_LIMIT))
         for index, value in enumerate(values if isinstance(values, list) else [], 1):
@@ -130,7 +129,7 @@ def _values(path: Path, name: str) -> Iterator[tuple[str, object]]:
         place = f"{name}, line {line.number}"
         if line.data is None:
             reason = (
-                f"the line is {line.length >> 20} MB long, {DOCUMENT_LIMIT >> 20} MB is the most that is read"
+                f"the line is {line.length >> 20} MB long, more than the limit of {DOCUMENT_LIMIT >> 20} MB"
             )
             yield place, Problem(place, reason)
             continue
