@@ -54,14 +54,12 @@ def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
     return values
 
 
-def selector_name(given: str | None) -> str:
+def selector_name(name: str | None) -> str:
     """The name of the path retriever's selector, by default that of the settings."""
-    known = [*SELECTORS, *list_plugins(SELECTOR_PLUGINS)]
-    if given is not None and given not in known:
-        raise typer.BadParameter(
-            f"expected one of {', '.join(known)}, got {given!r}", param_hint="--selector"
-        )
-    return load_settings().path_selector if given is None else given
+    names = [*SELECTORS, *list_plugins(SELECTOR_PLUGINS)]
+    if name is not None and name not in names:
+        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--selector")
+    return load_settings().path_selector if name is None else name
 
 
 def check_names(
@@ -77,9 +75,9 @@ def check_names(
 
 def check_embedder(name: str | None) -> None:
     """Refuse the name of an embedder that nobody knows."""
-    known = known_embedders()
-    if name is not None and name.partition(":")[0] not in {one.partition(":")[0] for one in known}:
-        raise typer.BadParameter(f"expected one of {', '.join(known)}, got {name!r}", param_hint="--embedder")
+    names = known_embedders()
+    if name is not None and name.partition(":")[0] not in {embedder.partition(":")[0] for embedder in names}:
+        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
 
 
 def chat_model(name: str | None) -> ChatModel | None:

@@ -115,10 +115,10 @@ def verdict(report: Report, fusion: str, singles: Sequence[str], convex: str = "
             f" {len(report.traced.questions)} questions and no {', '.join(missing) or 'single retrievers'}"
         )
     gold = [report.traced.gold[question.id] for question in report.traced.questions]
-    pages = clusters([one.pages for one in gold])
+    pages = clusters([question_gold.pages for question_gold in gold])
     single = best_system(report, singles, MEASURE) or singles[0]
     against = [_compare(report, fusion, rival, pages) for rival in (single, convex)]
-    measure = "hit@5" if all(len(one.groups) == 1 for one in gold) else MEASURE
+    measure = "hit@5" if all(len(question_gold.groups) == 1 for question_gold in gold) else MEASURE
     return Verdict(len(gold), measure, report.rows[fusion].means[MEASURE], *against)
 
 
@@ -128,13 +128,13 @@ def decide(sets: Mapping[str, Verdict]) -> Gate:
         raise InputError("the gate needs at least one set of questions")
     worse = [
         f"{against.row} on {name} ({against.difference.mean:+.3f}, p = {against.p:.3g})"
-        for name, one in sets.items()
-        for against in (one.single, one.convex)
+        for name, verdict in sets.items()
+        for against in (verdict.single, verdict.convex)
         if against.worse
     ]
-    mean = float(np.mean([one.mean for one in sets.values()]))
-    single = float(np.mean([one.single.mean for one in sets.values()]))
-    convex = float(np.mean([one.convex.mean for one in sets.values()]))
+    mean = float(np.mean([verdict.mean for verdict in sets.values()]))
+    single = float(np.mean([verdict.single.mean for verdict in sets.values()]))
+    convex = float(np.mean([verdict.convex.mean for verdict in sets.values()]))
     figures = (
         f"mean {MEASURE} over {len(sets)} set{'s' if len(sets) > 1 else ''}: {mean:.3f}, best single retriever"
         f" {single:.3f}, convex {convex:.3f}"

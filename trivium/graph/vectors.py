@@ -42,20 +42,20 @@ def check_codes(codes: Sequence[Codes], count: int, dimension: int) -> None:
     """Raise StoreError unless there are ``count`` matrices of 8-bit directions of ``dimension`` numbers."""
     if len(codes) != count:
         raise StoreError(f"expected sentence vectors of {count} passages, got those of {len(codes)}")
-    for row, one in enumerate(codes):
-        if one.dtype != np.int8 or one.ndim != 2 or one.shape[1] != dimension:
+    for row, matrix in enumerate(codes):
+        if matrix.dtype != np.int8 or matrix.ndim != 2 or matrix.shape[1] != dimension:
             raise StoreError(
-                f"expected sentence vectors of shape (m, {dimension}) and type int8, got {one.shape} of {one.dtype}"
+                f"expected sentence vectors of shape (m, {dimension}) and type int8, got {matrix.shape} of {matrix.dtype}"
                 f" in place {row}"
             )
-        if not one.any(axis=1).all():
+        if not matrix.any(axis=1).all():
             raise StoreError(f"expected sentence vectors with a direction, got one of zeros in place {row}")
 
 
 def join_codes(data: Sequence[bytes], dimension: int) -> SentenceVectors:
     """Sentence vectors from what was kept of each chunk: numbers of a byte, ``dimension`` of them a sentence."""
     codes = np.frombuffer(b"".join(data), dtype=np.int8).reshape(-1, max(1, dimension))
-    counts = [len(one) // max(1, dimension) for one in data]
+    counts = [len(chunk_data) // max(1, dimension) for chunk_data in data]
     return SentenceVectors(codes, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64))
 
 

@@ -105,8 +105,8 @@ class RetrieverContract:
         with self.query() as query:
             whole = [candidate.uri for candidate in retriever.retrieve(query, 4)]
             assert len(whole) <= 4
-            one = [candidate.uri for candidate in retriever.retrieve(query, 1)]
-        assert one == whole[:1], f"expected the best one, {whole[:1]}, got {one}"
+            best = [candidate.uri for candidate in retriever.retrieve(query, 1)]
+        assert best == whole[:1], f"expected the best candidate, {whole[:1]}, got {best}"
 
     def test_every_candidate_has_a_score_in_complete_scoring(self) -> None:
         retriever = self.make()

@@ -85,7 +85,9 @@ class Judge:
     def __init__(self, model: ChatModel, earlier: Iterable[Judgement] = ()) -> None:
         self._model = model
         self._known: dict[str, list[str] | str] = {
-            one.question: [claim.text for claim in one.known] for one in earlier if one.known
+            judgement.question: [claim.text for claim in judgement.known]
+            for judgement in earlier
+            if judgement.known
         }
         self._forget()
 

@@ -49,9 +49,9 @@ def read_verdicts(reply: str, count: int) -> list[bool]:
         if not isinstance(verdicts, list):
             continue
         by_number: dict[int, bool] = {}
-        for one in verdicts:
+        for entry in verdicts:
             number, verdict = (
-                (one.get("number"), one.get("verdict")) if isinstance(one, dict) else (None, None)
+                (entry.get("number"), entry.get("verdict")) if isinstance(entry, dict) else (None, None)
             )
             if type(number) is not int or not 1 <= number <= count or number in by_number:
                 raise MalformedError("verdicts that are not one on each claim")

@@ -39,7 +39,7 @@ def token_f1(answer: str, gold: Sequence[str]) -> float:
     >>> round(token_f1("It was Asaph Hall, in 1877.", ["Asaph Hall", "Hall"]), 3)
     0.5
     """
-    return _best(_token_f1, normalise(answer).split(), [normalise(one).split() for one in gold])
+    return _best(_token_f1, normalise(answer).split(), [normalise(reference).split() for reference in gold])
 
 
 def rouge_l(answer: str, gold: Sequence[str]) -> float:
@@ -49,7 +49,7 @@ def rouge_l(answer: str, gold: Sequence[str]) -> float:
     >>> round(rouge_l("Hall found it: Asaph Hall", ["Asaph Hall found it"]), 3)
     0.667
     """
-    return _best(_rouge_l, _rouge_words(answer), [_rouge_words(one) for one in gold])
+    return _best(_rouge_l, _rouge_words(answer), [_rouge_words(reference) for reference in gold])
 
 
 def contains(answer: str, gold: Sequence[str]) -> float:
@@ -67,7 +67,7 @@ def _best(
     answer: Sequence[str],
     gold: Sequence[Sequence[str]],
 ) -> float:
-    return max((measure(answer, one) for one in gold), default=0.0)
+    return max((measure(answer, reference) for reference in gold), default=0.0)
 
 
 def _token_f1(answer: Sequence[str], gold: Sequence[str]) -> float:

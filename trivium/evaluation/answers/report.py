@@ -51,11 +51,12 @@ class Judged:
     def of(cls, judgements: Sequence[Judgement]) -> Judged:
         """Over the answers of a row."""
         return cls(
-            Counter(f"{name}: {why}" for one in judgements for name, why in one.missing.items()),
-            sum(one.malformed for one in judgements),
-            sum(one.calls for one in judgements),
+            Counter(f"{name}: {why}" for judgement in judgements for name, why in judgement.missing.items()),
+            sum(judgement.malformed for judgement in judgements),
+            sum(judgement.calls for judgement in judgements),
             Usage(
-                sum(one.prompt_tokens for one in judgements), sum(one.completion_tokens for one in judgements)
+                sum(judgement.prompt_tokens for judgement in judgements),
+                sum(judgement.completion_tokens for judgement in judgements),
             ),
         )
 

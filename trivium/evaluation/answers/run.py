@@ -223,14 +223,14 @@ def _answers(
     log = JsonLines(folder / ANSWERS, Answered)
     answers: dict[str, list[Answered]] = {row: [] for row in rows}
     with log.writing():
-        known = {(one.row, one.question): one for one in log.records()}
+        earlier = {(record.row, record.question): record for record in log.records()}
         for row in rows:
             for done, question in enumerate(asked, start=1):
-                found = known.get((row, question.id))
-                if found is None:
-                    found = _kept(folder, partial(asking.answered, row, question))
-                    log.append(found)
-                answers[row].append(found)
+                answered = earlier.get((row, question.id))
+                if answered is None:
+                    answered = _kept(folder, partial(asking.answered, row, question))
+                    log.append(answered)
+                answers[row].append(answered)
                 if progress is not None:
                     progress(f"answers: {row}", done, len(asked))
     return answers
@@ -247,25 +247,25 @@ def _judgements(
     log = JsonLines(folder / f"judged-{quote(model.name, safe='')}.jsonl", Judgement)
     judgements: dict[str, list[Judgement]] = {row: [] for row in answers}
     with log.writing():
-        known = {(one.row, one.question): one for one in log.records()}
-        judge = Judge(model, known.values())
-        for row, given in answers.items():
-            for done, (question, answered) in enumerate(zip(asked, given, strict=True), start=1):
-                found = known.get((row, question.id))
-                if found is None:
-                    found = _kept(folder, partial(_judged, judge, store, question, answered))
-                    log.append(found)
-                judgements[row].append(found)
+        earlier = {(record.row, record.question): record for record in log.records()}
+        judge = Judge(model, earlier.values())
+        for row, row_answers in answers.items():
+            for done, (question, answered) in enumerate(zip(asked, row_answers, strict=True), start=1):
+                judgement = earlier.get((row, question.id))
+                if judgement is None:
+                    judgement = _kept(folder, partial(_judged, judge, store, question, answered))
+                    log.append(judgement)
+                judgements[row].append(judgement)
                 if progress is not None:
                     progress(f"judged: {row}", done, len(asked))
     return judgements
 
 
-def _judged(judge: Judge, store: GraphStore, question: Question, given: Answered) -> Judgement:
-    records = store.fetch(list(given.context))
-    context = "\n\n".join(f"{' > '.join(headings_of(one.section))}: {one.text}" for one in records)
-    said = given.said if given.found else ""
-    return judge.judge(given.row, question.id, question.text, said, context, question.answers)
+def _judged(judge: Judge, store: GraphStore, question: Question, answered: Answered) -> Judgement:
+    records = store.fetch(list(answered.context))
+    context = "\n\n".join(f"{' > '.join(headings_of(record.section))}: {record.text}" for record in records)
+    text = answered.said if answered.found else ""
+    return judge.judge(answered.row, question.id, question.text, text, context, question.answers)
 
 
 def _kept(folder: Path, ask: Callable[[], T]) -> T:
@@ -288,35 +288,39 @@ def _values(
     """Every measure of every row, question by question."""
     golds = [question.answers for question in asked]
     values = {}
-    for row, given in answers.items():
-        each = [
-            measure(one, question.answers, traced.gold[question.id])
-            for one, question in zip(given, asked, strict=True)
+    for row, row_answers in answers.items():
+        measured = [
+            measure(answered, question.answers, traced.gold[question.id])
+            for answered, question in zip(row_answers, asked, strict=True)
         ]
-        values[row] = {name: np.array([one[name] for one in each], dtype=np.float64) for name in MEASURES}
-        # What was not found says nothing that could be like a known answer.
-        said = [one.said if one.found else "" for one in given]
-        values[row]["cosine"] = _cosines(embedder, said, golds)
+        values[row] = {
+            name: np.array([scores[name] for scores in measured], dtype=np.float64) for name in MEASURES
+        }
+        # An answer that says nothing was found has no similarity to a known answer.
+        texts = [answered.said if answered.found else "" for answered in row_answers]
+        values[row]["cosine"] = _cosines(embedder, texts, golds)
         if bertscore is not None:
-            values[row]["bertscore"] = np.nan_to_num(np.array(bertscore.scores(said, golds)), nan=0.0)
+            values[row]["bertscore"] = np.nan_to_num(np.array(bertscore.scores(texts, golds)), nan=0.0)
         if row in judgements:
             for name in _BY_JUDGE:
                 values[row][name] = np.array(
-                    [getattr(one, name) for one in judgements[row]], dtype=np.float64
+                    [getattr(judgement, name) for judgement in judgements[row]], dtype=np.float64
                 )
     return values
 
 
-def _cosines(embedder: Embedder, said: Sequence[str], golds: Sequence[Sequence[str]]) -> Floats:
+def _cosines(embedder: Embedder, texts: Sequence[str], golds: Sequence[Sequence[str]]) -> Floats:
     """The cosine of each answer with the closest known answer, by the store's embedder; 0 for one that says nothing."""
-    texts = list(dict.fromkeys(chain(filter(None, said), chain.from_iterable(golds))))
-    if not texts:
-        return np.zeros(len(said))
-    place = {text: number for number, text in enumerate(texts)}
-    vectors = embedder.embed(texts)
+    distinct = list(dict.fromkeys(chain(filter(None, texts), chain.from_iterable(golds))))
+    if not distinct:
+        return np.zeros(len(texts))
+    place = {text: number for number, text in enumerate(distinct)}
+    vectors = embedder.embed(distinct)
     return np.array(
         [
-            max(float(vectors[place[text]] @ vectors[place[one]]) for one in gold) if text else 0.0
-            for text, gold in zip(said, golds, strict=True)
+            max(float(vectors[place[text]] @ vectors[place[reference]]) for reference in gold)
+            if text
+            else 0.0
+            for text, gold in zip(texts, golds, strict=True)
         ]
     )

@@ -57,7 +57,10 @@ def summarise(
             counts=counts,
             intervals={name: own[row, name] for name in values[row] if counts[name]},
             latency=_latency(given),
-            usage=Usage(sum(one.prompt_tokens for one in given), sum(one.completion_tokens for one in given)),
+            usage=Usage(
+                sum(answered.prompt_tokens for answered in given),
+                sum(answered.completion_tokens for answered in given),
+            ),
             judged=Judged.of(judgements[row]) if row in judgements else None,
         )
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
@@ -117,6 +120,6 @@ def _together(arrays: Mapping[_Name, Floats], groups: Integers) -> list[tuple[li
 
 def _latency(given: Sequence[Answered]) -> dict[str, Timing]:
     return {
-        "answer": Timing.of([one.seconds for one in given]),
-        "search": Timing.of([one.search_seconds for one in given]),
+        "answer": Timing.of([answered.seconds for answered in given]),
+        "search": Timing.of([answered.search_seconds for answered in given]),
     }

@@ -92,8 +92,8 @@ def compare(first: Run, second: Run, gold: Mapping[str, Gold]) -> RunComparison:
             )
     lists = [[[uri for uri, _ in run.get(question, ())] for question in gold] for run in (first, second)]
     differences = [
-        _difference(question, answer, one, other)
-        for (question, answer), one, other in zip(gold.items(), *lists, strict=True)
+        _difference(question, answer, first_list, second_list)
+        for (question, answer), first_list, second_list in zip(gold.items(), *lists, strict=True)
     ]
     judged = [measure(list(gold.values()), rankings) for rankings in lists]
     totals = [_total(name, judged[0][name], judged[1][name]) for name in headline(list(gold.values()))]
@@ -110,12 +110,12 @@ def rank_of(ranking: Ranking, chunks: Sequence[str]) -> int | None:
 
 def _difference(question: str, gold: Gold, first: Sequence[str], second: Sequence[str]) -> Difference:
     places = [{uri: rank for rank, uri in enumerate(ranking, start=1)} for ranking in (first, second)]
-    one, other = (
+    first_ranks, second_ranks = (
         [min((place[uri] for uri in group if uri in place), default=None) for group in gold.groups]
         for place in places
     )
-    means = [sum(map(_reciprocal, ranks)) / len(gold.groups) for ranks in (one, other)]
-    return Difference(question, tuple(zip(one, other, strict=True)), means[0], means[1])
+    means = [sum(map(_reciprocal, ranks)) / len(gold.groups) for ranks in (first_ranks, second_ranks)]
+    return Difference(question, tuple(zip(first_ranks, second_ranks, strict=True)), means[0], means[1])
 
 
 def _reciprocal(rank: int | None) -> float:

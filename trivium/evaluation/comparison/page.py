@@ -137,11 +137,11 @@ class _Aside:
         placed = [(rank, uri) for ranking in rankings for rank, (uri, _) in enumerate(ranking) if uri in part]
         focus = min(placed, key=lambda found: found[0])[1] if placed else part[0]
         every = {uri for group in gold.groups for uri in group}
-        one, other = (
+        first_rival, second_rival = (
             next((uri for uri, _ in ranking if uri not in every), None) for ranking in rankings[1::-1]
         )
         tops = tuple(tuple(uri for uri, _ in ranking[:TOP]) for ranking in rankings[1::-1])
-        return cls(focus, part, (one, other), (tops[0], tops[1]))
+        return cls(focus, part, (first_rival, second_rival), (tops[0], tops[1]))
 
 
 def _card(

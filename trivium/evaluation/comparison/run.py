@@ -123,12 +123,12 @@ def _texts(path: Path) -> dict[str, str]:
 
 def _labels(first: Path, second: Path) -> tuple[str, str]:
     """The rows' names, with as much of the folders as tells them apart."""
-    one, other = label(unquote(first.stem)), label(unquote(second.stem))
-    if one != other:
-        return one, other
+    first_label, second_label = label(unquote(first.stem)), label(unquote(second.stem))
+    if first_label != second_label:
+        return first_label, second_label
     parents = [path.resolve().parent.parts for path in (first, second)]
     for depth in range(1, max(map(len, parents)) + 1):
         ends = ["/".join(parts[-depth:]) for parts in parents]
         if ends[0] != ends[1]:
-            return f"{ends[0]}/{one}", f"{ends[1]}/{other}"
+            return f"{ends[0]}/{first_label}", f"{ends[1]}/{second_label}"
     raise InputError(f"expected two different runs, got {first} twice")

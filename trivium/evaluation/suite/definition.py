@@ -49,7 +49,7 @@ class _File(BaseModel):
     @classmethod
     def _names_once(cls, sets: list[SuiteSet]) -> list[SuiteSet]:
         # A folder each, and some file systems do not tell capitals.
-        names = [one.name.casefold() for one in sets]
+        names = [suite_set.name.casefold() for suite_set in sets]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"expected every name once, got {name!r} again")
@@ -79,7 +79,7 @@ def read_suite(path: str | Path) -> Suite:
     except ValidationError as error:
         wrong = "\n".join(f"  {_complaint(fault['loc'], fault, data)}" for fault in error.errors())
         raise InputError(f"{path}: expected one or more {_EXAMPLE}, got\n{wrong}") from error
-    return Suite(path, tuple(_anchored(one, path.parent) for one in sets))
+    return Suite(path, tuple(_anchored(suite_set, path.parent) for suite_set in sets))
 
 
 def sample(questions: Sequence[T], size: int | None, seed: int) -> list[T]:
@@ -94,9 +94,9 @@ def sample(questions: Sequence[T], size: int | None, seed: int) -> list[T]:
     return [questions[place] for place in sorted(drawn)]
 
 
-def _anchored(one: SuiteSet, folder: Path) -> SuiteSet:
-    store = one.store if is_address(one.store) else str(folder / one.store)
-    return one.model_copy(update={"questions": str(folder / one.questions), "store": store})
+def _anchored(suite_set: SuiteSet, folder: Path) -> SuiteSet:
+    store = suite_set.store if is_address(suite_set.store) else str(folder / suite_set.store)
+    return suite_set.model_copy(update={"questions": str(folder / suite_set.questions), "store": store})
 
 
 def _complaint(place: tuple[int | str, ...], fault: Any, data: dict[str, Any]) -> str:

@@ -78,10 +78,10 @@ def run_suite(
     named = tuple(dict.fromkeys(retrievers or ())), tuple(dict.fromkeys(fusions or ()))
     parts: dict[str, Any] = {"selector": selector, "settings": settings}
     results = []
-    for done, one in enumerate(suite.sets):
+    for done, suite_set in enumerate(suite.sets):
         if progress is not None:
             progress("sets", done, len(suite.sets))
-        results.append(_judge(one, folder, named, model, parts, fresh, progress))
+        results.append(_judge(suite_set, folder, named, model, parts, fresh, progress))
     if progress is not None:
         progress("sets", len(suite.sets), len(suite.sets))
     write_file(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
@@ -90,7 +90,7 @@ def run_suite(
 
 
 def _judge(
-    one: SuiteSet,
+    suite_set: SuiteSet,
     folder: Path,
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
@@ -103,19 +103,19 @@ def _judge(
     watch = Stopwatch()
     if counted is not None:
         parts = {**parts, "selector": LlmSelector(counted)}
-    with Engine.open(one.store, **parts, on_stage=watch.stage_ended) as engine:
-        own = folder / one.name
-        inputs = _inputs(one, engine, named, model)
+    with Engine.open(suite_set.store, **parts, on_stage=watch.stage_ended) as engine:
+        own = folder / suite_set.name
+        inputs = _inputs(suite_set, engine, named, model)
         known = None if fresh else load_result(own, inputs)
         if known is not None and (known.page is None or (folder / known.page).is_file()):
             return known
         forget_result(own)
-        questions = sample(read_questions(one.questions), one.sample, one.seed)
+        questions = sample(read_questions(suite_set.questions), suite_set.sample, suite_set.seed)
         report = engine.evaluate(
             questions,
             *named,
-            exact=one.exact,
-            progress=None if progress is None else partial(progress, one.name),
+            exact=suite_set.exact,
+            progress=None if progress is None else partial(progress, suite_set.name),
         )
         fusions = tuple(row for row in report.rows if row in named[1])
         retrievers = tuple(row for row in report.rows if row not in fusions)
@@ -126,7 +126,7 @@ def _judge(
         write_runs(report, own)
         write_texts(own / QUESTIONS, report.traced.questions)
         result = SetResult(
-            name=one.name,
+            name=suite_set.name,
             version=trivium.__version__,
             inputs=inputs,
             report=report.to_json(),
@@ -134,18 +134,18 @@ def _judge(
             fusions=fusions,
             measures=measures,
             tests=tuple(map(Paired.of, against_best(report, retrievers, fusions, measures))),
-            latency=_latency(one, engine, watch, report, retrievers, progress),
+            latency=_latency(suite_set, engine, watch, report, retrievers, progress),
             timed=min(TIMED, len(report.traced.questions)),
             model=use,
             store=asdict(engine.info()),
-            page=_page(one, engine, report, retrievers, fusions, measures[0], folder),
+            page=_page(suite_set, engine, report, retrievers, fusions, measures[0], folder),
         )
         save_result(result, own)
         return result
 
 
 def _inputs(
-    one: SuiteSet,
+    suite_set: SuiteSet,
     engine: Engine,
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
@@ -153,10 +153,10 @@ def _inputs(
     """Everything the outcome of a set depends on, times aside."""
     return {
         "version": trivium.__version__,
-        "questions": digest_of_files([Path(one.questions)]),
-        "sample": one.sample,
-        "seed": one.seed,
-        "exact": one.exact,
+        "questions": digest_of_files([Path(suite_set.questions)]),
+        "sample": suite_set.sample,
+        "seed": suite_set.seed,
+        "exact": suite_set.exact,
         "store": store_digest(engine.store),
         "retrievers": list(named[0]),
         "fusions": list(named[1]),
@@ -168,7 +168,7 @@ def _inputs(
 
 
 def _latency(
-    one: SuiteSet,
+    suite_set: SuiteSet,
     engine: Engine,
     watch: Stopwatch,
     report: Report,
@@ -187,16 +187,16 @@ def _latency(
         for count, question in enumerate(timed, start=1):
             views, fusion = ([row], None) if row in retrievers else (None, row)
             watch.start()
-            engine.search(question.text, _K, views, fusion, exact=one.exact)
+            engine.search(question.text, _K, views, fusion, exact=suite_set.exact)
             laps.append(watch.stop())
             if progress is not None:
-                progress(f"{one.name}: times", done * len(timed) + count, len(report.rows) * len(timed))
+                progress(f"{suite_set.name}: times", done * len(timed) + count, len(report.rows) * len(timed))
         found[row] = timings(laps)
     return found
 
 
 def _page(
-    one: SuiteSet,
+    suite_set: SuiteSet,
     engine: Engine,
     report: Report,
     retrievers: Sequence[str],
@@ -215,7 +215,7 @@ def _page(
     texts = {question.id: question.text for question in report.traced.questions}
     info = engine.info()
     facts = [
-        one.name,
+        suite_set.name,
         f"{len(ids):,} questions",
         f"{info.nodes['Chunk']:,} chunks",
         "" if info.embedder is None else info.embedder.name,
@@ -224,8 +224,8 @@ def _page(
     setting = Setting(report.traced.gold, texts, {name: runs[name] for name in retrievers}, facts)
     sides = (
         Side(best, runs[best]),
-        Side(label(fused), runs[fused], explainer(engine, fused, runs[fused], texts, one.exact)),
+        Side(label(fused), runs[fused], explainer(engine, fused, runs[fused], texts, suite_set.exact)),
     )
-    name = f"compare-{one.name}-{quote(best, safe='')}-{quote(label(fused), safe='')}.html"
+    name = f"compare-{suite_set.name}-{quote(best, safe='')}-{quote(label(fused), safe='')}.html"
     write_page(folder / name, *sides, setting, engine)
     return name

@@ -50,9 +50,9 @@ class Mentions:
             graph.entities, graph.entity_rows, table.indptr.astype(np.int32), table.indices.astype(np.int32)
         )
 
-    def together(self, one: int, other: int) -> Rows:
+    def together(self, first: int, second: int) -> Rows:
         """The pages that mention both entities, rising."""
-        few, many = self._pages(one), self._pages(other)
+        few, many = self._pages(first), self._pages(second)
         if len(few) > len(many):
             few, many = many, few
         if not len(few):

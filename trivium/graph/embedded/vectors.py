@@ -197,8 +197,8 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
         "INSERT OR REPLACE INTO sentences (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1"
         " AND EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)",
         (
-            (text_hash(embedding_text(passage.headings, passage.text)), one.tobytes())
-            for passage, one in zip(passages, codes, strict=True)
+            (text_hash(embedding_text(passage.headings, passage.text)), vectors.tobytes())
+            for passage, vectors in zip(passages, codes, strict=True)
         ),
     )
     begin_state(connection)

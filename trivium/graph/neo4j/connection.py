@@ -145,7 +145,7 @@ class Connection:
         asked = zip(queries, parameters or [{}] * len(queries), strict=True)
 
         async def ask() -> list[Rows]:
-            return await asyncio.gather(*(self.fetch(*one, whole=whole) for one in asked))
+            return await asyncio.gather(*(self.fetch(query, values, whole=whole) for query, values in asked))
 
         return self.run(ask())
 

@@ -150,8 +150,8 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
         raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
     check_codes(codes, len(passages), identity.dimension)
     last = {
-        text_hash(embedding_text(passage.headings, passage.text)): one
-        for passage, one in zip(passages, codes, strict=True)
+        text_hash(embedding_text(passage.headings, passage.text)): vectors
+        for passage, vectors in zip(passages, codes, strict=True)
     }
     _put(connection, keep_sentences, {key: encode_sentences(last[key]) for key in sorted(last)})
 
