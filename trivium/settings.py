@@ -195,11 +195,11 @@ def _fault(location: tuple[int | str, ...], message: str) -> str:
 
 
 def _check_variables(environment: Iterable[str], fields: dict[str, FieldInfo]) -> None:
-    known = [PREFIX + name.upper() for name in fields]
+    variables = [PREFIX + name.upper() for name in fields]
     for variable in sorted(environment):
-        if not variable.startswith(PREFIX) or variable.startswith(TESTS) or variable in known:
+        if not variable.startswith(PREFIX) or variable.startswith(TESTS) or variable in variables:
             continue
-        close = get_close_matches(variable, known, n=1, cutoff=0.85)
+        close = get_close_matches(variable, variables, n=1, cutoff=0.85)
         if close:
             raise ConfigurationError(f"unknown environment variable {variable}: did you mean {close[0]}?")
         _log.warning("unknown environment variable %s is ignored", variable)

@@ -15,41 +15,41 @@ if TYPE_CHECKING:
     from trivium.evaluation.answers.bertscore import BertScore
 
 
-def evaluate_answers(given: Evaluation) -> None:
+def evaluate_answers(options: Evaluation) -> None:
     """Have the questions answered, measure the answers and print what came of it; by default into ``<name of the
     file>-answers`` in the working directory."""
-    questions, store = given.questions_and_store()
-    given.refuse_of_questions("expected it only without --answers")
+    questions, store = options.questions_and_store()
+    options.refuse_of_questions("expected it only without --answers")
     # Loaded here: no other command needs them, and they take their time.
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
     from trivium.evaluation.answers.run import evaluate_answers as run
 
-    folder = Path(f"{questions.stem}-answers") if given.folder is None else given.folder
-    bertscore = None if given.bertscore is None else _bertscore(given.bertscore)
+    folder = Path(f"{questions.stem}-answers") if options.folder is None else options.folder
+    bertscore = None if options.bertscore is None else _bertscore(options.bertscore)
     with (
-        open_engine(store, given.selector, given.assignments) as engine,
-        progress(quiet=given.json) as bars,
+        open_engine(store, options.selector, options.assignments) as engine,
+        progress(quiet=options.json) as bars,
     ):
-        check_names(engine, given.retrievers, given.fusions)
+        check_names(engine, options.retrievers, options.fusions)
         report = run(
             engine,
             questions,
             folder,
-            given.retrievers,
-            given.fusions,
-            gold=given.gold,
-            model=chat_model(given.model),
-            judge=None if given.judge is None else chat_model(given.judge),
+            options.retrievers,
+            options.fusions,
+            gold=options.gold,
+            model=chat_model(options.model),
+            judge=None if options.judge is None else chat_model(options.judge),
             bertscore=bertscore,
-            k=6 if given.k is None else given.k,
-            sample=given.sample,
-            seed=0 if given.seed is None else given.seed,
-            exact=given.exact,
-            fresh=given.fresh,
+            k=6 if options.k is None else options.k,
+            sample=options.sample,
+            seed=0 if options.seed is None else options.seed,
+            exact=options.exact,
+            fresh=options.fresh,
             progress=lambda what, done, total: bars(escape(what), done, total),
         )
     save_answer_report(report, folder)
-    if given.json:
+    if options.json:
         print_json(report.to_json())
         return
     print_answer_report(report, out)

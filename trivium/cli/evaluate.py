@@ -81,7 +81,7 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --answers --model local --judge openai:gpt-4o-mini --gold
     """
-    given = Evaluation(
+    options = Evaluation(
         questions=questions,
         store=store,
         retrievers=retriever,
@@ -106,41 +106,41 @@ def evaluate(
         json=json,
     )
     if not answers:
-        given.refuse_of_answers("expected it only with --answers")
+        options.refuse_of_answers("expected it only with --answers")
     if suite is not None:
-        evaluate_suite(given, suite)
+        evaluate_suite(options, suite)
     elif answers:
-        evaluate_answers(given)
+        evaluate_answers(options)
     else:
-        evaluate_questions(given)
+        evaluate_questions(options)
 
 
-def evaluate_questions(given: Evaluation) -> None:
+def evaluate_questions(options: Evaluation) -> None:
     """Measure the retrieval of one file of questions, print it, and decide on the store's default where that is asked
     for."""
-    given.refuse_of_folder("expected it only with --suite or --answers")
-    questions, store = given.questions_and_store()
-    retrievers, fusions = given.retrievers, given.fusions
-    trained = trained_among(fusions) if given.activate else None
+    options.refuse_of_folder("expected it only with --suite or --answers")
+    questions, store = options.questions_and_store()
+    retrievers, fusions = options.retrievers, options.fusions
+    trained = trained_among(fusions) if options.activate else None
     if trained is not None:
         retrievers, fusions = RETRIEVERS, [trained, "convex"]
     with (
-        open_engine(store, given.selector, given.assignments) as engine,
-        progress(quiet=given.json) as bars,
+        open_engine(store, options.selector, options.assignments) as engine,
+        progress(quiet=options.json) as bars,
     ):
         check_names(engine, retrievers, fusions)
         report = engine.evaluate(
             questions,
             retrievers,
             fusions,
-            exact=given.exact,
-            hits=given.hits,
+            exact=options.exact,
+            hits=options.hits,
             progress=lambda done, total: bars("questions", done, total),
         )
         decision = None if trained is None else Evaluator(engine.searcher).activate(report, trained)
-    if given.runs is not None:
-        write_runs(report, given.runs)
-    if given.json:
+    if options.runs is not None:
+        write_runs(report, options.runs)
+    if options.json:
         print_json({**report.to_json(), **({} if decision is None else {"decision": asdict(decision)})})
         return
     print_report(report, out)

@@ -21,11 +21,11 @@ def models_list(json: Json = False) -> None:
 
     Example:  trivium models list
     """
-    known = available()
+    listed = available()
     if json:
-        print_json({"models": [asdict(model) for model in known]})
+        print_json({"models": [asdict(model) for model in listed]})
         return
-    for model in known:
+    for model in listed:
         state = "[green]installed[/]" if model.installed else "not installed"
         out.print(
             f"[bold]{model.name:<12}[/]{state:<24} {model.size / 1e6:5.0f} MB  {escape(model.description)}"
@@ -46,9 +46,9 @@ def models_install(
 
     Example:  trivium models install bge-small
     """
-    known = [model.name for model in available()]
-    if name not in known:
-        raise typer.BadParameter(f"expected one of {', '.join(known)}, got {name!r}", param_hint="NAME")
+    names = [model.name for model in available()]
+    if name not in names:
+        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="NAME")
     folder = install(name)
     if json:
         print_json({"name": name, "folder": str(folder)})

@@ -12,36 +12,36 @@ from trivium.llm.registry import open_chat_model
 from trivium.search.retriever_set import RetrieverSet
 
 
-def evaluate_suite(given: Evaluation, file: Path) -> None:
+def evaluate_suite(options: Evaluation, file: Path) -> None:
     """Measure every set of a suite and print it; by default into ``<name of the file>-results`` in the working
     directory."""
     why = "a suite file says that set by set: leave {name} out"
-    given.refuse_of_one_set(why)
-    given.refuse_of_questions(why)
-    selector = selector_name(given.selector)
-    values = read_settings(given.assignments)
+    options.refuse_of_one_set(why)
+    options.refuse_of_questions(why)
+    selector = selector_name(options.selector)
+    values = read_settings(options.assignments)
     with wrong_argument("--retriever"):
-        RetrieverSet(values=values).choose(given.retrievers)
+        RetrieverSet(values=values).choose(options.retrievers)
     # Loaded here: no other command writes pages.
     from trivium.evaluation.suite.definition import read_suite
     from trivium.evaluation.suite.report import print_suite, to_json
     from trivium.evaluation.suite.run import run_suite
 
     suite = read_suite(file)
-    folder = Path(f"{file.stem}-results") if given.folder is None else given.folder
-    with progress(quiet=given.json) as bars, wrong_argument("--fusion", (FusionError,)):
+    folder = Path(f"{file.stem}-results") if options.folder is None else options.folder
+    with progress(quiet=options.json) as bars, wrong_argument("--fusion", (FusionError,)):
         results = run_suite(
             suite,
             folder,
-            given.retrievers,
-            given.fusions,
+            options.retrievers,
+            options.fusions,
             model=open_chat_model() if selector == "llm" else None,
             selector=selector,
             settings=values,
-            fresh=given.fresh,
+            fresh=options.fresh,
             progress=bars,
         )
-    if given.json:
+    if options.json:
         print_json(to_json(results))
         return
     print_suite(results, out)

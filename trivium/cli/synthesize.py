@@ -177,7 +177,7 @@ def _show(run: Run, json: bool) -> None:
     rows: list[tuple[str, int]] = [
         ("entities", status["bridges"]),
         *((name, generated[name]) for name in ("asked", "written", "declined", "malformed", "failed")),
-        *((f"  {Check(check).says}", count) for check, count in generated["failed_checks"].items()),
+        *((f"  {Check(check).description}", count) for check, count in generated["failed_checks"].items()),
         ("scored", judged["scored"]),
         ("score unreadable", judged["malformed"]),
         ("not scored yet", judged["waiting"]),

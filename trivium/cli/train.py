@@ -146,8 +146,8 @@ def _settings(
     for name, value in of_default.items():
         if value is not None and preset != "default":
             raise typer.BadParameter(f"only the default preset has a {name}", param_hint=f"--{name}")
-    given: dict[str, Any] = {**numbers, **of_default}
-    return replace(PRESETS[preset], **{name: n for name, n in given.items() if n is not None})
+    overrides: dict[str, Any] = {**numbers, **of_default}
+    return replace(PRESETS[preset], **{name: n for name, n in overrides.items() if n is not None})
 
 
 def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None:

@@ -134,8 +134,8 @@ def _from_maven(source: Source, spec: ModelSpec, folder: Path, progress: Progres
         except (OSError, subprocess.TimeoutExpired) as error:
             raise SourceError(f"mvn could not fetch {source.name}: {error}") from error
         if done.returncode != 0:
-            said = (done.stdout + done.stderr).strip()[-500:]
-            raise SourceError(f"mvn could not fetch {source.name}, exit status {done.returncode}: {said}")
+            output = (done.stdout + done.stderr).strip()[-500:]
+            raise SourceError(f"mvn could not fetch {source.name}, exit status {done.returncode}: {output}")
         jars = list(Path(scratch).glob("*.jar"))
         if len(jars) != 1:
             raise SourceError(f"mvn was to leave one jar of {source.name}, there are {len(jars)}")

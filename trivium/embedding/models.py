@@ -103,25 +103,25 @@ def _install_from(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".install-") as scratch:
-            fresh = Path(scratch, "fresh")
-            fresh.mkdir()
-            fetch(source, spec, fresh, progress or (lambda _done, _total: None))
-            fault = _damage(ModelFiles(fresh / "model.onnx", fresh / "tokenizer.json"), spec)
+            downloaded = Path(scratch, "fresh")
+            downloaded.mkdir()
+            fetch(source, spec, downloaded, progress or (lambda _done, _total: None))
+            fault = _damage(ModelFiles(downloaded / "model.onnx", downloaded / "tokenizer.json"), spec)
             if fault is not None:
                 raise SourceError(fault)
-            _move(fresh, target, spec, Path(scratch, "old"))
+            _move(downloaded, target, spec, Path(scratch, "old"))
     except OSError as error:
         raise EmbeddingError(f"the model {name} cannot be written to {target}: {error}") from error
     return target
 
 
-def _move(fresh: Path, target: Path, spec: ModelSpec, aside: Path) -> None:
+def _move(downloaded: Path, target: Path, spec: ModelSpec, backup: Path) -> None:
     """Put the verified folder in its place, which may hold a damaged model, or an intact one that another
     process has just installed: that one stays, since somebody may be reading it."""
     try:
         if target.exists() and not _intact(target, spec):
-            target.replace(aside)
-        fresh.rename(target)
+            target.replace(backup)
+        downloaded.rename(target)
     except OSError:
         if not _intact(target, spec):
             raise

@@ -33,11 +33,11 @@ class StoreEmbedder:
         self._given = given
         self._opened: Embedder | None = None
         self._lock = threading.Lock()
-        known = store.embedder
+        stored = store.embedder
         name = given if given is None or isinstance(given, str) else given.identity.name
-        if known is not None and name is not None and name != known.name:
+        if stored is not None and name is not None and name != stored.name:
             raise EmbedderMismatchError(
-                f"the store {store.location} was filled by {known.name}, not by {name}: "
+                f"the store {store.location} was filled by {stored.name}, not by {name}: "
                 f"open it without naming an embedder, or build another store"
             )
 
@@ -68,16 +68,16 @@ class StoreEmbedder:
             opened.close()
 
     def _open(self) -> Embedder:
-        known = self._store.embedder
+        stored = self._store.embedder
         if self._given is not None and not isinstance(self._given, str):
             embedder = self._given
         else:
-            embedder = open_embedder(self._given if known is None else known.name)
-        if known is not None and known != embedder.identity:
+            embedder = open_embedder(self._given if stored is None else stored.name)
+        if stored is not None and stored != embedder.identity:
             if embedder is not self._given:
                 embedder.close()
             raise EmbedderMismatchError(
-                f"the store was filled by {known.name} version {known.version} ({known.dimension} dimensions), "
+                f"the store was filled by {stored.name} version {stored.version} ({stored.dimension} dimensions), "
                 f"but version {embedder.identity.version} ({embedder.identity.dimension}) is installed: "
                 f"install the version it was filled by, or build the store again"
             )

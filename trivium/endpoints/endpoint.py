@@ -261,26 +261,24 @@ class Endpoint:
 
     def _refusal(self, fault: object, response: httpx2.Response) -> EndpointError | _PassingError:
         """What an answer that is an error means. ``fault`` is what the endpoint says about it."""
-        said = fault.get("message") or fault.get("detail") if isinstance(fault, dict) else fault
+        reason = fault.get("message") or fault.get("detail") if isinstance(fault, dict) else fault
         code = fault.get("code") if isinstance(fault, dict) else None
         parameter = fault.get("param") if isinstance(fault, dict) else None
         status = response.status_code
         # A stream that has begun well can still end in an error.
         how = f"answered {status}" if status != httpx2.codes.OK else "broke off"
-        message = (
-            f"{self.host} {how}: {self._printable(str(said or response.reason_phrase or 'no reason given'))}"
-        )
+        message = f"{self.host} {how}: {self._printable(str(reason or response.reason_phrase or 'no reason given'))}"
         message += _hint(status, code)
         # An exhausted quota is a 429 as well, but waiting does not refill it.
         if status in _RETRIED and code != "insufficient_quota":
             return _PassingError(message, status, retry_after(response.headers.get("Retry-After")))
         return EndpointError(message, status, parameter if isinstance(parameter, str) else None)
 
-    def _printable(self, said: str) -> str:
+    def _printable(self, text: str) -> str:
         """A server's words in one line, without the key."""
-        said = " ".join("".join(c if c.isprintable() else " " for c in said).split())
+        text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         secret = "" if self.api_key is None else self.api_key.get_secret_value()
-        return (said.replace(secret, "***") if secret else said)[:_MESSAGE_CHARACTERS]
+        return (text.replace(secret, "***") if secret else text)[:_MESSAGE_CHARACTERS]
 
 
 def openai_endpoint(settings: Settings) -> Endpoint:

@@ -73,5 +73,5 @@ def timings(laps: Sequence[Mapping[str, float]]) -> dict[str, Timing]:
     >>> timings([{"embed": 0.001, "total": 0.001}, {"embed": 0.003, "total": 0.003}])["embed"].median
     2.0
     """
-    known = [name for name in (*STAGES, TOTAL) if any(name in lap for lap in laps)]
-    return {name: Timing.of([lap.get(name, 0.0) for lap in laps]) for name in known}
+    measured = [name for name in (*STAGES, TOTAL) if any(name in lap for lap in laps)]
+    return {name: Timing.of([lap.get(name, 0.0) for lap in laps]) for name in measured}

@@ -70,10 +70,10 @@ def _statistics(
 
 
 def _check(questions: Sequence[Question], traced: Traced, rankings: Rankings) -> None:
-    known = [question.id for question in traced.questions] + [u.id for u in traced.untraceable]
-    if sorted(known) != sorted(question.id for question in questions):
+    traced_ids = [question.id for question in traced.questions] + [u.id for u in traced.untraceable]
+    if sorted(traced_ids) != sorted(question.id for question in questions):
         raise InputError(
-            f"expected the tracing of these {len(questions)} questions, got one of {len(known)} questions"
+            f"expected the tracing of these {len(questions)} questions, got one of {len(traced_ids)} questions"
         )
     for name, ranked in rankings.items():
         if len(ranked) != len(traced.questions):

@@ -57,8 +57,10 @@ def save_hits(path: Path, file: HitFile) -> None:
     hits = file.hits
     columns = hits[0].table.columns if hits else ()
     # Of a question without candidates nothing is known, signals neither.
-    known = next((hit.table for hit in hits if hit.table.chunks), None)
-    signals, numbers = ((), ()) if known is None else (tuple(known.signals), tuple(known.question))
+    first_table = next((hit.table for hit in hits if hit.table.chunks), None)
+    signals, numbers = (
+        ((), ()) if first_table is None else (tuple(first_table.signals), tuple(first_table.question))
+    )
     for hit in hits:
         named = (
             (tuple(hit.table.signals), tuple(hit.table.question)) if hit.table.chunks else (signals, numbers)

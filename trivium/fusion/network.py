@@ -124,8 +124,8 @@ def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) ->
 
     def explain(wanted: Sequence[int]) -> Floats:
         shares = np.full((len(wanted), columns), (last - fused.baseline) / columns)
-        known = [number for number, row in enumerate(wanted) if row in place]
-        shares[known] = fused.explain([place[wanted[number]] for number in known])
+        in_table = [number for number, row in enumerate(wanted) if row in place]
+        shares[in_table] = fused.explain([place[wanted[number]] for number in in_table])
         return shares
 
     return Fused(scores, explain, fused.baseline)

@@ -55,8 +55,8 @@ def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion
     declared: Fusion | None = create_plugin(PLUGINS, name, embedder)
     if declared is not None:
         return declared
-    known = ", ".join([*FUSIONS, *list_plugins(PLUGINS)])
-    raise FusionError(f"unknown fusion {name!r}: expected one of {known}, or a folder with a trained one")
+    names = ", ".join([*FUSIONS, *list_plugins(PLUGINS)])
+    raise FusionError(f"unknown fusion {name!r}: expected one of {names}, or a folder with a trained one")
 
 
 def suits(fusion: Fusion, retrievers: Collection[str]) -> bool:

@@ -82,10 +82,10 @@ class Indexer:
         if isinstance(pages, str):
             raise InputError(f"expected a list of titles, got the text {pages!r}")
         uris = {page: (page_uri(normalise_title(page)), page) for page in pages}
-        known = self.store.resolve(list(dict.fromkeys(uri for names in uris.values() for uri in names)))
-        present = self.store.find_pages(list(known.values()))
+        resolved = self.store.resolve(list(dict.fromkeys(uri for names in uris.values() for uri in names)))
+        present = self.store.find_pages(list(resolved.values()))
         found = {
-            page: next((known[uri] for uri in names if known.get(uri) in present), None)
+            page: next((resolved[uri] for uri in names if resolved.get(uri) in present), None)
             for page, names in uris.items()
         }
         unknown = [page for page, uri in found.items() if uri is None]

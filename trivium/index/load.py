@@ -158,13 +158,13 @@ class _Merge:
     def add(self, graph: PageGraph) -> None:
         """Take one page: the higher revision wins, then the earlier source; a loser still gives its aliases."""
         revision = -1 if graph.revision is None else graph.revision
-        known = self._seen.get(graph.uri)
-        if known is not None:
+        earlier = self._seen.get(graph.uri)
+        if earlier is not None:
             self._aliases.setdefault(graph.uri, set()).update(graph.aliases)
-            kept = known[1] if revision <= known[0] else graph.source
-            dropped = graph.source if revision <= known[0] else known[1]
+            kept = earlier[1] if revision <= earlier[0] else graph.source
+            dropped = graph.source if revision <= earlier[0] else earlier[1]
             self.report.duplicates.append(Duplicate(graph.uri, kept, dropped))
-            if revision <= known[0]:
+            if revision <= earlier[0]:
                 return
         self._seen[graph.uri] = (revision, graph.source)
         self._batch[graph.uri] = graph
@@ -282,9 +282,9 @@ def _load_records(
         records, problems = read_records(item.location, item.name)
         merge.report.problems.extend(problems)
         for record in records:
-            _, known = by_title.setdefault(record.title, (RECORDS + item.source, []))
-            if all(record.text != other.text for other in known):
-                known.append(record)
+            _, same_title = by_title.setdefault(record.title, (RECORDS + item.source, []))
+            if all(record.text != other.text for other in same_title):
+                same_title.append(record)
     stored = [(uri, source) for uri, source, _, _ in store.pages() if source.startswith(RECORDS)]
     if not by_title and not stored:
         return

@@ -196,8 +196,8 @@ def _refused(error: EndpointError) -> set[str]:
         return set()
     if error.parameter is not None:
         return {error.parameter.partition(".")[0]} & {"max_tokens", *_OPTIONAL}
-    said = str(error).replace("json_schema", "response_format")
-    return {name for name in _OPTIONAL if name in said}
+    message = str(error).replace("json_schema", "response_format")
+    return {name for name in _OPTIONAL if name in message}
 
 
 def _choice(event: dict[str, Any]) -> dict[str, Any] | None:

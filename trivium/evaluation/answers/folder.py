@@ -34,14 +34,14 @@ def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh
             raise InputError(f"{folder}: expected an empty folder, or that of a run; it lacks {SETTINGS}")
         write_file(path, json.dumps(wanted, indent=2) + "\n")
         return
-    known = _read(path)
+    recorded = _read(path)
     changed = [
-        f"{key}: {known.get(key)!r} before, {wanted.get(key)!r} now"
-        for key in {**known, **wanted}
-        if key not in _KEYED and known.get(key) != wanted.get(key)
+        f"{key}: {recorded.get(key)!r} before, {wanted.get(key)!r} now"
+        for key in {**recorded, **wanted}
+        if key not in _KEYED and recorded.get(key) != wanted.get(key)
     ]
     for key in _KEYED:
-        before, now = known.get(key, {}), wanted.get(key, {})
+        before, now = recorded.get(key, {}), wanted.get(key, {})
         changed += [f"{key[:-1]} {name}" for name in now if name in before and before[name] != now[name]]
         wanted[key] = {**before, **now}
     if changed:
@@ -49,7 +49,7 @@ def begin(folder: Path, settings: Mapping[str, Any], files: Sequence[str], fresh
             f"{folder} was begun with other settings ({'; '.join(changed)}): name another folder with --out,"
             " or answer everything anew with --fresh"
         )
-    if wanted != known:
+    if wanted != recorded:
         write_file(path, json.dumps(wanted, indent=2) + "\n")
 
 

@@ -104,8 +104,8 @@ def _complaint(place: tuple[int | str, ...], fault: Any, data: dict[str, Any]) -
     words = []
     match place:
         case ("set", int(number), *rest):
-            given = data["set"][number]
-            name = given.get("name") if isinstance(given, dict) else None
+            entry = data["set"][number]
+            name = entry.get("name") if isinstance(entry, dict) else None
             words = [f"set {number + 1}" + (f" ({name!r})" if isinstance(name, str) else "")]
             words += [f"key {key!r}" for key in rest if isinstance(key, str)]
         case (str(key), *_):
@@ -113,8 +113,8 @@ def _complaint(place: tuple[int | str, ...], fault: Any, data: dict[str, Any]) -
     if fault["type"] == "missing":
         return f"{', '.join(words)}: expected it, got nothing"
     if fault["type"] == "extra_forbidden":
-        known = ", ".join(SuiteSet.model_fields if len(place) > 1 else _File.model_fields)
-        return f"{', '.join(words)}: expected one of {known}"
+        allowed = ", ".join(SuiteSet.model_fields if len(place) > 1 else _File.model_fields)
+        return f"{', '.join(words)}: expected one of {allowed}"
     message = fault["msg"].removeprefix("Value error, ")
     shown = repr(fault["input"]) if not isinstance(fault["input"], dict | list) else ""
     return f"{', '.join(words)}: {message}" + (f", got {shown[:60]}" if shown else "")

@@ -231,15 +231,17 @@ def _times(results: Sequence[SetResult]) -> Iterator[str]:
     for result in results:
         if not result.latency:
             continue
-        known = [stage for stage in (*STAGES, TOTAL) if any(stage in row for row in result.latency.values())]
+        measured = [
+            stage for stage in (*STAGES, TOTAL) if any(stage in row for row in result.latency.values())
+        ]
         yield ""
         yield f"{plain(result.name)}, {result.timed} questions:"
         yield ""
         yield grid(
-            ["system", *known],
+            ["system", *measured],
             [
                 [plain(row)]
-                + [f"{t[stage].median:.1f} / {t[stage].p90:.1f}" if stage in t else "" for stage in known]
+                + [f"{t[stage].median:.1f} / {t[stage].p90:.1f}" if stage in t else "" for stage in measured]
                 for row, t in result.latency.items()
             ],
         )

@@ -106,9 +106,9 @@ def _judge(
     with Engine.open(suite_set.store, **parts, on_stage=watch.stage_ended) as engine:
         own = folder / suite_set.name
         inputs = _inputs(suite_set, engine, named, model)
-        known = None if fresh else load_result(own, inputs)
-        if known is not None and (known.page is None or (folder / known.page).is_file()):
-            return known
+        earlier = None if fresh else load_result(own, inputs)
+        if earlier is not None and (earlier.page is None or (folder / earlier.page).is_file()):
+            return earlier
         forget_result(own)
         questions = sample(read_questions(suite_set.questions), suite_set.sample, suite_set.seed)
         report = engine.evaluate(

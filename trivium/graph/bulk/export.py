@@ -103,7 +103,7 @@ def _agree(info: StoreInfo, nodes: Mapping[str, int], relationships: Mapping[str
 
 def arguments(parts: Mapping[str, Finished]) -> list[str]:
     """The arguments that import finished parts."""
-    given = [
+    flags = [
         "--id-type=integer",
         "--array-delimiter=U+001F",
         "--bad-tolerance=0",
@@ -112,13 +112,13 @@ def arguments(parts: Mapping[str, Finished]) -> list[str]:
         f"--read-buffer-size={_buffer(parts)}",
     ]
     for table in NODES:
-        given += _argument("nodes", ":".join(table.labels), table.name, _files(table, parts))
+        flags += _argument("nodes", ":".join(table.labels), table.name, _files(table, parts))
     for edge in RELATIONSHIPS:
         files = _files(edge, parts)
-        given += _argument("relationships", edge.type, edge.name, files)
+        flags += _argument("relationships", edge.type, edge.name, files)
         if edge.mirror is not None:
-            given += _argument("relationships", edge.mirror, edge.mirror, files)
-    return given
+            flags += _argument("relationships", edge.mirror, edge.mirror, files)
+    return flags
 
 
 def _argument(kind: str, what: str, header: str, files: list[str]) -> list[str]:

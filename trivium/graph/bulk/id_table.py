@@ -77,10 +77,10 @@ class IdTable:
 
     def number(self, title: str) -> int:
         """The number of a title's node."""
-        known = self._titles.get(title)
-        if known is None:
-            known = self._titles[title] = self.new_id()
-        return known
+        number = self._titles.get(title)
+        if number is None:
+            number = self._titles[title] = self.new_id()
+        return number
 
     def new_id(self) -> int:
         """A number that no node has yet."""
@@ -122,8 +122,8 @@ class IdTable:
 
     def bare_entities(self, cited: Integers, statements: list[Statement]) -> list[str]:
         """Entities that are no page, by uri."""
-        known = set(np.unique(cited).tolist())
-        found = {title for title, number in self._titles.items() if number in known}
+        cited_ids = set(np.unique(cited).tolist())
+        found = {title for title, number in self._titles.items() if number in cited_ids}
         for statement in statements:
             found.update((statement.source, statement.target))
         return sorted(found - self._pages)

@@ -179,11 +179,11 @@ class _Sentences:
 
     def of_chunks(self, pages: Sequence[PageGraph]) -> dict[str, str]:
         """uri -> property, of the chunks of pages; those of which nothing is known are left out."""
-        known = [chunk.uri for page in pages for chunk in page.chunks if not self._waits(chunk)]
-        found = self._store.sentence_vectors(known)
+        uris = [chunk.uri for page in pages for chunk in page.chunks if not self._waits(chunk)]
+        found = self._store.sentence_vectors(uris)
         return {
             uri: encode_sentences(found.codes[start:end])
-            for uri, (start, end) in zip(known, pairwise(found.starts.tolist()), strict=True)
+            for uri, (start, end) in zip(uris, pairwise(found.starts.tolist()), strict=True)
         }
 
     def _waits(self, chunk: ChunkNode) -> bool:

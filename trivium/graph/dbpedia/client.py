@@ -174,18 +174,22 @@ class SparqlClient:
                 later=True,
             )
         # Virtuoso cuts answers at a number of rows of its own, or where its time is up, and says so in a header.
-        most = headers.get("X-SPARQL-MaxRows", "")
-        cap = min(limit, int(most)) if most.isascii() and most.isdigit() and int(most) > 0 else limit
+        server_limit = headers.get("X-SPARQL-MaxRows", "")
+        cap = (
+            min(limit, int(server_limit))
+            if server_limit.isascii() and server_limit.isdigit() and int(server_limit) > 0
+            else limit
+        )
         return Answer(rows[1], complete=rows[0] < cap and "X-SQL-State" not in headers)
 
-    def _refused(self, error: urllib.error.HTTPError, said: str) -> SparqlError | _FailedError:
+    def _refused(self, error: urllib.error.HTTPError, message_text: str) -> SparqlError | _FailedError:
         """What an HTTP status means."""
         status = error.code
-        message = f"{self.host} answered {status}: {said or error.reason}"
+        message = f"{self.host} answered {status}: {message_text or error.reason}"
         wait = retry_after(error.headers.get("Retry-After"))
         if status in _TOO_LONG:
             return _FailedError(message, smaller=True)
-        if status in _TOO_SLOW or (status == 500 and any(words in said.lower() for words in _LIMITS)):
+        if status in _TOO_SLOW or (status == 500 and any(words in message_text.lower() for words in _LIMITS)):
             return _FailedError(message, smaller=True, later=True, wait=wait)
         if status == _TOO_MANY_REQUESTS or (status >= 500 and status != _NOT_IMPLEMENTED):
             return _FailedError(message, later=True, wait=wait)

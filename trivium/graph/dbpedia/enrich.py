@@ -68,8 +68,8 @@ def enrich(
     StoreError when the store refuses.
     """
     vocabulary = Vocabulary() if vocabulary is None else vocabulary
-    given = [sources] if isinstance(sources, str) or not isinstance(sources, Sequence) else sources
-    opened = [open_source(each, vocabulary=vocabulary) if isinstance(each, str) else each for each in given]
+    listed = [sources] if isinstance(sources, str) or not isinstance(sources, Sequence) else sources
+    opened = [open_source(each, vocabulary=vocabulary) if isinstance(each, str) else each for each in listed]
     collected = _Collected(store, vocabulary)
     report = EnrichReport()
     for source in opened:

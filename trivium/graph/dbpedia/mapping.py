@@ -41,8 +41,8 @@ class Mentions:
         own = np.array([graph.entity_rows.get(page_of(uri), -1) for uri in graph.chunks], dtype=np.int32)
         page = np.repeat(own, np.diff(graph.indptr[: chunks + 1]))
         entity = graph.indices[: graph.indptr[chunks]] - chunks
-        known = page >= 0
-        page, entity = page[known], entity[known]
+        mentioned = page >= 0
+        page, entity = page[mentioned], entity[mentioned]
         table = csr_array((np.ones(len(page), dtype=np.int32), (entity, page)), shape=(size, size))
         table.sum_duplicates()
         table.sort_indices()
@@ -88,10 +88,10 @@ class Resources:
         if title is None:
             return
         key = canonical(resource)
-        row, known = self._rows.get(title), self._linked.get(key)
+        row, linked = self._rows.get(title), self._linked.get(key)
         if row is not None:
-            self._linked[key] = row if known is None else min(row, known)
-        elif known is None and self._named(resource) is not None:
+            self._linked[key] = row if linked is None else min(row, linked)
+        elif linked is None and self._named(resource) is not None:
             # Remembered only where the name would mislead, which keeps this as small as the store.
             self._linked[key] = None
 
@@ -146,9 +146,9 @@ class Kinds:
         found: set[str] = set()
         waiting = [kind]
         while waiting:
-            fresh = self._parents.get(waiting.pop(), set()) - found
-            found |= fresh
-            waiting.extend(fresh)
+            parents = self._parents.get(waiting.pop(), set()) - found
+            found |= parents
+            waiting.extend(parents)
         return found - {kind}
 
     def _takes(self, kind: str) -> bool:

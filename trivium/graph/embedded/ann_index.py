@@ -101,12 +101,12 @@ def plan_index(name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None)
     now = np.stack([nodes.ids[rows], matrix_ids[nodes.vector[rows]]], axis=1)
     if previous is not None and (previous / f"{name}.usearch").exists():
         before = load_array(previous, f"{name}.entries")
-        fresh = ~np.isin(now[:, 0], before[:, 0], assume_unique=True)
+        added = ~np.isin(now[:, 0], before[:, 0], assume_unique=True)
         kept = np.isin(before[:, 0], now[:, 0], assume_unique=True)
-        same_vectors = np.array_equal(before[kept], now[~fresh])
+        same_vectors = np.array_equal(before[kept], now[~added])
         if same_vectors and np.count_nonzero(~kept) <= MOST_STALE * len(rows):
-            entries = np.concatenate([before, now[fresh]])
-            return IndexPlan(name, rows[fresh], previous, entries[np.argsort(entries[:, 0])])
+            entries = np.concatenate([before, now[added]])
+            return IndexPlan(name, rows[added], previous, entries[np.argsort(entries[:, 0])])
     return IndexPlan(name, rows, None, now)
 
 

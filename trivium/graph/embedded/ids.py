@@ -19,17 +19,17 @@ def next_id(connection: Connection, table: str) -> int:
 def text_ids(connection: Connection, texts: Iterable[str]) -> dict[str, int]:
     """text -> its number, for each distinct text."""
     hashes = {text: text_hash(text) for text in texts}
-    known: dict[str, int] = dict(
+    ids: dict[str, int] = dict(
         connection.execute(
             "SELECT t.hash, t.id FROM json_each(?) AS j JOIN text AS t ON t.hash = j.value",
             [as_json(hashes.values())],
         )
     )
-    fresh = dict.fromkeys(key for key in hashes.values() if key not in known)
-    rows = list(enumerate(fresh, next_id(connection, "text")))
+    new_keys = dict.fromkeys(key for key in hashes.values() if key not in ids)
+    rows = list(enumerate(new_keys, next_id(connection, "text")))
     connection.executemany("INSERT INTO text (id, hash) VALUES (?, ?)", rows)
-    known.update((key, number) for number, key in rows)
-    return {text: known[key] for text, key in hashes.items()}
+    ids.update((key, number) for number, key in rows)
+    return {text: ids[key] for text, key in hashes.items()}
 
 
 def known_names(connection: Connection, uris: Iterable[str]) -> dict[str, int]:
@@ -47,8 +47,8 @@ def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> 
     With ``entities`` new ones also get a text. Their types, and which of them are aliases, are set later: see
     :mod:`trivium.graph.embedded.reconcile`.
     """
-    known = known_names(connection, uris)
-    rows = list(enumerate((uri for uri in uris if uri not in known), next_id(connection, "name")))
+    ids = known_names(connection, uris)
+    rows = list(enumerate((uri for uri in uris if uri not in ids), next_id(connection, "name")))
     texts = text_ids(connection, (entity_text(uri) for _, uri in rows)) if entities else {}
     connection.executemany(
         "INSERT INTO name (id, uri, text_id) VALUES (?, ?, ?)",
@@ -58,8 +58,8 @@ def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> 
         "INSERT INTO lookup (form, name_id, shortened) VALUES (?, ?, ?)",
         ((form, number, shortened) for number, uri in rows for form, shortened in _forms(uri)),
     )
-    known.update((uri, number) for number, uri in rows)
-    return known
+    ids.update((uri, number) for number, uri in rows)
+    return ids
 
 
 def _forms(uri: str) -> Iterable[tuple[str, int]]:

@@ -142,10 +142,10 @@ class ForwardIndex:
 
     def count(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
         """How often and where terms occur in chunks by their rows; nowhere in row -1."""
-        known = rows >= 0
+        present = rows >= 0
         lengths = np.zeros((len(rows), 2), dtype=np.int64)
         starts = np.zeros(len(rows), dtype=np.int64)
-        lengths[known], starts[known] = self.lengths[rows[known]], self.starts[rows[known]]
+        lengths[present], starts[present] = self.lengths[rows[present]], self.starts[rows[present]]
         chunk, places = expand_ranges(starts, lengths.sum(axis=1))
         return count_numbers(self.values[places], chunk, lengths, self._asked(terms), len(self.numbers))
 
@@ -179,14 +179,14 @@ def build_forward_index(
         values.flush()
     else:
         save_array(folder, _FORWARD, np.empty(0, dtype=np.int32))
-    known = sorted(numbers)
+    ordered = sorted(numbers)
     starts = np.zeros(len(sizes), dtype=np.int64)
     starts[nodes.by_id] = np.cumsum(sizes) - sizes
-    by_number = np.fromiter((numbers[term] for term in known), dtype=np.int32, count=len(known))
+    by_number = np.fromiter((numbers[term] for term in ordered), dtype=np.int32, count=len(ordered))
     save_arrays(
         folder,
         _VOCABULARY,
-        {**pack_strings("terms", known), "numbers": by_number, "starts": starts, "sizes": sizes},
+        {**pack_strings("terms", ordered), "numbers": by_number, "starts": starts, "sizes": sizes},
     )
 
 
@@ -224,9 +224,9 @@ def _new(connection: Connection, after: int, numbers: defaultdict[str, int]) -> 
 
 def document_frequency(connection: Connection, terms: Sequence[str]) -> Floats:
     """Number of chunks that contain each term (len(terms),)."""
-    known = dict(
+    frequencies = dict(
         connection.execute(
             "SELECT t.term, t.df FROM json_each(?) AS j JOIN term AS t ON t.term = j.value", [as_json(terms)]
         )
     )
-    return np.array([known.get(term, 0) for term in terms], dtype=np.float64)
+    return np.array([frequencies.get(term, 0) for term in terms], dtype=np.float64)

@@ -153,19 +153,19 @@ def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -
     topology, matrix = indexes.topology, indexes.matrix
     nodes = topology.nodes
     rows = nodes[Label.CHUNK].uris.find_all(uris)
-    known = np.flatnonzero(rows >= 0)
-    row = rows[known]
+    present = np.flatnonzero(rows >= 0)
+    row = rows[present]
     views = np.full((4, len(uris)), np.nan)
     if len(row):
         page, section = topology.page[row], topology.section[row]
-        views[0, known] = matrix.cosines(nodes[Label.CHUNK].vector[row], vector)
-        views[2, known] = of_page = _shared(indexes, nodes[Label.PAGE].vector[page], vector)
+        views[0, present] = matrix.cosines(nodes[Label.CHUNK].vector[row], vector)
+        views[2, present] = of_page = _shared(indexes, nodes[Label.PAGE].vector[page], vector)
         of_section = np.where(section < 0, -1, section)
         sections = nodes[Label.SUBCHAPTER].vector
         vectors = sections[of_section] if len(sections) else np.full(len(row), -1, dtype=np.int64)
         vectors = np.where(section < 0, -1, vectors)
-        views[1, known] = np.where(section < 0, of_page, _shared(indexes, vectors, vector))
-        views[3, known] = _best_cited(indexes, row, vector)
+        views[1, present] = np.where(section < 0, of_page, _shared(indexes, vectors, vector))
+        views[3, present] = _best_cited(indexes, row, vector)
     return Similarities(*views)
 
 

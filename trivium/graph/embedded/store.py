@@ -300,16 +300,16 @@ class EmbeddedStore:
         indexes = self._current()
         nodes = indexes.topology.nodes[label]
         rows = nodes.uris.find_all(uris)
-        known = rows >= 0
-        rows[known] = nodes.vector[rows[known]]
+        present = rows >= 0
+        rows[present] = nodes.vector[rows[present]]
         return indexes.matrix.gather(rows)
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
         indexes = self._current()
         nodes = indexes.topology.nodes[Label.CHUNK]
         rows = nodes.uris.find_all(chunks)
-        known = rows >= 0
-        rows[known] = nodes.ids[rows[known]]
+        present = rows >= 0
+        rows[present] = nodes.ids[rows[present]]
         with self._database.reading() as connection:
             return sentence_vectors(connection, indexes.dimension, rows)
 

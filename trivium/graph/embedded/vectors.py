@@ -36,15 +36,15 @@ def read_embedder(connection: Connection) -> EmbedderIdentity | None:
 
 def claim(connection: Connection, identity: EmbedderIdentity) -> None:
     """Make the store an embedder's, unless another one filled it."""
-    known = read_embedder(connection)
-    if known == identity:
+    stored = read_embedder(connection)
+    if stored == identity:
         return
     filled = "SELECT 1 FROM vector UNION ALL SELECT 1 FROM sentences LIMIT 1"
-    if known is not None and connection.execute(filled).fetchone() is not None:
+    if stored is not None and connection.execute(filled).fetchone() is not None:
         raise EmbedderMismatchError(
-            f"the store was filled by embedder {known.name!r} (version {known.version}, {known.dimension} "
+            f"the store was filled by embedder {stored.name!r} (version {stored.version}, {stored.dimension} "
             f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
-            f"{identity.dimension} dimensions); use {known.name!r}, or build another store"
+            f"{identity.dimension} dimensions); use {stored.name!r}, or build another store"
         )
     connection.execute(
         "INSERT OR REPLACE INTO meta (key, value) VALUES ('embedder', ?)", [json.dumps(asdict(identity))]
@@ -228,17 +228,17 @@ class Matrix:
         """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
         cosine does not depend on what else is asked for."""
         scores = np.full(len(rows), np.nan)
-        known = np.flatnonzero(rows >= 0)
-        for begin in range(0, len(known), _BLOCK):
-            some = known[begin : begin + _BLOCK]
-            scores[some] = dots(self.values[rows[some]], vector)
+        present = np.flatnonzero(rows >= 0)
+        for begin in range(0, len(present), _BLOCK):
+            block = present[begin : begin + _BLOCK]
+            scores[block] = dots(self.values[rows[block]], vector)
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def gather(self, rows: Rows) -> Vectors:
         """Vectors (n x d), NaN for row -1."""
         gathered = np.full((len(rows), self.values.shape[1]), np.nan, dtype=np.float32)
-        known = rows >= 0
-        gathered[known] = self.values[rows[known]]
+        present = rows >= 0
+        gathered[present] = self.values[rows[present]]
         return gathered
 
 

@@ -18,8 +18,8 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
     """Load pages; see :meth:`trivium.graph.protocols.GraphStore.write`."""
     chosen = latest(pages)
     stored = _stored(connection, chosen)
-    known = {uri: (content_hash, revision) for uri, (_, content_hash, revision) in stored.items()}
-    loaded, replaced, report = choose(chosen, known)
+    versions = {uri: (content_hash, revision) for uri, (_, content_hash, revision) in stored.items()}
+    loaded, replaced, report = choose(chosen, versions)
     touched, terms = Touched(), TermChanges()
     _empty_pages(connection, [stored[uri][0] for uri in replaced], touched, terms)
     insert_pages(connection, list(loaded.values()), touched, terms)
@@ -122,21 +122,21 @@ def _claim_aliases(
             [asked],
         )
     )
-    known = set(
+    existing = set(
         connection.execute(
             "SELECT p.uri, n.uri FROM json_each(?) AS j JOIN name AS p ON p.uri = j.value"
             " JOIN alias AS a ON a.page_id = p.id JOIN name AS n ON n.id = a.name_id",
             [asked],
         )
     )
-    fresh = [(page, alias) for page, alias in wanted if page in pages and (page, alias) not in known]
-    names = name_ids(connection, list(dict.fromkeys(alias for _, alias in fresh)), entities=False)
+    added = [(page, alias) for page, alias in wanted if page in pages and (page, alias) not in existing]
+    names = name_ids(connection, list(dict.fromkeys(alias for _, alias in added)), entities=False)
     connection.executemany(
         "INSERT INTO alias (name_id, page_id) VALUES (?, ?)",
-        ((names[alias], pages[page]) for page, alias in fresh),
+        ((names[alias], pages[page]) for page, alias in added),
     )
     touched.claimed.update(names.values())
-    return bool(fresh)
+    return bool(added)
 
 
 def _give_types(connection: Connection, types: Mapping[str, str], touched: Touched) -> int:

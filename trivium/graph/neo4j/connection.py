@@ -128,8 +128,8 @@ class Connection:
         while True:
             part = self.read(query, {"after": after, "limit": limit}, whole=True)[0][0]
             again = limit > size and part and part[0][-1] == after  # the row that the part before ended with
-            if fresh := part[1:] if again else part:
-                yield fresh
+            if batch := part[1:] if again else part:
+                yield batch
             if len(part) < limit:
                 return
             after, limit = part[-1][-1], size + 1
@@ -289,20 +289,20 @@ def _one_line(error: Exception) -> str:
 
 def _of_server(error: Neo4jError, address: Address) -> StoreError:
     code, message = error.code or "", error.message or ""
-    said = f"{code} {message}"
+    message_text = f"{code} {message}"
     if "DatabaseNotFound" in code:
         return StoreNotFoundError(
             f"the server at {address.uri} has no database {address.database!r}: name another, or none for the "
             "user's own"
         )
-    if any(mark in said for mark in _READ_ONLY):
+    if any(mark in message_text for mark in _READ_ONLY):
         return StoreError(f"the database at {address} is in read-only mode: nothing was changed")
-    if any(mark in said for mark in _FULL):
+    if any(mark in message_text for mark in _FULL):
         return StoreError(
             f"the server at {address} could not write to its disk, which is full or fails: make room, start the server "
             "again and repeat the command: what was committed stays"
         )
-    if any(mark in said for mark in _TIMED_OUT):
+    if any(mark in message_text for mark in _TIMED_OUT):
         return StoreBusyError(
             f"the server at {address} ended the query at its time limit ({message}); another process may be "
             "writing, or TRIVIUM_NEO4J_TIMEOUT is too short"

@@ -57,30 +57,30 @@ def term_counts(
     """How often terms occur in the texts and headings of chunks; nothing occurs in an unknown one."""
     content = cache.state(connection).content_key
     wanted = dict.fromkeys(chunks)
-    known = cache.terms.find(content, wanted)
-    missing = [uri for uri in wanted if uri not in known]
+    cached = cache.terms.find(content, wanted)
+    missing = [uri for uri in wanted if uri not in cached]
     if missing:
         found = connection.read(cypher.SEARCH_TERMS, {"chunks": missing})[0][0]
-        fresh: dict[str, ChunkTerms | None] = dict.fromkeys(missing)
-        fresh |= {uri: _chunk_terms(*rest) for uri, *rest in found}
-        cache.terms.put(content, fresh)
-        known |= fresh
-    held = [known[uri] or _NO_TERMS for uri in chunks]
+        fetched: dict[str, ChunkTerms | None] = dict.fromkeys(missing)
+        fetched |= {uri: _chunk_terms(*rest) for uri, *rest in found}
+        cache.terms.put(content, fetched)
+        cached |= fetched
+    held = [cached[uri] or _NO_TERMS for uri in chunks]
     return count_terms([each.text for each in held], [each.headings for each in held], terms)
 
 
 def term_statistics(connection: Connection, cache: StoreCache, terms: Sequence[str]) -> TermStatistics:
     """How many chunks there are, how long, and how many contain each term."""
     state = cache.state(connection)
-    known = cache.frequencies.find(state.content_key, dict.fromkeys(terms))
-    missing = {term_key(term): term for term in terms if term not in known}
+    cached = cache.frequencies.find(state.content_key, dict.fromkeys(terms))
+    missing = {term_key(term): term for term in terms if term not in cached}
     if missing:
         found = connection.read(cypher.DOCUMENT_FREQUENCIES, {"terms": list(missing)})[0][0]
-        fresh = _with_zeros(missing.values(), found, missing)
-        cache.frequencies.put(state.content_key, fresh)
-        known |= fresh
+        fetched = _with_zeros(missing.values(), found, missing)
+        cache.frequencies.put(state.content_key, fetched)
+        cached |= fetched
     mean = state.term_total / state.chunks if state.chunks else 0.0
-    frequency = np.array([known[term] for term in terms], dtype=np.float64)
+    frequency = np.array([cached[term] for term in terms], dtype=np.float64)
     return TermStatistics(state.chunks, mean, frequency)
 
 

@@ -43,12 +43,12 @@ _log = logging.getLogger(__name__)
 def project(connection: Connection, cache: StoreCache) -> Adjacency:
     """The adjacency of the graph as it is: from memory, from the file of an earlier process, or else from the database.
     While others write without a pause it may mix two states; it is then not kept."""
-    known = _cached(connection, cache)
-    if known is not None:
-        return known
+    cached = _cached(connection, cache)
+    if cached is not None:
+        return cached
     with cache.projecting:
-        known = _cached(connection, cache)
-        return _load(connection, cache) if known is None else known
+        cached = _cached(connection, cache)
+        return _load(connection, cache) if cached is None else cached
 
 
 def _cached(connection: Connection, cache: StoreCache) -> Adjacency | None:
@@ -89,8 +89,8 @@ def _read(connection: Connection) -> Adjacency:
     rank[chunk_order] = np.arange(len(chunk_order))
     citing = np.repeat(rank, counts)
     rows = _rows_of(np.array(numbers, dtype=np.int64)[entity_order], np.concatenate([_NONE, *cited]))
-    known = rows >= 0  # an entity may have been created after the entities were read
-    links = link(citing[known], rows[known], own_pages(chunks, entities), len(entities))
+    present = rows >= 0  # an entity may have been created after the entities were read
+    links = link(citing[present], rows[present], own_pages(chunks, entities), len(entities))
     return make_adjacency(chunks, entities, links)
 
 

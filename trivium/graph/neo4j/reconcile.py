@@ -45,18 +45,18 @@ class Change:
         return [*self.replaced, *self.removed]
 
 
-def fresh_claims(
-    claims: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]
+def new_claims(
+    claims: Mapping[str, Sequence[str]], stored: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """page -> the aliases it has not claimed yet, of the pages in ``known`` (page -> claimed aliases)."""
-    fresh: dict[str, list[str]] = {}
+    """page -> the aliases it has not claimed yet, of the pages in ``stored`` (page -> claimed aliases)."""
+    added: dict[str, list[str]] = {}
     for page, aliases in claims.items():
-        if page in known:
-            old = set(known[page])
+        if page in stored:
+            old = set(stored[page])
             new = [alias for alias in dict.fromkeys(aliases) if alias not in old]
             if new:
-                fresh[page] = new
-    return fresh
+                added[page] = new
+    return added
 
 
 # -- titles ------------------------------------------------------------------------------------------------------
@@ -189,8 +189,10 @@ async def reconcile_statements(
     }
     stated = _by_triple(new - old)
     kinds = sorted({kind for _, kind, _ in stated})
-    known = {kind for (kind,) in await in_batches(transaction, cypher.KNOWN_TYPES, "types", kinds)}
-    return Statements(_by_triple(old - new), stated, [type_row(kind) for kind in kinds if kind not in known])
+    existing = {kind for (kind,) in await in_batches(transaction, cypher.KNOWN_TYPES, "types", kinds)}
+    return Statements(
+        _by_triple(old - new), stated, [type_row(kind) for kind in kinds if kind not in existing]
+    )
 
 
 async def withdraw(transaction: AsyncManagedTransaction, statements: Statements) -> None:

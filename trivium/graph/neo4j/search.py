@@ -182,12 +182,12 @@ class Searcher:
 
 def _announce(connection: Connection) -> Progress:
     """A progress that logs once that the search has to wait."""
-    said = False
+    reported = False
 
     def progress(done: int, total: int) -> None:
-        nonlocal said
-        if done < total and not said:
-            said = True
+        nonlocal reported
+        if done < total and not reported:
+            reported = True
             _log.warning("the vector indexes of %s are being filled: the search waits", connection.address)
 
     return progress

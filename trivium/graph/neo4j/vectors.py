@@ -49,14 +49,14 @@ def set_embedder(connection: Connection, identity: EmbedderIdentity) -> None:
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
-        known = _identity(await rows(transaction, writing.READ_EMBEDDER))
-        if known == identity:
+        stored = _identity(await rows(transaction, writing.READ_EMBEDDER))
+        if stored == identity:
             return
-        if known is not None and (await rows(transaction, writing.ANY_VECTOR))[0][0]:
+        if stored is not None and (await rows(transaction, writing.ANY_VECTOR))[0][0]:
             raise EmbedderMismatchError(
-                f"the store was filled by embedder {known.name!r} (version {known.version}, {known.dimension} "
+                f"the store was filled by embedder {stored.name!r} (version {stored.version}, {stored.dimension} "
                 f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
-                f"{identity.dimension} dimensions); use {known.name!r}, or build another store"
+                f"{identity.dimension} dimensions); use {stored.name!r}, or build another store"
             )
         await rows(
             transaction,
@@ -212,16 +212,16 @@ def sentence_vectors(connection: Connection, cache: StoreCache, chunks: Sequence
     """Vectors of the sentences of chunks, in the order asked."""
     state = cache.state(connection)
     wanted = dict.fromkeys(chunks)
-    known = cache.sentences.find(state.key, wanted)
-    missing = [uri for uri in wanted if uri not in known]
+    cached = cache.sentences.find(state.key, wanted)
+    missing = [uri for uri in wanted if uri not in cached]
     if missing and state.dimension:
         found = _read(connection, reading.SENTENCES, missing)
-        fresh = dict.fromkeys(missing, b"") | {uri: decode_sentences(text) for uri, text in found}
+        fetched = dict.fromkeys(missing, b"") | {uri: decode_sentences(text) for uri, text in found}
         # If another embedder has just taken the store over, what was read may be of another dimension.
-        fresh = {uri: data if len(data) % state.dimension == 0 else b"" for uri, data in fresh.items()}
-        cache.sentences.put(state.key, fresh)
-        known |= fresh
-    return join_codes([known.get(uri, b"") for uri in chunks], state.dimension)
+        fetched = {uri: data if len(data) % state.dimension == 0 else b"" for uri, data in fetched.items()}
+        cache.sentences.put(state.key, fetched)
+        cached |= fetched
+    return join_codes([cached.get(uri, b"") for uri in chunks], state.dimension)
 
 
 def _vectors(
@@ -229,16 +229,16 @@ def _vectors(
 ) -> Vectors:
     state = cache.state(connection)
     wanted = dict.fromkeys(keys)
-    known = cache.vectors.find(state.key, ((kind, key) for key in wanted))
-    missing = [key for key in wanted if (kind, key) not in known]
+    cached = cache.vectors.find(state.key, ((kind, key) for key in wanted))
+    missing = [key for key in wanted if (kind, key) not in cached]
     if missing and state.dimension:
         found = {key: np.array(values, dtype=np.float32) for key, values in _read(connection, query, missing)}
-        fresh = {(kind, key): found.get(key) for key in missing}
-        cache.vectors.put(state.key, fresh)
-        known |= fresh
+        fetched = {(kind, key): found.get(key) for key in missing}
+        cache.vectors.put(state.key, fetched)
+        cached |= fetched
     gathered = np.full((len(keys), state.dimension), np.nan, dtype=np.float32)
     for row, key in enumerate(keys):
-        vector = known.get((kind, key))
+        vector = cached.get((kind, key))
         if vector is not None and len(vector) == state.dimension:
             gathered[row] = vector
     return gathered

@@ -12,7 +12,7 @@ from trivium.graph.neo4j.apply import apply_change
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.insert import Parts
-from trivium.graph.neo4j.reconcile import Change, fresh_claims, read_statements
+from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.neo4j.vectors import find_vectors, keep_vectors
 from trivium.graph.page_checks import check_keys, check_page, check_relations
@@ -36,8 +36,8 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
         found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(chosen))
         stored = {uri: (content_hash, revision) for uri, content_hash, revision, _ in found}
         loaded, replaced, report = choose(chosen, stored)
-        known = {uri: list[str]() for uri in chosen} | {uri: aliases for uri, _, _, aliases in found}
-        claims = fresh_claims(claimed, known)
+        stored_aliases = {uri: list[str]() for uri in chosen} | {uri: aliases for uri, _, _, aliases in found}
+        claims = new_claims(claimed, stored_aliases)
         if loaded or claims:
             parts = Parts()
             for page in loaded.values():
@@ -57,7 +57,7 @@ def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) ->
     async def write(transaction: AsyncManagedTransaction) -> None:
         embedded = await lock(transaction)
         found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(aliases))
-        claims = fresh_claims(aliases, {uri: known for uri, _, _, known in found})
+        claims = new_claims(aliases, {uri: stored for uri, _, _, stored in found})
         if claims:
             await apply_change(transaction, Change(claims=claims), Parts(), embedded=embedded)
 
@@ -73,8 +73,8 @@ def add_relations(connection: Connection, relations: Mapping[str, Sequence[Relat
     async def write(transaction: AsyncManagedTransaction) -> int:
         embedded = await lock(transaction)
         new: dict[str, list[RelationEdge]] = {}
-        for page, known in (await read_statements(transaction, relations)).items():
-            old = set(known)
+        for page, stored in (await read_statements(transaction, relations)).items():
+            old = set(stored)
             more = [edge for edge in dict.fromkeys(relations[page]) if edge not in old]
             if more:
                 new[page] = more
@@ -103,11 +103,11 @@ def set_types(connection: Connection, types: Mapping[str, str]) -> int:
         vectors = await find_vectors(transaction, keys.values()) if embedded else {}
         renamed = [uri for uri, (key, _) in changed.items() if keys[uri] != key]
         await in_batches(transaction, cypher.DROP_VECTORS, "uris", renamed)
-        given = [
+        type_rows = [
             {"uri": uri, "type": kind or None, "text": texts[uri], "text_hash": keys[uri]}
             for uri, (_, kind) in changed.items()
         ]
-        await in_batches(transaction, cypher.SET_TYPES, "rows", given)
+        await in_batches(transaction, cypher.SET_TYPES, "rows", type_rows)
         await keep_vectors(
             transaction, {keys[uri]: vectors[keys[uri]] for uri in renamed if keys[uri] in vectors}
         )
