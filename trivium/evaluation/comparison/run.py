@@ -71,7 +71,7 @@ def write_page(
 
 
 def label(row: str) -> str:
-    """What a row is called on the page: a trained fusion by the last part of its folder's name."""
+    """The name of a system on the page; for a trained fusion the last part of its folder."""
     return Path(row).name or row
 
 
@@ -94,9 +94,11 @@ def passages(engine: Engine, chunks: Sequence[str]) -> dict[str, str]:
 def explainer(
     engine: Engine | None, row: str, run: Run, texts: Mapping[str, str], exact: bool = False
 ) -> Explain | None:
-    """Who says what each retriever contributed to the scores of a run: None without an engine, for a row of a single
-    retriever, and for a fusion that is not known here. Nothing is said of a question whose best score is not the one in
-    the run: the fusion, or the store, has changed since."""
+    """A function that returns each retriever's contributions to the scores of chunks: (question id, chunks) -> chunk ->
+    retriever -> contribution. None without an engine and for a run of a single retriever.
+
+    The function returns nothing for an unknown fusion, and for a question whose best score differs from that in the run:
+    the fusion or the store has changed since."""
     if engine is None or row in RETRIEVERS:
         return None
 
