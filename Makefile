@@ -34,7 +34,7 @@ check: install
 
 # Two processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
 test: check $(VENV)/models-tried
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # The documentation as a site, in site/. A broken link or a name that is gone ends it.
 docs: install

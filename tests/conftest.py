@@ -1,24 +1,28 @@
 """In continuous integration nothing may be missing: a test that would skip for want of a component fails there.
 
-Several processes (``pytest -n 2 --dist loadgroup``) get whole files each, and one of them every test of the shared Neo4j
+Several processes (``pytest -n 2 --dist loadfile``) get whole files each, and one of them every test of the shared Neo4j
 servers: a second pair of servers would cost a minute, and each needs its first queries to become fast.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator
 from typing import Any
 
 import pytest
-from xdist.scheduler import LoadGroupScheduling
+from xdist.scheduler import LoadFileScheduling
 
 from tests.neo4j_servers import neo4j_5, neo4j_2026
 
 __all__ = ["neo4j_5", "neo4j_2026"]
 
-SHARED_SERVERS = "neo4j"
-"""The group of tests that ask one of the shared servers."""
+ASKS_SHARED_SERVERS = re.compile(
+    r"tests/graph/neo4j/|tests/browser/test_neo4j_|tests/e2e/test_(neo4j_faults|neo4j_hostile|explore_guide)\.py"
+    r"|.*\[neo4j"
+)
+"""Of the ids of tests: those that ask one of the shared servers."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -34,26 +38,27 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks a shared server, by its fixture or by a parameter that names one."""
+    """See that no test that asks a shared server is missing from the pattern."""
     for item in items:
-        needed = [*getattr(item, "fixturenames", ())]
-        if (call := getattr(item, "callspec", None)) is not None:
-            needed += [value for value in call.params.values() if isinstance(value, str)]
-        if any(name.startswith(("neo4j_5", "neo4j_2026", "neo4j-")) for name in needed):
-            item.add_marker(pytest.mark.xdist_group(SHARED_SERVERS))
+        servers = {"neo4j_5", "neo4j_2026"}.intersection(getattr(item, "fixturenames", ()))
+        if servers and not ASKS_SHARED_SERVERS.match(item.nodeid):
+            raise pytest.UsageError(
+                f"{item.nodeid} asks a shared server: add it to {__name__}.ASKS_SHARED_SERVERS"
+            )
 
 
-class FilesAndGroups(LoadGroupScheduling):
-    """Groups, and whole files where a test is in none."""
+class FilesAndServers(LoadFileScheduling):
+    """Whole files, and as if they were one file, all tests of the shared servers."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if ASKS_SHARED_SERVERS.match(nodeid):
+            return "shared servers"
         scope: str = super()._split_scope(nodeid)
-        return scope.split("::", 1)[0]
+        return scope
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FilesAndGroups | None:
-    """How tests are handed to processes; None: as the command line says."""
-    return FilesAndGroups(config, log) if config.getvalue("dist") == "loadgroup" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FilesAndServers | None:
+    """How tests are handed to processes; None: as xdist does it."""
+    return FilesAndServers(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import pytest
+from neo4j import GraphDatabase
 
 from trivium.errors import TriviumError
 
@@ -129,3 +130,15 @@ def _start_or_skip(home: Path, version: str, *options: str, password: str | None
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
+
+
+def log_in(patch: pytest.MonkeyPatch, server: Server) -> None:
+    """Let the commands of a test find their way into a server."""
+    patch.setenv("NEO4J_USER", server.user)
+    patch.setenv("NEO4J_PASSWORD", server.password)
+
+
+def count_pages(server: Server) -> int:
+    """How many pages a server's database holds."""
+    with GraphDatabase.driver(server.bolt, auth=server.auth) as driver:
+        return int(driver.execute_query("MATCH (p:Page) RETURN count(p)", database_="neo4j").records[0][0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -34,6 +35,9 @@ class Result:
 
 
 Run = Callable[..., Result]
+
+PAGES = 1500
+"""Of ``records``: fifteen transactions of a load."""
 
 
 def run_trivium(
@@ -82,3 +86,17 @@ def sample_store(fresh_trivium: Run, tmp_path_factory: pytest.TempPathFactory) -
         assert result.code == 0, result.err
 
     return copy_of_store("sample", tmp_path_factory.mktemp("sample") / "store", build)
+
+
+@pytest.fixture(scope="session")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Passages that mention one another."""
+    words = ["basalt", "crater", "moon", "orbit", "dust", "ice", "ring", "storm", "rock", "sky", "lava"]
+    dice = random.Random(1)
+    path = tmp_path_factory.mktemp("records") / "records.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(PAGES):
+            said = " ".join(dice.choices(words, k=60))
+            text = f"{said}. See Object {dice.randrange(PAGES):04} and Object {dice.randrange(PAGES):04}."
+            file.write(json.dumps({"title": f"Object {number:04}", "text": text}) + "\n")
+    return path

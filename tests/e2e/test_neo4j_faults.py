@@ -1,16 +1,11 @@
-"""What goes wrong with servers, through the command line: clear errors, and nothing is lost."""
+"""What goes wrong with a server that answers, through the command line: clear errors, and nothing is lost."""
 
 from __future__ import annotations
 
-import json
-import os
-import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,89 +13,13 @@ import pytest
 from neo4j import GraphDatabase
 
 from tests.contract.graphs import IDENTITY, embed_pending, graph
-from tests.e2e.conftest import Run
-from tests.neo4j_servers import V5, Server, own_server, start_server, stop_server
+from tests.e2e.conftest import PAGES, Run
+from tests.neo4j_servers import Server, count_pages, log_in
 from tests.neo4j_wipe import wipe
 from trivium.engine import Engine
 from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.neo4j import Neo4jStore
 from trivium.types import EmbedderIdentity
-
-PAGES = 1500
-"""Fifteen transactions of a load."""
-SOME = 100
-"""One transaction."""
-
-
-def log_in(patch: pytest.MonkeyPatch, server: Server) -> None:
-    patch.setenv("NEO4J_USER", server.user)
-    patch.setenv("NEO4J_PASSWORD", server.password)
-
-
-def pid_of(server: Server) -> int:
-    return int(json.loads((server.home / "server.json").read_text("utf-8"))["pid"])
-
-
-def count_pages(server: Server) -> int:
-    with GraphDatabase.driver(server.bolt, auth=server.auth) as driver:
-        return int(driver.execute_query("MATCH (p:Page) RETURN count(p)", database_="neo4j").records[0][0])
-
-
-@pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Passages that mention one another."""
-    words = ["basalt", "crater", "moon", "orbit", "dust", "ice", "ring", "storm", "rock", "sky", "lava"]
-    dice = random.Random(1)
-    path = tmp_path_factory.mktemp("records") / "records.jsonl"
-    with path.open("w", encoding="utf-8") as file:
-        for number in range(PAGES):
-            said = " ".join(dice.choices(words, k=60))
-            text = f"{said}. See Object {dice.randrange(PAGES):04} and Object {dice.randrange(PAGES):04}."
-            file.write(json.dumps({"title": f"Object {number:04}", "text": text}) + "\n")
-    return path
-
-
-def test_a_load_goes_on_after_the_server_was_killed(
-    trivium: Run, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """kill -9 in the middle, start again, the same command: every count is that of a load nobody disturbed."""
-    whole = trivium("build", records, "--store", tmp_path / "whole", "--no-embed", "--json").json
-    with own_server(tmp_path / "home", V5, password="-begins with a dash") as server:
-        log_in(monkeypatch, server)
-        load = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "trivium",
-                "build",
-                records,
-                "--store",
-                server.bolt,
-                "--no-embed",
-                "--json",
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        deadline = time.monotonic() + 120
-        while count_pages(server) < 200 and load.poll() is None:
-            assert time.monotonic() < deadline, "the load commits nothing"
-            time.sleep(0.05)
-        os.kill(pid_of(server), signal.SIGKILL)
-        _, said = load.communicate(timeout=120)
-        assert load.returncode == 1, said
-        assert "make neo4j" in said and "what was committed stays" in said and "Traceback" not in said
-
-        server = start_server(server.home, V5)
-        kept = count_pages(server)
-        assert 100 <= kept < PAGES
-        done = trivium("build", records, "--store", server.bolt, "--no-embed", "--json")
-        assert done.code == 0, done.err
-        assert done.json["pages"]["added"] == PAGES - kept
-        stats = trivium("stats", "--store", server.bolt, "--json").json
-        assert stats["nodes"] == whole["nodes"]
-        assert stats["relationships"] == whole["relationships"]
 
 
 def test_an_interrupted_load_goes_on(
@@ -176,81 +95,3 @@ def test_another_embedder_and_other_dimensions_are_refused(
         assert store.embedder == IDENTITY
     with pytest.raises(EmbedderMismatchError, match="filled by toy"):
         Engine.open(neo4j_5.bolt, embedder="minilm")
-
-
-def test_a_database_in_read_only_mode_can_be_searched_and_refuses_writes(
-    trivium: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The error says so; nothing changes."""
-    pages = tmp_path / "two.jsonl"
-    pages.write_text(
-        json.dumps({"title": "Mars", "text": "Mars is red."})
-        + "\n"
-        + json.dumps({"title": "Moon", "text": "The Moon is grey, not like Mars."})
-        + "\n"
-    )
-    home = tmp_path / "home"
-    with own_server(home, V5) as server:
-        log_in(monkeypatch, server)
-        built = trivium("build", pages, "--store", server.bolt, "--embedder", "minilm", "--json")
-        assert built.code == 0, built.err
-        stop_server(home)
-        server = start_server(home, V5, "--read-only")
-        found = trivium("search", "Which planet is red?", "--store", server.bolt, "--json")
-        assert found.code == 0, found.err
-        assert found.json["hits"][0]["page"] == "Mars"
-        for command in (["remove", "Mars"], ["add", str(pages).replace("two", "three")]):
-            Path(str(pages).replace("two", "three")).write_text('{"title": "Io", "text": "Io is yellow."}\n')
-            refused = trivium(*command, "--store", server.bolt)
-            assert refused.code == 1 and "read-only" in refused.err, refused.err
-        assert trivium("stats", "--store", server.bolt, "--json").json["nodes"] == built.json["nodes"]
-
-
-@contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[None]:
-    """A file system of a few megabytes in a folder."""
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder],
-        capture_output=True,
-        check=False,
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
-
-
-def test_a_full_disk_is_said_and_what_was_committed_is_there_when_there_is_room_again(
-    trivium: Run, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The load ends with an error that names the disk; with room again the same command finishes it."""
-    disk = tmp_path / "disk"
-    some = tmp_path / "some.jsonl"
-    some.write_text("".join(records.read_text("utf-8").splitlines(keepends=True)[:SOME]), "utf-8")
-    with small_disk(disk, 700), own_server(disk / "home", V5) as server:
-        log_in(monkeypatch, server)
-        assert trivium("build", some, "--store", server.bolt, "--no-embed", "--workers", "1").code == 0
-        filler = disk / "filler"
-        more = tmp_path / "more.jsonl"
-        with more.open("w", encoding="utf-8") as file:
-            for number in range(SOME):
-                file.write(
-                    json.dumps({"title": f"Long {number}", "text": f"{number} is long. " * 4000}) + "\n"
-                )
-        free = os.statvfs(disk)
-        with filler.open("wb") as file:
-            file.write(b"\0" * max(0, free.f_bavail * free.f_frsize - 2_000_000))
-        full = trivium("build", more, "--store", server.bolt, "--no-embed", "--workers", "1")
-        filler.unlink()
-        os.kill(pid_of(server), signal.SIGKILL)  # a server that could not write waits long before it stops
-        assert full.code == 1, full.err
-        assert "Traceback" not in full.err
-        assert "could not write to its disk" in full.err, full.err
-        server = start_server(disk / "home", V5)
-        assert count_pages(server) == SOME
-        done = trivium("build", more, "--store", server.bolt, "--no-embed", "--workers", "1", "--json")
-        assert done.code == 0, done.err
-        assert done.json["nodes"]["Page"] == 2 * SOME
