@@ -235,7 +235,8 @@ def test_switching_a_view_off_moves_the_ranking_and_back(asked: Chrome) -> None:
         one(asked, f"input[value={name}]").click()
         soon(lambda name=name: name not in (one(asked, ".bar").get_attribute("aria-label") or ""))  # type: ignore[misc]
         after = ranking(asked)
-        moves = [item.text for item in all_of(asked, ".hit .move")]
+        # Not the visible text: what has just come is still fading in.
+        moves = [item.get_attribute("textContent") for item in all_of(asked, ".hit .move")]
         for rank, (uri, move) in enumerate(zip(after, moves, strict=True)):
             up = before.index(uri) - rank if uri in before else None
             assert move == ("new" if up is None else "" if up == 0 else f"{'▲' if up > 0 else '▼'}{abs(up)}")

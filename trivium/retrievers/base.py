@@ -142,9 +142,10 @@ class Query:
 
     def _find_closest(self, asked: int) -> list[Neighbour]:
         near = self.nearest(Label.CHUNK, asked)
-        uris = [one.uri for one in near]
-        close = closeness(np.array([one.score for one in near]), self._sentences.best(uris)).tolist()
-        return sorted(map(Neighbour, uris, close), key=lambda one: rank_key(one.score, one.uri))
+        uris = [neighbour.uri for neighbour in near]
+        cosines = np.array([neighbour.score for neighbour in near])
+        close = closeness(cosines, self._sentences.best(uris)).tolist()
+        return sorted(map(Neighbour, uris, close), key=lambda neighbour: rank_key(neighbour.score, neighbour.uri))
 
     def closeness(self, chunks: Sequence[str]) -> Floats:
         """How close chunks (n,) are: :func:`~trivium.retrievers.closeness.closeness`."""

@@ -1,4 +1,4 @@
-"""Which entity is meant by what somebody calls it."""
+"""Finding the entity that a name means."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def find_entity(store: GraphReader, name: str) -> str | None:
     punctuation or a trailing parenthesis; None where there is none."""
     names = dict.fromkeys((name, page_uri(normalise_title(name))))
     known = store.resolve(list(names))
-    exact = next((known[one] for one in names if one in known), None)
+    exact = next((known[spelling] for spelling in names if spelling in known), None)
     if exact is not None:
         return exact
     loose = normalise_name(name)
