@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import sys
@@ -51,6 +52,27 @@ def write_file(path: Path, content: str | bytes) -> None:
             file.write(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise _not_writable(path, error) from error
+
+
+def write_new_file(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet. Whoever looks finds nothing or the whole file, and of several processes at once
+    one succeeds. Raises FileExistsError where there is something, other OSErrors where it cannot be written."""
+    temporary = path.with_name(f".{path.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            _to_disk(file)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            if path.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+            temporary.rename(path)
+        _folder_to_disk(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 class JsonLines(Generic[Record]):

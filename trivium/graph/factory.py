@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.errors import StoreNotFoundError
+from trivium.errors import StoreError, StoreNotFoundError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.protocols import GraphStore
 
@@ -37,7 +37,13 @@ def open_or_create_store(store: str | Path) -> GraphStore:
             return _neo4j().open(str(store))
         except StoreNotFoundError:
             return _neo4j().create(str(store))
-    return EmbeddedStore.open(store) if EmbeddedStore.exists(store) else EmbeddedStore.create(store)
+    if not EmbeddedStore.exists(store):
+        try:
+            return EmbeddedStore.create(store)
+        except StoreError:
+            if not EmbeddedStore.exists(store):  # otherwise another process was first
+                raise
+    return EmbeddedStore.open(store)
 
 
 def _neo4j() -> type[Neo4jStore]:

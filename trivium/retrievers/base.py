@@ -145,7 +145,9 @@ class Query:
         uris = [neighbour.uri for neighbour in near]
         cosines = np.array([neighbour.score for neighbour in near])
         close = closeness(cosines, self._sentences.best(uris)).tolist()
-        return sorted(map(Neighbour, uris, close), key=lambda neighbour: rank_key(neighbour.score, neighbour.uri))
+        return sorted(
+            map(Neighbour, uris, close), key=lambda neighbour: rank_key(neighbour.score, neighbour.uri)
+        )
 
     def closeness(self, chunks: Sequence[str]) -> Floats:
         """How close chunks (n,) are: :func:`~trivium.retrievers.closeness.closeness`."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.contract.graphs import embed_pending, graph, unit
+from tests.fakes.kills import kill_at_event
 from tests.fakes.memory_store import MemoryStore
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.embedded import EmbeddedStore, connection, vectors
+from trivium.graph.factory import open_or_create_store
 from trivium.graph.model import RelationEdge
 from trivium.graph.schema import Hop, Label
 
@@ -47,6 +53,54 @@ def test_nothing_is_created_over_something(folder: Path, tmp_path: Path) -> None
     EmbeddedStore.create(tmp_path / "empty").close()
 
 
+def test_a_process_killed_while_it_makes_a_store_leaves_none_or_a_whole_one(tmp_path: Path) -> None:
+    """At each thing it does with files; whatever is left, the next one builds there."""
+    imports = "from trivium.graph.factory import open_or_create_store"
+    for number in count(1):
+        folder = tmp_path / str(number)
+        killed = kill_at_event(number, imports, "open_or_create_store(sys.argv[2]).close()", folder)
+        with open_or_create_store(folder) as store:
+            store.write([PAGE])
+            assert store.chunk_uris() == ["Mars#chunk-1"]
+        assert not [path for path in folder.iterdir() if path.name.endswith(".part")]
+        if not killed:
+            break
+    assert number > 5
+
+
+def test_of_several_processes_that_make_a_store_at_once_all_get_it(tmp_path: Path) -> None:
+    """One makes it, the others open what it made."""
+    code = "import sys; from trivium.graph.factory import open_or_create_store as make; input(); make(sys.argv[1])"
+    for attempt in range(3):
+        command = [sys.executable, "-c", code, str(tmp_path / str(attempt))]
+        processes = [
+            subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)
+        ]
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write(b"\n")
+            process.stdin.close()
+        for process in processes:
+            assert process.stderr is not None
+            assert (process.wait(60), process.stderr.read()) == (0, b"")
+            process.stderr.close()
+
+
+def test_a_store_whose_making_was_interrupted_by_an_earlier_version_is_told_from_others(
+    tmp_path: Path,
+) -> None:
+    """An SQLite file without anything in it."""
+    for name, content in (("empty", b""), ("begun", None)):
+        (tmp_path / name).mkdir()
+        if content is None:
+            with closing(sqlite3.connect(tmp_path / name / "graph.db")) as begun:
+                begun.execute("PRAGMA journal_mode = WAL")
+        else:
+            (tmp_path / name / "graph.db").write_bytes(content)
+        with pytest.raises(StoreFormatError, match="interrupted; delete the folder"):
+            EmbeddedStore.open(tmp_path / name)
+
+
 def test_a_missing_store_is_not_found(tmp_path: Path) -> None:
     """No folder, or a folder without a store."""
     assert not EmbeddedStore.exists(tmp_path / "none")
@@ -57,15 +111,12 @@ def test_a_missing_store_is_not_found(tmp_path: Path) -> None:
 
 
 def test_something_else_than_a_store_is_refused(tmp_path: Path) -> None:
-    """A file, garbage, an empty file, another program's database."""
+    """A file, garbage, another program's database."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreFormatError, match="got a file"):
         EmbeddedStore.open(tmp_path / "file")
     (tmp_path / "graph.db").write_bytes(b"garbage " * 1000)
     with pytest.raises(StoreFormatError, match="damaged or no database"):
-        EmbeddedStore.open(tmp_path)
-    (tmp_path / "graph.db").write_bytes(b"")
-    with pytest.raises(StoreFormatError, match="not of a Trivium store"):
         EmbeddedStore.open(tmp_path)
     (tmp_path / "graph.db").unlink()
     other = sqlite3.connect(tmp_path / "graph.db")

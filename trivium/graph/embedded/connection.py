@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.files import TEMPORARY, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.schema import SCHEMA_VERSION
@@ -218,29 +219,45 @@ def begin_state(connection: Connection) -> None:
 
 
 def create_database(folder: Path) -> Database:
-    """An empty store in a new or empty folder. Raises StoreError where there is something already."""
+    """An empty store in a new or empty folder. The database is there whole or not at all, whenever the process ends.
+    Raises StoreError where there is something already."""
     _check_sqlite()
+    taken = StoreError(
+        f"expected a new or empty folder for the store, got {folder}; open it, or name another"
+    )
     try:
-        occupied = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-        if not occupied:
-            folder.mkdir(parents=True, exist_ok=True)
+        if folder.exists() and (
+            not folder.is_dir() or any(not _left_behind(path) for path in folder.iterdir())
+        ):
+            raise taken
+        folder.mkdir(parents=True, exist_ok=True)
+        write_new_file(folder / DATABASE, _empty_database())
+    except (FileExistsError, FileNotFoundError) as error:  # another process has just made a store here
+        raise taken from error
     except OSError as error:
         raise StoreError(f"a store cannot be made at {folder}: {error.strerror or error}") from error
-    if occupied:
-        raise StoreError(
-            f"expected a new or empty folder for the store, got {folder}; open it, or name another"
+    return open_database(folder, read_only=False)
+
+
+def _left_behind(path: Path) -> bool:
+    """Whether a file is an empty database on its way to its name, perhaps of a process that was killed."""
+    return path.name.startswith(f".{DATABASE}.") and path.name.endswith(TEMPORARY)
+
+
+def _empty_database() -> bytes:
+    """The file of a database without rows, in SQLite's WAL mode."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.executescript(
+            f"PRAGMA page_size = 8192; BEGIN; {files(__package__).joinpath('schema.sql').read_text('utf-8')}"
+            f"PRAGMA user_version = {SCHEMA_VERSION}; PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
         )
-    with translated(folder):
-        connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
-        try:
-            connection.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;")
-            connection.executescript(
-                f"BEGIN; {files(__package__).joinpath('schema.sql').read_text('utf-8')}"
-                f"PRAGMA user_version = {SCHEMA_VERSION}; PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
-            )
-        finally:
-            connection.close()
-    return Database(folder, read_only=False)
+        content = bytearray(connection.serialize())
+    finally:
+        connection.close()
+    # The versions of the file format for writing and for reading: 2 is WAL (https://sqlite.org/fileformat.html, 1.3.4).
+    content[18:20] = b"\x02\x02"
+    return bytes(content)
 
 
 def open_database(folder: Path, *, read_only: bool) -> Database:
@@ -255,11 +272,21 @@ def open_database(folder: Path, *, read_only: bool) -> Database:
         raise StoreFormatError(f"expected the folder of a store, got a file: {folder}")
     if not (folder / DATABASE).is_file():
         raise StoreNotFoundError(f"there is no store at {folder}: the folder holds no {DATABASE}")
+    if not read_only:
+        for path in filter(_left_behind, list(folder.iterdir())):
+            with suppress(OSError):
+                path.unlink()
     database = Database(folder, read_only=read_only)
     try:
         with database.reading() as connection:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             version = schema_version(connection)
+            if application == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (
+                0,
+            ):
+                raise StoreFormatError(
+                    f"{folder} holds nothing: making the store was interrupted; delete the folder and build it again"
+                )
             if application != APPLICATION_ID:
                 raise StoreFormatError(
                     f"{folder / DATABASE} is an SQLite database, but not of a Trivium store"
