@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -149,3 +151,52 @@ def test_uris_are_unique_and_lead_back_to_section_and_page(title: str, headings:
         assert section_of(node.uri) == node.parent
         assert page_of(node.uri) == graph.uri
         assert len(headings_of(node.parent)) == (1 if node.parent == graph.uri else 2)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "a (2)", "a (3)", "chunk-1", "chunk-1 (2)", ""]), st.booleans()),
+        max_size=12,
+    )
+)
+def test_repeated_paths_are_numbered_by_the_lowest_number_that_is_free(
+    headings: list[tuple[str, bool]],
+) -> None:
+    """As by trying one number after the other, on two levels."""
+    sections = [
+        Section(heading, 2 if below and place else 1, 0 if below and place else None)
+        for place, (heading, below) in enumerate(headings)
+    ]
+    expected: list[str] = []
+    for section in sections:
+        parent = "Mars" if section.parent is None else expected[section.parent]
+        heading = section.heading or "Untitled"
+        uri, number = f"{parent}#{heading}", 2
+        while uri in expected or (number == 2 and heading == "chunk-1"):
+            uri, number = f"{parent}#{heading} ({number})", number + 1
+        expected.append(uri)
+    assert [node.uri for node in build(Page("Mars", "", (), tuple(sections))).sections] == expected
+
+
+def test_equal_headings_cost_their_number_not_its_square() -> None:
+    def seconds(number: int) -> float:
+        page = Page("Mars", "", (), (Section("Moons", 2, None),) * number)
+        begun = time.process_time()
+        build(page)
+        return time.process_time() - begun
+
+    seconds(1_000)
+    assert min(seconds(16_000) for _ in range(3)) < 24 * min(seconds(2_000) for _ in range(3))
+
+
+def test_a_long_heading_is_refused_before_it_is_in_the_path_of_every_section_below_it() -> None:
+    """400 kB of heading above 2,500 others would be a gigabyte of paths."""
+    below = (Section("h", 3, 0),) * 2_500
+    page = Page("Mars", "", (), (Section("H" * 400_000, 2, None), *below))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="section path of 400005 bytes"):
+            build(page)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()

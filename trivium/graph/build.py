@@ -31,6 +31,7 @@ def build(page: Page) -> PageGraph:
     if not title:
         raise InputError(f"a page needs a title, got {page.title!r} (source: {page.source or 'unknown'})")
     uri = page_uri(title)
+    _check_length("title", uri, uri, page.source)
     sections = _sections(page, uri)
     chunks = _chunks(page, uri, sections)
     aliases = {page_uri(normalise_title(alias)) for alias in page.aliases} - {uri, ""}
@@ -54,21 +55,22 @@ def build(page: Page) -> PageGraph:
 
 def _check_lengths(graph: PageGraph) -> None:
     for what, name in _names(graph):
-        size = len(name.encode("utf-8", "surrogatepass"))
-        if size > MAX_URI_BYTES:
-            raise InputError(
-                f"page {_brief(graph.uri)}: expected names of at most {MAX_URI_BYTES} bytes of UTF-8, got a {what} of "
-                f"{size} bytes, {_brief(name)} (source: {graph.source or 'unknown'}); shorten it there"
-            )
+        _check_length(what, name, graph.uri, graph.source)
+
+
+def _check_length(what: str, name: str, page: str, source: str) -> None:
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if size > MAX_URI_BYTES:
+        raise InputError(
+            f"page {_brief(page)}: expected names of at most {MAX_URI_BYTES} bytes of UTF-8, got a {what} of "
+            f"{size} bytes, {_brief(name)} (source: {source or 'unknown'}); shorten it there"
+        )
 
 
 def _names(graph: PageGraph) -> Iterator[tuple[str, str]]:
-    """What a store keeps in an index, and what it is."""
-    yield "title", graph.uri
+    """What a store keeps in an index, and what it is; title and section paths are checked before."""
     for alias in graph.aliases:
         yield "redirect", alias
-    for section in graph.sections:
-        yield "section path", section.uri
     for chunk in graph.chunks:
         yield "chunk uri", chunk.uri
         for title in chunk.cites:
@@ -84,22 +86,28 @@ def _brief(name: str) -> str:
 
 def _sections(page: Page, uri: str) -> tuple[SectionNode, ...]:
     nodes: list[SectionNode] = []
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     for position, section in enumerate(page.sections):
         parent = uri if section.parent is None else nodes[section.parent].uri
         own = _free_uri(parent, normalise_title(section.heading) or "Untitled", taken)
-        taken.add(own)
+        # At once, not with the other names: a long heading is in the path of every section below it.
+        _check_length("section path", own, uri, page.source)
         nodes.append(SectionNode(uri=own, parent=parent, level=section.level, position=position))
     return tuple(nodes)
 
 
-def _free_uri(parent: str, heading: str, taken: set[str]) -> str:
-    """The section's uri; a repeated path gets `` (2)``, and so does a heading that reads like a chunk's name."""
-    uri = section_uri(parent, heading)
-    number = 2
-    while uri in taken or (number == 2 and _LOOKS_LIKE_A_CHUNK.fullmatch(heading)):
-        uri = section_uri(parent, f"{heading} ({number})")
-        number += 1
+def _free_uri(parent: str, heading: str, taken: dict[str, int]) -> str:
+    """The section's uri; a repeated path gets `` (2)``, and so does a heading that reads like a chunk's name.
+
+    ``taken`` holds the uris that are in use, each with the lowest number that may be free for another one of its path.
+    """
+    plain = uri = section_uri(parent, heading)
+    number = taken.get(plain, 2)
+    if plain in taken or _LOOKS_LIKE_A_CHUNK.fullmatch(heading):
+        while (uri := section_uri(parent, f"{heading} ({number})")) in taken:
+            number += 1
+        taken[plain] = number + 1
+    taken[uri] = taken.get(uri, 2)
     return uri
 
 

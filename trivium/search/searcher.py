@@ -21,6 +21,11 @@ from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import Hit
 
+MAX_K = 10_000
+"""The most hits a search gives: memory and time grow with their number."""
+MAX_QUESTION_CHARACTERS = 20_000
+"""The longest question. The time to match words grows with their number."""
+
 
 class SearchOptions(TypedDict, total=False):
     """``explain`` fills each hit's ``contributions``; ``exact`` asks exact instead of approximate vector search;
@@ -247,16 +252,21 @@ class Searcher:
 
 
 def check_question(text: object) -> None:
-    """Raise InputError unless a question is text and not empty."""
+    """Raise InputError unless a question is text, not empty and of at most :data:`MAX_QUESTION_CHARACTERS`."""
     if not isinstance(text, str):
         raise InputError(f"expected a question as text, got {type(text).__name__}")
     if not text.strip():
         raise InputError("a question needs some text, got an empty one")
+    if len(text) > MAX_QUESTION_CHARACTERS:
+        raise InputError(
+            f"a question may have {MAX_QUESTION_CHARACTERS:,} characters, got {len(text):,}: an embedder reads the first"
+            " few hundred words"
+        )
 
 
 def check_k(k: object) -> None:
-    """Raise InputError unless the number of hits is a whole number of at least 1."""
+    """Raise InputError unless the number of hits is a whole number from 1 to :data:`MAX_K`."""
     if not isinstance(k, int) or isinstance(k, bool):
         raise InputError(f"expected k as a whole number, got {type(k).__name__}")
-    if k < 1:
-        raise InputError(f"k must be 1 or more, got {k}")
+    if not 1 <= k <= MAX_K:
+        raise InputError(f"k must be 1 or more and at most {MAX_K:,}, got {k:,}")

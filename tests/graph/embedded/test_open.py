@@ -265,3 +265,9 @@ def test_texts_without_a_vector_are_read_some_at_a_time(
         assert len(read) < len(pending)
         assert set(read) >= set(store.pending_texts())
         assert len(list(passages)) == 2
+
+
+def test_more_chunks_than_there_are_cost_nothing(folder: Path) -> None:
+    """The library of the keyword index takes room for all that is asked for before it looks."""
+    with EmbeddedStore.open(folder) as store:
+        assert store.keyword_search(["red"], 10**9) == store.keyword_search(["red"], 5) != []
