@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import requests
 from starlette.testclient import TestClient
 
-from tests.server.world import QUESTION, build_store, serving
+from tests.server.world import QUESTION, build_store, listening, serving
 from trivium.errors import ConfigurationError
 from trivium.server.request_checks import RateLimit
 from trivium.server.settings import ServerSettings, read_keys
@@ -88,7 +89,14 @@ def test_on_loopback_a_foreign_host_name_is_refused(client: TestClient, host: st
 
 @pytest.mark.parametrize(
     ("origin", "status"),
-    [(None, 202), ("http://localhost", 202), (FRIEND, 202), ("https://evil.example", 403), ("null", 403)],
+    [
+        (None, 202),
+        ("http://localhost", 202),
+        (FRIEND, 202),
+        ("https://evil.example", 403),
+        ("null", 403),
+        ("http://[", 403),
+    ],
 )
 def test_pages_of_other_origins_change_nothing(client: TestClient, origin: str | None, status: int) -> None:
     """Browsers send a form with files from any page, cookies or none, without asking first."""
@@ -137,6 +145,33 @@ def test_who_asks_too_often_is_told_when_to_come_again(store: Path) -> None:
         assert client.get("/health").status_code == 200
 
 
+@pytest.mark.parametrize(("trusted", "statuses"), [((), [200, 200, 429, 429]), (("127.0.0.0/8",), [200] * 4)])
+def test_only_a_trusted_proxy_says_which_address_asks(
+    store: Path, trusted: tuple[str, ...], statuses: list[int]
+) -> None:
+    """Over a real socket: anybody can send the header."""
+    with listening(store, ServerSettings(rate_limit=2, trusted_proxies=trusted)) as address:
+        answers = [
+            requests.get(f"{address}/stats", headers={"X-Forwarded-For": f"203.0.113.{number}"}, timeout=30)
+            for number in range(4)
+        ]
+    assert [answer.status_code for answer in answers] == statuses
+
+
+def test_who_tries_wrong_keys_has_to_wait_with_any_key(store: Path) -> None:
+    """Requests without a key are refused as ever, and cost nothing: the page asks for a key after one."""
+    with serving(store, ServerSettings(api_keys=(KEY,), wrong_keys=3)) as client:
+
+        def status(**headers: str) -> int:
+            return client.get("/stats", headers=headers).status_code
+
+        assert [status() for _ in range(5)] == [401] * 5
+        assert status(**{"X-API-Key": KEY}) == 200
+        assert [status(**{"X-API-Key": f"wrong-{number}"}) for number in range(5)] == [401] * 3 + [429] * 2
+        assert status(**{"X-API-Key": KEY}) == 429
+        assert client.get("/health").status_code == 200
+
+
 def test_tokens_flow_back_evenly_for_each_client_by_itself() -> None:
     now = [0.0]
     rates = RateLimit(60, lambda: now[0])
@@ -168,6 +203,7 @@ def test_keys_are_read_from_a_file(tmp_path: Path) -> None:
         {"queue": 0},
         {"timeout": 0.0},
         {"rate_limit": 0},
+        {"trusted_proxies": ("everybody",)},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:

@@ -20,7 +20,7 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
-from trivium.server.connection import TimedConnection
+from trivium.server.running import configured
 from trivium.server.settings import ServerSettings
 from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
 
@@ -143,9 +143,7 @@ def listening(
     script.gate.set()
     app = create_app(store, settings, answerer=script.answerer)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(
-            uvicorn.Config(app, http=TimedConnection, lifespan="on", log_config=None, access_log=False)
-        )
+        server = uvicorn.Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -65,6 +65,16 @@ def serve(
         int | None,
         typer.Option("--rate-limit", min=1, help="Requests a minute and client.  \\[default: any number]"),
     ] = None,
+    trust_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trust-proxy",
+            metavar="ADDRESS",
+            help="Address or network of a proxy that is believed about whom it connects for (X-Forwarded-For); may be"
+            " repeated.",
+            show_default=False,
+        ),
+    ] = None,
     upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
 ) -> None:
     """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
@@ -101,6 +111,7 @@ def serve(
             timeout=timeout,
             answer_timeout=answer_timeout,
             rate_limit=rate_limit,
+            trusted_proxies=tuple(trust_proxy or ()),
             path_selector=chosen,
             retriever_settings=values,
             upload_bytes=upload_limit << 20,

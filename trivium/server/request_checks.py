@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -39,6 +40,7 @@ class Guard:
         self._keys = [_digest(key) for key in settings.api_keys]
         self._hosts = frozenset((*LOOPBACK, *settings.hosts)) if settings.on_loopback else None
         self._rates = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
+        self._wrong_keys = RateLimit(settings.wrong_keys)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -98,13 +100,18 @@ class Guard:
         origin = headers.get("origin")
         if origin is None or scope["method"] in _READING or origin in self._settings.cors_origins:
             return
-        if urlsplit(origin).netloc != headers.get("host"):
+        try:
+            page = urlsplit(origin).netloc
+        except ValueError:  # no address at all, such as http://[
+            page = ""
+        if not page or page != headers.get("host"):
             raise ApiError(
                 403, "forbidden", "pages of that origin may not use this server (--cors-origin lets them)"
             )
 
     def _check_key(self, scope: Scope, headers: Headers) -> str:
-        """The client for the rate limit: its key, or its address. Raises ApiError for a missing or unknown key."""
+        """The client for the rate limit: its key, or its address. Raises ApiError for a missing or unknown key, and for
+        any key from an address that has tried too many: otherwise the answers would tell the right one."""
         address = scope.get("client")
         anonymous = "" if address is None else str(address[0])
         if not self._keys:
@@ -116,9 +123,14 @@ class Guard:
         if given is None:
             scheme, _, token = headers.get("authorization", "").partition(" ")
             given = token.strip() if scheme.lower() == "bearer" else ""
+        wait = self._wrong_keys.wait(anonymous, take=False)
+        if wait > 0:
+            raise _too_many("too many wrong API keys from this address", wait)
         digest = _digest(given)
         # Every key is compared, each in constant time, so that the time tells nothing about the keys.
         if sum(hmac.compare_digest(digest, key) for key in self._keys) == 0:
+            if given:
+                self._wrong_keys.wait(anonymous)
             what = (
                 "an API key is needed: send it as X-API-Key"
                 if not given
@@ -132,12 +144,7 @@ class Guard:
             return
         wait = self._rates.wait(client)
         if wait > 0:
-            raise ApiError(
-                429,
-                "too_many_requests",
-                f"more than {self._settings.rate_limit} requests a minute",
-                {"Retry-After": str(max(1, round(wait)))},
-            )
+            raise _too_many(f"more than {self._settings.rate_limit} requests a minute", wait)
 
 
 class RateLimit:
@@ -150,13 +157,13 @@ class RateLimit:
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def wait(self, client: str) -> float:
-        """Take a token: 0, or the seconds until there is one."""
+    def wait(self, client: str, *, take: bool = True) -> float:
+        """0 where there is a token, which is taken unless ``take`` is off; else the seconds until there is one."""
         now = self._clock()
         tokens, since = self._buckets.pop(client, (self._capacity, now))
         tokens = min(self._capacity, tokens + (now - since) * self._per_second)
         allowed = tokens >= 1
-        self._buckets[client] = (tokens - 1 if allowed else tokens, now)
+        self._buckets[client] = (tokens - 1 if allowed and take else tokens, now)
         if len(self._buckets) > _MAX_CLIENTS:
             self._buckets.popitem(last=False)
         return 0.0 if allowed else (1 - tokens) / self._per_second
@@ -170,6 +177,10 @@ def _check_length(headers: Headers, limit: int) -> None:
     length = headers.get("content-length")
     if length is not None and length.isdecimal() and int(length[:20]) > limit:
         raise _too_large(limit)
+
+
+def _too_many(message: str, wait: float) -> ApiError:
+    return ApiError(429, "too_many_requests", message, {"Retry-After": str(max(1, math.ceil(wait)))})
 
 
 def _too_large(limit: int) -> ApiError:

@@ -25,14 +25,9 @@ class _Server(uvicorn.Server):
         yield
 
 
-def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say.
-    ``listening`` is told the address of the page once connections are accepted. Raises ConfigurationError where the
-    address cannot be used.
-
-    The libraries of linear algebra get one thread: questions run side by side, and theirs would wait for each other.
-    """
-    config = uvicorn.Config(
+def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
+    """How uvicorn serves the app."""
+    return uvicorn.Config(
         app,
         http=TimedConnection,
         ws="none",
@@ -40,10 +35,21 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=max(1, round(settings.shutdown_timeout)),
     )
-    server = _Server(config)
+
+
+def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say.
+    ``listening`` is told the address of the page once connections are accepted. Raises ConfigurationError where the
+    address cannot be used.
+
+    The libraries of linear algebra get one thread: questions run side by side, and theirs would wait for each other.
+    """
+    server = _Server(configured(app, settings))
     with _bound(settings) as listener, _stopped_by_signals(server), threadpool_limits(limits=1):
         listening(
             _address(listener)

@@ -50,10 +50,21 @@ def _check_origin(origin: str) -> str:
     return origin
 
 
+def _check_proxy(proxy: str) -> str:
+    try:
+        ipaddress.ip_network(proxy)
+    except ValueError:
+        raise PydanticCustomError(
+            "proxy", "expected an address or a network like 10.0.0.0/8, got '{proxy}'", {"proxy": proxy}
+        ) from None
+    return proxy
+
+
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ApiKey = Annotated[str, AfterValidator(_check_key)]
 Origin = Annotated[str, AfterValidator(_check_origin)]
+Proxy = Annotated[str, AfterValidator(_check_proxy)]
 
 
 class ServerSettings(BaseModel):
@@ -68,7 +79,10 @@ class ServerSettings(BaseModel):
     the same for answers of a language model. ``processes``: how many processes search beside the one that serves (0: it
     searches itself). ``path_selector``: who chooses for the path retriever, ``match``, ``llm`` or a declared one
     (None: as the settings of the package say), and ``retriever_settings`` their values by dotted name, such as
-    ``{"walk.damping": 0.4}``. ``rate_limit``: requests a client may make in a minute, None for any number.
+    ``{"walk.damping": 0.4}``. ``rate_limit``: requests a client may make in a minute, None for any number. A client is
+    its key, else the address it connects from; ``trusted_proxies`` (addresses or networks, such as ``10.0.0.0/8``) are
+    believed about whom they connect for (``X-Forwarded-For``). ``wrong_keys``: how many an address may try in a minute
+    before it has to wait, whatever key it sends then.
     ``shutdown_timeout``: how long requests under way may take to end.
     """
 
@@ -91,6 +105,8 @@ class ServerSettings(BaseModel):
     path_selector: str | None = None
     retriever_settings: dict[str, Any] = Field(default_factory=dict)
     rate_limit: Count | None = None
+    trusted_proxies: tuple[Proxy, ...] = ()
+    wrong_keys: Count = 30
     shutdown_timeout: Seconds = 15.0
 
     @model_validator(mode="wrap")
