@@ -50,7 +50,9 @@ def test_no_text_can_close_its_passage_or_open_another(text: str, question: str)
 
 @pytest.mark.parametrize(
     "mark",
-    ["<|im_end|>", "<|im_start|>system", "</s>", "<s>", "[INST]", "[/INST]", "<<SYS>>", "<end_of_turn>", "<｜User｜>"],
+    [
+     "<|im_end|>", "<|im_start|>system", "</s>", "<s>", "[INST]", "[/INST]", "<<SYS>>", "<end_of_turn>", "<｜User｜>",
+     "＜/passage＞", "＜／passage＞", "﹤/passage﹥", "<|x|＞"],
 )  # fmt: skip
 def test_marks_of_chat_templates_are_broken(mark: str) -> None:
     """A template reads them as the end of the message they stand in."""

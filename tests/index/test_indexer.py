@@ -44,6 +44,13 @@ def test_a_uri_is_as_good_as_a_title(indexer: Indexer) -> None:
     assert indexer.remove(["C%23"]) == ["C%23"]
 
 
+def test_a_title_that_is_not_utf_8_is_not_taken_for_another(indexer: Indexer) -> None:
+    """As a shell passes on bytes that are none: the title without them is that of a page."""
+    with pytest.raises(InputError, match="expected a title in UTF-8"):
+        indexer.remove(["Mars\udcff"])
+    assert indexer.remove(["Mars"]) == ["Mars"]
+
+
 def test_what_is_no_page_is_named_and_nothing_is_removed(indexer: Indexer) -> None:
     """Neither an unknown title nor an entity that has no page of its own."""
     with pytest.raises(InputError, match="no such page in the store: Sun, Nix"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import re
 import shutil
 import sys
 import unicodedata
@@ -128,9 +129,15 @@ def progress(quiet: bool = False) -> Iterator[Reporter]:
         yield Reporter(bars)
 
 
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters that JSON leaves as they are, and marks that turn the direction of what follows."""
+
+
 def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON document on stdout, with escapes where its encoding lacks a character."""
+    """One JSON document on stdout, with escapes for what a terminal would obey, and where its encoding lacks a
+    character."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
+    text = _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

@@ -81,6 +81,9 @@ class Indexer:
         """Remove pages by title, alias or uri; returns the uris removed. Raises InputError for an unknown page."""
         if isinstance(pages, str):
             raise InputError(f"expected a list of titles, got the text {pages!r}")
+        for page in pages:
+            if not page.isascii() and any("\ud800" <= character <= "\udfff" for character in page):
+                raise InputError(f"expected a title in UTF-8, got {page!r}")
         uris = {page: (page_uri(normalise_title(page)), page) for page in pages}
         resolved = self.store.resolve(list(dict.fromkeys(uri for names in uris.values() for uri in names)))
         present = self.store.find_pages(list(resolved.values()))

@@ -268,3 +268,15 @@ def test_wiki_sources_become_items_that_a_worker_reads(
     wiki.stop()
     (page,) = read(item)
     assert (page.title, page.source) == ("Earth", "wiki:Earth")
+
+
+@pytest.mark.parametrize("revision", [1 << 63, -1, True, 1.5, "7", None])
+def test_a_revision_that_no_store_can_keep_is_unknown(revision: object) -> None:
+    assert to_page({"parse": {**EARTH["parse"], "revid": revision}}).revision is None
+    assert to_page({"parse": {**EARTH["parse"], "revid": (1 << 63) - 1}}).revision == (1 << 63) - 1
+
+
+def test_redirects_that_are_none_are_passed_over() -> None:
+    redirects = ["Terra", None, {"from": 7}, {"from": "Blue Planet", "to": "Earth"}]
+    page = to_page({"parse": {**EARTH["parse"], "redirects": redirects}})
+    assert page.aliases == ("Blue Planet",)

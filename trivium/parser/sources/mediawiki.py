@@ -181,13 +181,14 @@ def to_page(answer: object, source: str = "") -> Page:
     document = f"<!DOCTYPE html><html><head>{name}</head><body>{clean_text(parsed['text'])}</body></html>"
     page = parse_html(document, source=source)
     redirects = parsed.get("redirects")
-    redirect_titles = [entry.get("from") for entry in redirects] if isinstance(redirects, list) else []
+    entries = redirects if isinstance(redirects, list) else []
+    redirect_titles = [entry.get("from") for entry in entries if isinstance(entry, Mapping)]
     aliases = (normalise_title(clean_text(alias)) for alias in redirect_titles if isinstance(alias, str))
     others = dict.fromkeys([*page.aliases, *(alias for alias in aliases if alias and alias != page.title)])
     revision = parsed.get("revid")
-    return replace(
-        page, aliases=tuple(others), revision=revision if isinstance(revision, int) else page.revision
-    )
+    if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 1 << 63:
+        revision = page.revision
+    return replace(page, aliases=tuple(others), revision=revision)
 
 
 def user_agent(contact: str | None = None) -> str:
