@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -135,6 +137,45 @@ def test_a_page_that_kills_its_worker_is_the_only_one_lost(
 
 def _load_all_dying(items: list[Item]) -> list[ingest.Loaded]:
     return [_die_on_bad(item) for item in items]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the children of a process from /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_workers_end_with_the_build_that_started_them(
+    tmp_path: Path, page: WritePage, number: signal.Signals
+) -> None:
+    """However it ended; otherwise each would keep its memory for ever."""
+    first = page("0.html", "Page", "Text. " * 50_000)
+    for copy in range(1, 400):
+        os.link(first, first.with_name(f"{copy}.html"))
+    command = ["build", str(first.parent), "--store", str(tmp_path / "new"), "--no-embed", "--workers", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "trivium", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as build:
+        _wait_until(lambda: len(_children(build.pid)) >= 3)  # two workers, and what tidies up after them
+        children = _children(build.pid)
+        build.send_signal(number)
+        assert build.wait(60) == -number
+    _wait_until(lambda: not any(map(_lives, children)))
+
+
+def _children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _lives(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def _wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
 
 
 def test_documents_that_cannot_be_read_are_reported_with_reasons(

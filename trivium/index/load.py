@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -269,7 +270,21 @@ def _alone(item: Item) -> Loaded:
 
 def _pool(workers: int) -> ProcessPoolExecutor:
     # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that started it has ended, be it killed: nobody else would end it, since workers
+    wait for tasks on a pipe that each of them keeps open."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, name="end with parent", daemon=True).start()
 
 
 def _load_records(
