@@ -79,6 +79,30 @@ def test_any_damaged_file_is_noticed_and_built_anew(folder: Path, damage: str) -
         assert _state(folder) == before, path.name
 
 
+@pytest.mark.parametrize("changed", [False, True])
+def test_damage_that_leaves_size_and_time_is_noticed_when_a_file_is_read(
+    folder: Path, changed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a disk that fails: whatever a library says of its file, the index is built anew, and that is said. Also where
+    the file belongs to the state before, which the next index takes over what it can from."""
+    arrays = [path.name for path in _files(folder) if path.suffix in (".npy", ".npz")]
+    warned = 0
+    for number, name in enumerate(arrays):
+        (path,) = (folder / "index").rglob(name)
+        status, content = path.stat(), path.read_bytes()
+        path.write_bytes(b"garbage!" + content[8:-8] + b"garbage!")
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        caplog.clear()
+        with EmbeddedStore.open(folder) as store:
+            if changed:
+                store.write([graph(f"New {number}", [("more", ["Sun"])])])
+            after = state_of(store)
+        warned += "is damaged and is built anew" in caplog.text
+        shutil.rmtree(folder / "index")
+        assert after == _state(folder), name
+    assert warned >= len(arrays) / 2
+
+
 def test_an_intact_index_is_not_built_again(folder: Path) -> None:
     """Neither when the store is opened again nor when its files were copied and have other times."""
     inodes = [path.stat().st_ino for path in _files(folder)]

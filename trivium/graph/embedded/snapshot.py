@@ -5,6 +5,7 @@ used. It takes over from the one before what still holds, by links: files never 
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from trivium.common.cache import LruCache
-from trivium.errors import StoreError
+from trivium.errors import StoreError, TriviumError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.connection import Connection, Database, current_state
@@ -41,6 +42,8 @@ LOCK_SECONDS = 3600.0
 _LOCK = "lock.db"
 _SEARCHES = 32
 _PREFIX = "generation-"
+
+_log = logging.getLogger(__name__)
 
 VectorSearch = tuple[Label, bool, int, bytes]
 """Label, whether exact, how many neighbours, the vector's bytes."""
@@ -108,6 +111,21 @@ def load_snapshot(database: Database, progress: Progress | None = None) -> Index
 
 def _build(connection: Connection, index: Path, key: str, progress: Progress | None) -> None:
     previous = _previous(connection, index)
+    try:
+        _build_from(previous, connection, index, key, progress)
+    except (OSError, sqlite3.Error, TriviumError):
+        raise
+    except Exception as error:  # whatever a library says of a file that it cannot read
+        if previous is None:
+            raise
+        _warn(previous, error)
+        shutil.rmtree(previous, ignore_errors=True)
+        _build_from(None, connection, index, key, progress)
+
+
+def _build_from(
+    previous: Path | None, connection: Connection, index: Path, key: str, progress: Progress | None
+) -> None:
     folder = index / f"building-{key}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -167,8 +185,15 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
         )
-    except (OSError, ValueError, RuntimeError):
-        return None  # it was removed while it was opened, or a library refuses its file: it is built anew
+    except FileNotFoundError:
+        return None  # it was removed while it was opened
+    except Exception as error:  # as above
+        _warn(folder, error)
+        return None
+
+
+def _warn(folder: Path, error: Exception) -> None:
+    _log.warning("the index %s is damaged and is built anew (%s: %s)", folder, type(error).__name__, error)
 
 
 def _facts(folder: Path) -> dict[str, Any] | None:
