@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Run
+from tests.fakes.disks import make_read_only, small_disk
 from tests.fakes.openai_server import OpenAIServer, chat
 from trivium.sample import pages_folder, question_files
 
@@ -341,3 +342,19 @@ def test_models_lists_what_is_known(trivium: Run) -> None:
     known = {model["name"]: model for model in trivium("models", "list", "--json").json["models"]}
     assert known["minilm"]["installed"] is True
     assert "bge-small" in known
+
+
+def test_a_store_on_a_read_only_file_system_is_searched_as_ever(
+    trivium: Run, sample_store: Path, tmp_path: Path
+) -> None:
+    asked = ["search", "Who found the moons of Mars?", "--json", "--store"]
+    expected = trivium(*asked, sample_store).json
+    with small_disk(tmp_path / "disk", 200):
+        store = tmp_path / "disk" / "store"
+        shutil.copytree(sample_store, store)
+        make_read_only(tmp_path / "disk")
+        found = trivium(*asked, store)
+        assert found.code == 0, found.err
+        assert found.json == expected
+        refused = trivium("remove", "Mars", "--store", store)
+        assert refused.code == 1 and "read-only file system" in refused.err

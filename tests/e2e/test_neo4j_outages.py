@@ -8,13 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import PAGES, Run
+from tests.fakes.disks import small_disk
 from tests.neo4j_servers import V5, Server, count_pages, log_in, own_server, start_server, stop_server
 
 SOME = 100
@@ -94,23 +93,6 @@ def test_a_database_in_read_only_mode_can_be_searched_and_refuses_writes(
             refused = trivium(*command, "--store", server.bolt)
             assert refused.code == 1 and "read-only" in refused.err, refused.err
         assert trivium("stats", "--store", server.bolt, "--json").json["nodes"] == built.json["nodes"]
-
-
-@contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[None]:
-    """A file system of a few megabytes in a folder."""
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder],
-        capture_output=True,
-        check=False,
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def test_a_full_disk_is_said_and_what_was_committed_is_there_when_there_is_room_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.graphs import embed_pending, graph, unit
+from tests.contract.state import state_of
+from tests.fakes.disks import make_read_only, small_disk
 from tests.fakes.kills import kill_at_event
 from tests.fakes.memory_store import MemoryStore
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
@@ -271,3 +274,24 @@ def test_more_chunks_than_there_are_cost_nothing(folder: Path) -> None:
     """The library of the keyword index takes room for all that is asked for before it looks."""
     with EmbeddedStore.open(folder) as store:
         assert store.keyword_search(["red"], 10**9) == store.keyword_search(["red"], 5) != []
+
+
+def test_a_store_on_a_read_only_file_system_can_be_read(folder: Path, tmp_path: Path) -> None:
+    """All of it; changes are refused. So is a store in whose log something is left: it would be read without."""
+    with EmbeddedStore.open(folder) as store:
+        before = state_of(store)
+    with small_disk(tmp_path / "disk", 20):
+        whole, torn = tmp_path / "disk" / "whole", tmp_path / "disk" / "torn"
+        shutil.copytree(folder, whole)
+        with EmbeddedStore.open(folder) as store:
+            store.write([graph("Moon", [("grey", [])])])
+            shutil.copytree(folder, torn)
+        make_read_only(tmp_path / "disk")
+        with EmbeddedStore.open(whole) as store:
+            assert state_of(store) == before
+            with store.pinned() as pinned:
+                assert pinned.chunk_uris() == ["Mars#chunk-1"]
+            with pytest.raises(StoreError, match="read-only file system: change a copy"):
+                store.delete(["Mars"])
+        with pytest.raises(StoreError, match=r"still in graph\.db-wal: open it once where it can be written"):
+            EmbeddedStore.open(torn)

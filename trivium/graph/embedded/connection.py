@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from trivium.common.files import TEMPORARY, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
+from trivium.graph.embedded.files import cannot_change
 from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
@@ -81,7 +82,10 @@ class Database:
 
     def __init__(self, folder: Path, *, read_only: bool) -> None:
         self.folder = folder
-        self.read_only = read_only
+        self._immutable = cannot_change(folder)
+        if self._immutable:
+            _check_whole(folder)
+        self.read_only = read_only or self._immutable
         self._idle: list[Connection] = []
         self._writer: Connection | None = None
         self._lock = threading.Lock()
@@ -111,6 +115,8 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction: committed when the block ends, rolled back when it raises."""
+        if self._immutable:
+            raise StoreError(f"the store at {self.folder} is on a read-only file system: change a copy of it")
         if self.read_only:
             raise StoreError(
                 f"the store at {self.folder} was opened for reading only; open it without read_only"
@@ -179,7 +185,8 @@ class Database:
             raise StoreError(f"the store at {self.folder} is closed")
 
     def _connect(self) -> Connection:
-        mode = "ro" if self.read_only else "rw"
+        # Without "immutable" SQLite wants to write beside the database even to read it.
+        mode = "ro&immutable=1" if self._immutable else "ro" if self.read_only else "rw"
         connection = sqlite3.connect(
             f"{(self.folder / DATABASE).resolve().as_uri()}?mode={mode}",
             uri=True,
@@ -194,6 +201,17 @@ class Database:
         if self.read_only:
             add_missing_tables(connection)
         return connection
+
+
+def _check_whole(folder: Path) -> None:
+    """Raise StoreError where a process was killed before all it had committed was in the database's main file: on a
+    read-only file system that cannot be put right."""
+    log = folder / f"{DATABASE}-wal"
+    if log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"the store at {folder} is on a read-only file system, and what was written to it last is still in"
+            f" {DATABASE}-wal: open it once where it can be written (trivium stats), or a copy of it"
+        )
 
 
 def read_integers(connection: Connection, query: str, columns: int) -> Rows:
@@ -297,7 +315,7 @@ def open_database(folder: Path, *, read_only: bool) -> Database:
                     f"{SCHEMA_VERSION}; use a newer program, or build the store again"
                 )
             connection.execute("SELECT count(*) FROM generation").fetchone()
-        if version < SCHEMA_VERSION and not read_only:
+        if version < SCHEMA_VERSION and not database.read_only:
             with database.writing() as connection:
                 upgrade(connection)
     except BaseException:

@@ -1,4 +1,4 @@
-"""Files of derived data: links to them, and the check that files are those that were written."""
+"""Files of a store: links to them, whether they can change, and the check that they are those that were written."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import json
 import os
 import shutil
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 22
+
+
+def cannot_change(folder: Path) -> bool:
+    """Whether a folder is on a read-only file system."""
+    return hasattr(os, "statvfs") and folder.exists() and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def link_or_copy(source: Path, target: Path) -> None:
@@ -52,7 +58,8 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
             if status.st_mtime_ns != time:
                 if _checksum(path) != checksum:
                     return None
-                os.utime(path, ns=(time, time))
+                with suppress(OSError):  # on a read-only file system it is compared each time
+                    os.utime(path, ns=(time, time))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return facts

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import tantivy
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from trivium.common.ragged import expand_ranges
 from trivium.graph.arrays import Rows, load_array, load_arrays, save_array, save_arrays
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.embedded.files import link_or_copy
+from trivium.graph.embedded.files import cannot_change, link_or_copy
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
@@ -40,9 +41,15 @@ class KeywordIndex:
 
     def __init__(self, folder: Path) -> None:
         self._schema = _schema()
-        index = _open(folder / FOLDER)
-        index.config_reader(reload_policy="manual")
-        self._searcher = index.searcher()
+        if cannot_change(folder):
+            # Tantivy makes a lock file beside its files even to read them. It has them all open after this.
+            with TemporaryDirectory(prefix="trivium-") as links:
+                for path in (folder / FOLDER).iterdir():
+                    if not path.name.endswith(".lock"):
+                        Path(links, path.name).symlink_to(path.resolve())
+                self._searcher = _searcher(Path(links))
+        else:
+            self._searcher = _searcher(folder / FOLDER)
 
     def search(self, terms: Sequence[str], k: int) -> tuple[list[float], Rows]:
         """BM25 scores and numbers of about the k best chunks that contain some of the terms, best first."""
@@ -109,6 +116,12 @@ def _schema() -> tantivy.Schema:
     builder.add_integer_field("chunk", stored=False, indexed=True, fast=True)
     builder.add_text_field("terms", stored=False, tokenizer_name="terms", index_option="freq")
     return builder.build()
+
+
+def _searcher(folder: Path) -> tantivy.Searcher:
+    index = _open(folder)
+    index.config_reader(reload_policy="manual")
+    return index.searcher()
 
 
 def _open(folder: Path) -> tantivy.Index:
