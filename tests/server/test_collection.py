@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from tests.server.world import HTML, QUESTION, build_store, until
 from trivium.engine import Engine
@@ -17,6 +18,7 @@ from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.records import StoreInfo
 from trivium.server import collection as module
+from trivium.server.app import create_app
 from trivium.server.collection import Collection
 
 
@@ -210,3 +212,27 @@ def test_before_it_is_open_there_is_nothing_to_read(store: Path) -> None:
 
 def pages_of(collection: Collection) -> list[str]:
     return collection.read(pages)
+
+
+@pytest.mark.parametrize("closed_before", [False, True])
+def test_a_server_tries_again_to_open_its_store(
+    store: Path, closed_before: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And says meanwhile what is wrong; it can be stopped while it waits."""
+    index, aside = store / "index", store.with_name("aside")
+    index.rename(aside)
+    index.write_text("in the way")
+    with TestClient(create_app(store), base_url="http://localhost") as client:
+        until(lambda: client.get("/ready").json()["problem"])
+        answer = client.get("/ready")
+        assert answer.status_code == 503
+        assert answer.json()["problem"] == "the store cannot be served yet (StoreError); the log says more"
+        assert "cannot be written" in caplog.text and "trying again in 1 s" in caplog.text
+        assert client.post("/search", json={"question": QUESTION}).json()["error"]["code"] == "starting"
+        if closed_before:
+            return
+        index.unlink()
+        aside.rename(index)
+        until(lambda: client.get("/ready").status_code == 200)
+        assert client.get("/ready").json()["problem"] is None
+        assert client.post("/search", json={"question": QUESTION}).json()["hits"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,7 +16,6 @@ from starlette.staticfiles import StaticFiles
 
 import trivium
 from trivium.engine import Engine
-from trivium.errors import TriviumError
 from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
@@ -31,8 +29,6 @@ from trivium.server.request_checks import Guard
 from trivium.server.routes import asking, documents, entities, searching, state
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
-
-_log = logging.getLogger(__name__)
 
 PAGE = Path(__file__).parent / "page"
 """The files of the page: all of them are public."""
@@ -130,21 +126,17 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _open(service: Service) -> None:
-    try:
-        service.collection.open()
-        if service.processes is not None:
-            service.processes.start()
-    except TriviumError as error:
-        _log.error("the store cannot be served: %s", error)
-    except Exception:
-        _log.exception("the store cannot be served")
-    else:
-        service.jobs.start()
+    if not service.collection.open_when_possible():
+        return
+    if service.processes is not None:
+        service.processes.start()
+    service.jobs.start()
 
 
 def _close(service: Service, opening: threading.Thread) -> None:
     if service.processes is not None:
         service.processes.close()  # first: the other threads wait for them
+    service.collection.stop()
     opening.join()
     service.jobs.stop()
     service.searching.close()

@@ -16,10 +16,12 @@ T = TypeVar("T")
 
 _SPARE_READERS = 2
 _ATTEMPTS = 4
+_RETRY_SECONDS = 1.0
+"""The wait before the store is tried again that could not be opened; it doubles up to the longest wait below."""
 _CHECK_SECONDS = 2.0
 """How soon a change by another process is noticed."""
 _MAX_CHECK_SECONDS = 60.0
-"""The longest wait between two tries to show a change that could not be shown."""
+"""The longest wait between two tries."""
 _WARMING = "which moon of a planet has an atmosphere"
 """A question that loads the embedder's weights and compiles what is compiled at first use."""
 
@@ -65,6 +67,7 @@ class Collection:
         self._changing = threading.Lock()
         self._closing = threading.Event()
         self._view: _View | None = None
+        self._problem: str | None = None
         self._watch = threading.Thread(target=self._follow, name="follow", daemon=True)
 
     def open(self, *, follow: bool = True) -> None:
@@ -76,6 +79,20 @@ class Collection:
         if follow:
             self._watch.start()
 
+    def open_when_possible(self) -> bool:
+        """:meth:`open`, tried again less and less often while it fails; what went wrong is logged and in
+        :attr:`problem`. False where :meth:`stop` was called before it succeeded."""
+        wait = _RETRY_SECONDS
+        while not self._closing.is_set():
+            try:
+                self.open()
+                return True
+            except Exception as error:
+                self._fail("the store cannot be served yet", wait, error)
+            self._closing.wait(wait)
+            wait = min(2 * wait, _MAX_CHECK_SECONDS)
+        return False
+
     def sync_to(self, state: str | None) -> None:
         """Show the last committed state unless ``state`` is shown; None stands for a store that is read as it is."""
         with self._changing:
@@ -86,6 +103,11 @@ class Collection:
     def ready(self) -> bool:
         """Whether there is something to read from."""
         return self._view is not None
+
+    @property
+    def problem(self) -> str | None:
+        """Why the store, or its last change, cannot be shown; None where it is."""
+        return self._problem
 
     @property
     def state(self) -> str | None:
@@ -150,9 +172,13 @@ class Collection:
             finally:
                 self._adopt()
 
+    def stop(self) -> None:
+        """Try no more to open the store or to show its changes."""
+        self._closing.set()
+
     def close(self) -> None:
         """Close the engine, and the view once its last reader is done."""
-        self._closing.set()
+        self.stop()
         if self._watch.is_alive():
             self._watch.join()
         with self._lock:
@@ -183,6 +209,7 @@ class Collection:
         view = _View(engine, info, state)
         with self._lock:
             before, self._view = self._view, view
+        self._problem = None
         if before is not None and before.engine is not self._writer:
             self._retire(before)
         self._changed(info)
@@ -207,12 +234,12 @@ class Collection:
                 wait = _CHECK_SECONDS
             except Exception as error:
                 wait = min(2 * wait, _MAX_CHECK_SECONDS)
-                _log.warning(
-                    "a change of the store cannot be shown yet, trying again in %g s: %s: %s",
-                    wait,
-                    type(error).__name__,
-                    error,
-                    exc_info=not isinstance(error, TriviumError),
-                )
+                self._fail("a change of the store cannot be shown yet", wait, error)
             finally:
                 self._changing.release()
+
+    def _fail(self, what: str, wait: float, error: Exception) -> None:
+        kind = type(error).__name__
+        self._problem = f"{what} ({kind}); the log says more"  # anybody may ask, so that it names no files
+        unexpected = not isinstance(error, TriviumError)
+        _log.warning("%s, trying again in %g s: %s: %s", what, wait, kind, error, exc_info=unexpected)

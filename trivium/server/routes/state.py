@@ -29,6 +29,7 @@ class Readiness(BaseModel):
     store: bool
     embedder: bool
     index_current: bool
+    problem: str | None = Field(description="What keeps the store, or its last change, from being shown.")
 
 
 class Stats(BaseModel):
@@ -62,6 +63,7 @@ async def ready(response: Response, serving: Serving) -> Readiness:
         store=collection.ready,
         embedder=collection.embedded,
         index_current=collection.ready and collection.current,
+        problem=collection.problem,
     )
     if not answer.ready:
         response.status_code = 503
