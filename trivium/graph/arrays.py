@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,19 @@ def load_arrays(folder: Path, name: str) -> Arrays:
 def save_array(folder: Path, name: str, array: NDArray[Any]) -> None:
     """Write an array as ``name``.npy."""
     np.save(folder / f"{name}.npy", array, allow_pickle=False)
+
+
+def new_array(
+    folder: Path, name: str, shape: tuple[int, ...], dtype: type[np.generic]
+) -> np.memmap[Any, Any]:
+    """A file ``name``.npy mapped into memory, to be filled. Its space is taken at once: a process that writes to a mapped
+    file for which there is no room is ended by the system. Raises OSError where the disk is full."""
+    path = folder / f"{name}.npy"
+    array: np.memmap[Any, Any] = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return array
 
 
 def load_array(folder: Path, name: str) -> NDArray[Any]:

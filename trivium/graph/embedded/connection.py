@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trivium.common.files import TEMPORARY, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
-from trivium.graph.embedded.files import cannot_change
+from trivium.graph.embedded.files import cannot_change, is_full
 from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
@@ -56,6 +56,11 @@ def translated(folder: Path) -> Iterator[None]:
             raise StoreError(
                 f"the store at {folder} cannot be written: it was opened for reading only, or its folder is not "
                 "writable (SQLite needs to write beside the database even to read it); make a writable copy"
+            ) from error
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")) and is_full(folder):
+            raise StoreError(
+                f"the disk of the store at {folder} is full ({error}); what was committed is safe: free space there and"
+                " try again"
             ) from error
         raise StoreError(f"the database of the store at {folder} failed: {error}") from error
     except sqlite3.IntegrityError as error:

@@ -12,11 +12,21 @@ from typing import Any
 
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 22
+_LITTLE_SPACE = 16 << 20
+"""Bytes."""
 
 
 def cannot_change(folder: Path) -> bool:
     """Whether a folder is on a read-only file system."""
     return hasattr(os, "statvfs") and folder.exists() and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
+def is_full(folder: Path) -> bool:
+    """Whether so little space is left that an error of the disk is taken to mean that it is full."""
+    try:
+        return shutil.disk_usage(folder).free < _LITTLE_SPACE
+    except OSError:
+        return False
 
 
 def link_or_copy(source: Path, target: Path) -> None:

@@ -19,7 +19,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
-from trivium.graph.arrays import Rows, load_array, load_arrays, save_array, save_arrays
+from trivium.graph.arrays import Rows, load_array, load_arrays, new_array, save_array, save_arrays
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.files import cannot_change, link_or_copy
 from trivium.graph.embedded.topology import Nodes
@@ -184,9 +184,7 @@ def build_forward_index(
         blocks = chain([_kept(previous, still)], blocks)
     size = int(sizes.sum())
     if size:
-        values = np.lib.format.open_memmap(
-            folder / f"{_FORWARD}.npy", mode="w+", dtype=np.int32, shape=(size,)
-        )
+        values = new_array(folder, _FORWARD, (size,), np.int32)
         filled = 0
         for block in blocks:
             values[filled : filled + len(block)] = block

@@ -21,7 +21,7 @@ from trivium.errors import StoreError, TriviumError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.connection import Connection, Database, current_state
-from trivium.graph.embedded.files import read_manifest, write_manifest
+from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
     ForwardIndex,
     KeywordIndex,
@@ -111,16 +111,18 @@ def load_snapshot(database: Database, progress: Progress | None = None) -> Index
 
 def _build(connection: Connection, index: Path, key: str, progress: Progress | None) -> None:
     previous = _previous(connection, index)
-    try:
-        _build_from(previous, connection, index, key, progress)
-    except (OSError, sqlite3.Error, TriviumError):
-        raise
-    except Exception as error:  # whatever a library says of a file that it cannot read
-        if previous is None:
+    while True:
+        try:
+            _build_from(previous, connection, index, key, progress)
+            return
+        except (OSError, sqlite3.Error, TriviumError):
             raise
-        _warn(previous, error)
-        shutil.rmtree(previous, ignore_errors=True)
-        _build_from(None, connection, index, key, progress)
+        except Exception as error:  # whatever a library says of a file that it cannot read or write
+            if previous is None or is_full(index):
+                raise OSError(f"{type(error).__name__}: {error}") from error
+            _warn(previous, error)
+            shutil.rmtree(previous, ignore_errors=True)
+            previous = None
 
 
 def _build_from(

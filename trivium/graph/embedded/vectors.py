@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trivium.common.dots import dots
 from trivium.errors import EmbedderMismatchError, StoreError
-from trivium.graph.arrays import Rows, load_array, save_array
+from trivium.graph.arrays import Rows, load_array, new_array, save_array
 from trivium.graph.embedded.connection import Connection, Database, as_json, begin_state, read_integers
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.records import Codes, Floats, Passage, Pending, SentenceVectors, Vectors
@@ -293,7 +293,7 @@ def build_matrix(connection: Connection, folder: Path, previous: Path | None, di
     if len(ids) == 0:
         save_array(folder, "matrix", np.empty(shape, dtype=np.float32))
         return ids
-    values = np.lib.format.open_memmap(folder / "matrix.npy", mode="w+", dtype=np.float32, shape=shape)
+    values = new_array(folder, "matrix", shape, np.float32)
     filled = 0
     if old is not None:
         kept = np.flatnonzero(np.isin(old.ids, ids, assume_unique=True))
