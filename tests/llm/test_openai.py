@@ -22,8 +22,6 @@ from trivium.errors import ChatModelError, ConfigurationError
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.json_replies import object_schema
 from trivium.llm.openai import OpenAIChatModel
-from trivium.llm.registry import open_chat_model
-from trivium.settings import Settings
 
 KEY = "sk-very-secret"
 QUESTION = [Message("system", "Be brief."), Message("user", "Which planet has rings?")]
@@ -379,26 +377,3 @@ def test_a_base_url_is_http_without_credentials(url: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         Endpoint(url)
     assert "word@" not in str(caught.value)
-
-
-def test_the_settings_name_the_model_and_where_it_is(
-    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The OpenAI key goes to the OpenAI base url and never to another endpoint."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    own = Settings(
-        openai_base_url=server.base_url, openai_api_key=SecretStr(KEY), chat_model="m", chat_base_url=None
-    )
-    assert open_chat_model(settings=own).name == "m"
-    open_chat_model(settings=own).complete(QUESTION)
-    other = own.model_copy(update={"chat_base_url": server.base_url})
-    open_chat_model("n", settings=other).complete(QUESTION)
-    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
-    assert "Authorization" not in server.requests[1].headers
-    assert server.requests[1].body["model"] == "n"
-
-
-def test_without_a_model_the_message_says_what_to_set() -> None:
-    """There is no default language model."""
-    with pytest.raises(ConfigurationError, match="TRIVIUM_CHAT_MODEL"):
-        open_chat_model(settings=Settings(chat_model=None))

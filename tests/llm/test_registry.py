@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from tests.fakes.openai_server import OpenAIServer
 from tests.fakes.packages import install_package
@@ -61,3 +62,28 @@ def test_openai_without_a_key_is_refused_at_once(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigurationError, match="set OPENAI_API_KEY"):
         open_embedder("openai:ada", Settings())
     assert open_chat_model("gpt", Settings(chat_base_url="http://localhost:11434/v1")).name == "gpt"
+
+
+def test_the_settings_name_the_model_and_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The OpenAI key goes to the OpenAI base url and never to another endpoint."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with OpenAIServer() as server:
+        own = Settings(
+            openai_base_url=server.base_url,
+            openai_api_key=SecretStr("key"),
+            chat_model="m",
+            chat_base_url=None,
+        )
+        assert open_chat_model(settings=own).name == "m"
+        open_chat_model(settings=own).complete(QUESTION)
+        other = own.model_copy(update={"chat_base_url": server.base_url})
+        open_chat_model("n", settings=other).complete(QUESTION)
+    assert server.requests[0].headers["Authorization"] == "Bearer key"
+    assert "Authorization" not in server.requests[1].headers
+    assert server.requests[1].body["model"] == "n"
+
+
+def test_without_a_model_the_message_says_what_to_set() -> None:
+    """There is no default language model."""
+    with pytest.raises(ConfigurationError, match="TRIVIUM_CHAT_MODEL"):
+        open_chat_model(settings=Settings(chat_model=None))
