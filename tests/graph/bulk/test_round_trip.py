@@ -25,8 +25,9 @@ from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
 from trivium.text import normalise_title
 
-NODES = "MATCH (n) RETURN elementId(n), labels(n), properties(n)"
-EDGES = "MATCH (a)-[r]->(b) RETURN elementId(a), type(r), properties(r), elementId(b)"
+# As one list each, which the driver reads many times as fast as rows.
+NODES = "MATCH (n) RETURN collect([elementId(n), labels(n), properties(n)])"
+EDGES = "MATCH (a)-[r]->(b) RETURN collect([elementId(a), type(r), properties(r), elementId(b)])"
 
 NASTY = (
     *(
@@ -203,14 +204,16 @@ def _snapshot(server: Server) -> Snapshot:
     try:
         keys: dict[str, tuple[str, ...]] = {}
         nodes: dict[tuple[str, ...], dict[str, Any]] = {}
-        for number, labels, properties in connection.read(NODES):
+        ((found,),) = connection.read(NODES)
+        for number, labels, properties in found:
             name = next(str(properties[each]) for each in ("uri", "term", "type", "id") if each in properties)
             key = keys[number] = (name, *sorted(labels))
             assert key not in nodes
             nodes[key] = _told(properties)
+        ((found,),) = connection.read(EDGES)
         edges = Counter(
             (keys[start], kind, tuple(sorted(_told(properties).items())), keys[end])
-            for start, kind, properties, end in connection.read(EDGES)
+            for start, kind, properties, end in found
         )
     finally:
         connection.close()
