@@ -6,7 +6,7 @@ import pytest
 from neo4j import Driver, GraphDatabase
 
 from tests.built_stores import vectors_of
-from tests.neo4j_servers import Server
+from tests.neo4j_servers import Server, log_in
 from tests.neo4j_wipe import wipe
 from trivium.engine import Engine
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
@@ -20,8 +20,7 @@ def fill_with_sample(server: Server) -> None:
             return
     wipe(server)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NEO4J_USER", server.user)
-        patch.setenv("NEO4J_PASSWORD", server.password)
+        log_in(patch, server)
         with Engine.create(server.bolt, "minilm") as engine:
             engine.build([pages_folder()], embed=False)
             texts = list(engine.store.pending_texts())

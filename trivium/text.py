@@ -26,6 +26,15 @@ _LIST_ITEM = re.compile(r"\W*\d{1,3}\.")
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
+def has_lone_surrogate(text: str) -> bool:
+    """Whether a text holds half a surrogate pair, which is no character and has no encoding.
+
+    >>> has_lone_surrogate("Mars\\udcff"), has_lone_surrogate("Möbius")
+    (True, False)
+    """
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def normalise_title(title: str) -> str:
     """A title as a key: NFC, spaces for underscores, no runs of white space, control characters or halves of
     surrogate pairs.

@@ -9,7 +9,7 @@ from selenium.webdriver import Chrome
 
 from tests.browser.chrome import open_chrome
 from tests.browser.neo4j_browser import CHROMIUM, DRIVER, Neo4jBrowser, neo4j_browser
-from tests.neo4j_servers import Server
+from tests.neo4j_servers import Server, log_in
 from tests.sample_graph import fill_with_sample
 from trivium.graph.neo4j.explore import Exploration, explore
 
@@ -25,8 +25,7 @@ def sample_server(neo4j_5: Server) -> Server:
 def exploration(sample_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exploration]:
     """Where ``trivium explore`` says to go."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NEO4J_USER", sample_server.user)
-        patch.setenv("NEO4J_PASSWORD", sample_server.password)
+        log_in(patch, sample_server)
         patch.setenv("TRIVIUM_HOME", str(tmp_path_factory.mktemp("home")))
         yield explore(sample_server.bolt)
 

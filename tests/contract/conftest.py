@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.memory_store import MemoryStore
-from tests.neo4j_servers import Server
+from tests.neo4j_servers import Server, log_in
 from tests.neo4j_wipe import wipe
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.neo4j import Neo4jStore
@@ -50,8 +50,7 @@ def make_store(
     with ExitStack() as stack:
         if make is None:
             server: Server = request.getfixturevalue(SERVERS[request.param])
-            monkeypatch.setenv("NEO4J_USER", server.user)
-            monkeypatch.setenv("NEO4J_PASSWORD", server.password)
+            log_in(monkeypatch, server)
             wipe(server)
             yield lambda: stack.enter_context(Neo4jStore.create(server.bolt))
         else:

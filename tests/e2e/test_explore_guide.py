@@ -13,7 +13,7 @@ from neo4j import Driver, GraphDatabase
 
 from tests.e2e.conftest import Run
 from tests.guide import GUIDE, STYLE, GuideQuery, guide_queries, guide_query
-from tests.neo4j_servers import Server
+from tests.neo4j_servers import Server, log_in
 from tests.plans import operators, replan
 from tests.sample_graph import fill_with_sample
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES, WORD_INDEX
@@ -218,8 +218,7 @@ def test_explore_says_where_to_go_and_keeps_the_password(
 ) -> None:
     """The address belongs to that server's Browser; the files it names are there."""
     fill_with_sample(neo4j_5)
-    monkeypatch.setenv("NEO4J_USER", neo4j_5.user)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_5.password)
+    log_in(monkeypatch, neo4j_5)
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
     found = trivium("explore", "--store", neo4j_5.bolt, "--json")
     assert found.code == 0, found.err

@@ -8,7 +8,7 @@ import pytest
 from neo4j import GraphDatabase
 
 from tests.contract.graphs import embed_pending, graph, unit
-from tests.neo4j_servers import Server
+from tests.neo4j_servers import Server, log_in
 from tests.neo4j_wipe import wipe
 from trivium.errors import StoreError
 from trivium.graph.model import PageGraph
@@ -139,8 +139,7 @@ def test_there_are_two_hundred_of_them() -> None:
 @pytest.fixture
 def store(neo4j_5: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jStore]:
     """A store with one page that nothing may touch."""
-    monkeypatch.setenv("NEO4J_USER", neo4j_5.user)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_5.password)
+    log_in(monkeypatch, neo4j_5)
     wipe(neo4j_5)
     with Neo4jStore.create(neo4j_5.bolt) as opened:
         opened.write([graph("Sentinel", [("it stands", ["Sun"])], relations=[("guards", "Sun")])])

@@ -5,6 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+REVERSED = """
+from trivium.retrievers.vector import VectorRetriever
+
+
+class Reversed(VectorRetriever):
+    name = "reversed"
+
+    def __init__(self, values):
+        super().__init__()
+        self.__dict__["sign"] = values.get("sign", -1)
+
+    def retrieve(self, query, depth=None):
+        return super().retrieve(query, depth)[:: self.sign]
+"""
+"""A retriever to declare: what ``vector`` finds, the other way round unless its setting ``sign`` is 1."""
+
 
 def install_package(
     folder: Path, package: str, entry_points: Mapping[str, str], code: str = "", *, group: str

@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import trivium.index.load as ingest
+from tests.waiting import until
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.schema import Hop
 from trivium.index.load import load
@@ -152,11 +152,11 @@ def test_workers_end_with_the_build_that_started_them(
     with subprocess.Popen(
         [sys.executable, "-m", "trivium", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as build:
-        _wait_until(lambda: len(_children(build.pid)) >= 3)  # two workers, and what tidies up after them
+        until(lambda: len(_children(build.pid)) >= 3)  # two workers, and what tidies up after them
         children = _children(build.pid)
         build.send_signal(number)
         assert build.wait(60) == -number
-    _wait_until(lambda: not any(map(_lives, children)))
+    until(lambda: not any(map(_lives, children)))
 
 
 def _children(process: int) -> list[int]:
@@ -169,13 +169,6 @@ def _lives(process: int) -> bool:
     except OSError:
         return False
     return state != "Z"
-
-
-def _wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
 
 
 def test_documents_that_cannot_be_read_are_reported_with_reasons(

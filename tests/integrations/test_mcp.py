@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
 from tests.fakes.chat_model import ScriptedModel
-from tests.fakes.packages import install_package
+from tests.fakes.packages import REVERSED, install_package
 from trivium.answering.events import NOT_FOUND
 from trivium.embedding.workers import available_cores
 from trivium.engine import Engine
@@ -334,31 +334,17 @@ def test_a_retriever_of_an_installed_package_is_asked_by_its_name(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its settings; a setting that there is not is refused by name."""
-    code = """
-from trivium.retrievers.vector import VectorRetriever
-
-
-class Turned(VectorRetriever):
-    name = "turned"
-
-    def __init__(self, values):
-        super().__init__()
-        self.__dict__["sign"] = values.get("sign", -1)
-
-    def retrieve(self, query, depth=None):
-        return super().retrieve(query, depth)[:: self.sign]
-"""
     monkeypatch.syspath_prepend(tmp_path)
-    points = {"turned": "turned_retriever:Turned"}
-    install_package(tmp_path, "turned_retriever", points, code, group="trivium.retrievers")
+    points = {"reversed": "turned_retriever:Reversed"}
+    install_package(tmp_path, "turned_retriever", points, REVERSED, group="trivium.retrievers")
 
     def found(**options: Any) -> list[str]:
         given = call("search", question=QUESTION, k=3, **options).structured_content
         return [passage["uri"] for passage in given["passages"]]
 
     straight = found(retrievers=["vector"])
-    assert found(retrievers=["turned"]) == straight[::-1]
-    assert found(retrievers=["turned"], settings={"turned.sign": 1}) == straight
+    assert found(retrievers=["reversed"]) == straight[::-1]
+    assert found(retrievers=["reversed"], settings={"reversed.sign": 1}) == straight
     for tool in ("search", "ask"):
         refused = call(tool, question=QUESTION, settings={"walk.dampening": 0.4})
         assert "did you mean walk.damping" in said(refused)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.world import QUESTION, Script, build_store, serving, until
+from tests.server.world import QUESTION, Script, build_store, serving
+from tests.waiting import until
 from trivium.errors import ChatModelError
 from trivium.server.settings import ServerSettings
 from trivium.types import Turn

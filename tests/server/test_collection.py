@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.server.world import HTML, QUESTION, build_store, until
+from tests.server.world import HTML, QUESTION, build_store
+from tests.waiting import until
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.embedded import EmbeddedStore

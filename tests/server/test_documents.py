@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.server.world import HTML, QUESTION, build_store, finished, serving, until
+from tests.server.world import HTML, QUESTION, build_store, finished, serving
+from tests.waiting import until
 from trivium.server import jobs
 from trivium.server.settings import ServerSettings
 

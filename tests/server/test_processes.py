@@ -14,7 +14,8 @@ from typing import cast
 import pytest
 from starlette.testclient import TestClient
 
-from tests.server.world import HTML, QUESTION, build_store, finished, until
+from tests.server.world import HTML, QUESTION, build_store, finished
+from tests.waiting import until
 from trivium.errors import StoreError
 from trivium.server import processes
 from trivium.server.app import create_app

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.fakes.packages import install_package
+from tests.fakes.packages import REVERSED, install_package
 from tests.server.world import QUESTION, build_store, serving
 from trivium.engine import Engine
 from trivium.fusion.registry import FUSIONS
@@ -59,20 +59,8 @@ def test_the_description_lists_the_names_that_come_with_the_package(client: Test
 def test_retrievers_and_fusions_of_installed_packages_are_asked_by_their_names(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = """
+    fusion = """
 from trivium.fusion.rrf import ReciprocalRank
-from trivium.retrievers.vector import VectorRetriever
-
-
-class Reversed(VectorRetriever):
-    name = "reversed"
-
-    def __init__(self, values):
-        super().__init__()
-        self.__dict__["sign"] = values.get("sign", -1)
-
-    def retrieve(self, query, depth=None):
-        return super().retrieve(query, depth)[:: self.sign]
 
 
 class Other(ReciprocalRank):
@@ -87,11 +75,11 @@ def make_fusion(embedder):
         tmp_path,
         "reversing_retriever",
         {"reversed": "reversing_retriever:Reversed"},
-        code,
+        REVERSED,
         group="trivium.retrievers",
     )
     install_package(
-        tmp_path, "other_fusion", {"other": "reversing_retriever:make_fusion"}, group="trivium.fusions"
+        tmp_path, "other_fusion", {"other": "other_fusion:make_fusion"}, fusion, group="trivium.fusions"
     )
 
     def found(**options: Any) -> list[str]:

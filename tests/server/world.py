@@ -6,7 +6,6 @@ import json
 import re
 import socket
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 import uvicorn
 from starlette.testclient import TestClient
 
+from tests.waiting import until
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
@@ -152,14 +152,6 @@ def listening(
         finally:
             server.should_exit = True
             thread.join()
-
-
-def until(true: Any, seconds: float = 60.0) -> None:
-    """Wait for something. Raises AssertionError where it does not come true in time."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.005)
 
 
 def finished(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import errno
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, Generic, TypeVar
@@ -33,16 +33,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
-    try:
-        # Not by tempfile: its files cannot be read by others, whatever the umask.
-        with temporary.open("xb") as file:
-            yield file
-            _to_disk(file)
-        temporary.replace(target)
-        _folder_to_disk(target.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _written_beside(target, lambda temporary: temporary.replace(target)) as file:
+        yield file
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -57,22 +49,34 @@ def write_file(path: Path, content: str | bytes) -> None:
 def write_new_file(path: Path, content: bytes) -> None:
     """Write a file that is not there yet. Whoever looks finds nothing or the whole file, and of several processes at once
     one succeeds. Raises FileExistsError where there is something, other OSErrors where it cannot be written."""
-    temporary = path.with_name(f".{path.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
+    with _written_beside(path, lambda temporary: _link(temporary, path)) as file:
+        file.write(content)
+
+
+@contextmanager
+def _written_beside(target: Path, put: Callable[[Path], object]) -> Iterator[BinaryIO]:
+    """A temporary file beside ``target``; ``put`` gives it its name when all of it is on the disk."""
+    temporary = target.with_name(f".{target.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
+        # Not by tempfile: its files cannot be read by others, whatever the umask.
         with temporary.open("xb") as file:
-            file.write(content)
+            yield file
             _to_disk(file)
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without hard links
-            if path.exists():
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
-            temporary.rename(path)
-        _folder_to_disk(path.parent)
+        put(temporary)
+        _folder_to_disk(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _link(temporary: Path, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        temporary.rename(path)
 
 
 class JsonLines(Generic[Record]):

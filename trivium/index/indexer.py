@@ -18,7 +18,7 @@ from trivium.graph.schema import page_uri
 from trivium.index.load import IngestReport, load
 from trivium.index.sentences import sentence_texts
 from trivium.parser.sources.base import Format
-from trivium.text import normalise_title
+from trivium.text import has_lone_surrogate, normalise_title
 
 
 class BuildOptions(TypedDict, total=False):
@@ -82,7 +82,7 @@ class Indexer:
         if isinstance(pages, str):
             raise InputError(f"expected a list of titles, got the text {pages!r}")
         for page in pages:
-            if not page.isascii() and any("\ud800" <= character <= "\udfff" for character in page):
+            if has_lone_surrogate(page):
                 raise InputError(f"expected a title in UTF-8, got {page!r}")
         uris = {page: (page_uri(normalise_title(page)), page) for page in pages}
         resolved = self.store.resolve(list(dict.fromkeys(uri for names in uris.values() for uri in names)))

@@ -11,6 +11,7 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.registry import FUSIONS
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.search.searcher import Searcher
+from trivium.text import has_lone_surrogate
 
 MAX_QUESTION_CHARACTERS = 4000
 """The longest question; an embedder reads the first few hundred words."""
@@ -30,7 +31,7 @@ def _not_blank(text: str) -> str:
 
 def _whole(text: str) -> str:
     """JSON can carry half a surrogate pair, which no encoding takes."""
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+    if has_lone_surrogate(text):
         raise ValueError("holds half a surrogate pair, which is no character")
     return text
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.contract.graphs import IDENTITY, codes, graph, unit
 from tests.fakes.memory_store import MemoryStore
-from tests.neo4j_servers import V2026, Server, own_server, run_tool
+from tests.neo4j_servers import V2026, Server, log_in, own_server, run_tool
 from tests.neo4j_wipe import wipe
 from trivium.graph.bulk import export
 from trivium.graph.model import PageGraph, RelationEdge
@@ -260,8 +260,7 @@ def loads(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     )
     with own_server(home, request.param) as server, pytest.MonkeyPatch.context() as patched:
         assert done.returncode == 0, done.stderr[-4000:]
-        patched.setenv("NEO4J_USER", server.user)
-        patched.setenv("NEO4J_PASSWORD", server.password)
+        log_in(patched, server)
         patched.setenv("TRIVIUM_HOME", str(root / "trivium"))
         with Neo4jStore.open(server.bolt) as store:
             pages, info = list(store.page_graphs()), store.info()

@@ -20,6 +20,7 @@ from tenacity import RetryCallState, Retrying, before_sleep_log, stop_after_atte
 
 from trivium.common.retries import PassingError, retry_after, wait_between
 from trivium.errors import TriviumError
+from trivium.text import has_lone_surrogate
 
 _LONGEST_WAIT = 120.0
 _MOST_BYTES = 64 << 20
@@ -220,7 +221,7 @@ def _iri(term: object) -> str | None:
         return None
     iri: str = term["value"]
     # Halves of surrogate pairs, which JSON can carry and nothing else can.
-    return None if any("\ud800" <= character <= "\udfff" for character in iri) else iri
+    return None if has_lone_surrogate(iri) else iri
 
 
 def _body(error: SPARQLWrapperException) -> bytes:

@@ -62,9 +62,8 @@ class KeywordIndex:
         ]
         if not queries or k <= 0:
             return [], np.empty(0, dtype=np.int64)
-        found = self._searcher.search(
-            tantivy.Query.boolean_query(queries), min(k, max(self._searcher.num_docs, 1)), count=False
-        ).hits
+        k = min(k, max(self._searcher.num_docs, 1))  # room for k hits is taken before there are any
+        found = self._searcher.search(tantivy.Query.boolean_query(queries), k, count=False).hits
         numbers = self._searcher.fast_field_values("chunk", [address for _, address in found])
         return [score for score, _ in found], np.array(numbers, dtype=np.int64)
 
