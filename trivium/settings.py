@@ -121,7 +121,14 @@ class Settings(BaseSettings):
     """Where ``chat_base_url`` is an Azure OpenAI resource, its API version."""
 
     chat_timeout: Annotated[float, Field(gt=0)] = 60.0
-    """Seconds without a byte after which a request to the endpoint has failed."""
+    """Seconds without a byte, or in a stream without any text, after which a request to the endpoint has failed."""
+
+    chat_total_timeout: Annotated[float, Field(gt=0)] = 900.0
+    """Seconds after which a request to the endpoint has failed, however much has come."""
+
+    chat_retries: Annotated[int, Field(ge=0, le=20)] | None = None
+    """Attempts after the first where an endpoint is busy or cannot be reached; None means 6, and 2 where somebody waits
+    for the answer (``trivium ask``, ``serve`` and ``mcp``)."""
 
     chat_context_tokens: Annotated[int, Field(ge=512)] | None = None
     """What the language model reads and writes at most; None means 8,192 of an endpoint, 4,096 of a GGUF file, 1,536 of

@@ -21,6 +21,7 @@ from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
 from trivium.server.running import configured
+from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
 
@@ -67,8 +68,8 @@ class ScriptedAnswerer:
         """One event after the other."""
         script = self.script
         script.asked.append((question, tuple(history)))
-        hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings))
         try:
+            hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings))
             yield Found(hits, question)
             for piece in script.pieces:
                 script.gate.wait(10)
@@ -136,12 +137,17 @@ def serving(
 
 @contextmanager
 def listening(
-    store: Path, settings: ServerSettings | None = None, script: Script | None = None
+    store: Path,
+    settings: ServerSettings | None = None,
+    script: Script | None = None,
+    model: ChatModel | None = None,
 ) -> Iterator[str]:
-    """The address of a server on a port of its own, as a process would run it, when it is ready."""
+    """The address of a server on a port of its own, as a process would run it, when it is ready. With a ``model`` it is
+    that which answers."""
     script = Script() if script is None else script
     script.gate.set()
-    app = create_app(store, settings, answerer=script.answerer)
+    answerer = script.answerer if model is None else default_answerer
+    app = create_app(store, settings, answerer=answerer, model=model)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))

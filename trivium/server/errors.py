@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from trivium.common.stopping import StoppedError
 from trivium.errors import (
     ChatModelError,
     EmbeddingError,
@@ -106,6 +107,8 @@ def as_api_error(error: BaseException) -> ApiError:
             return error
         case PoolFullError():
             return busy("more questions are waiting than can be answered soon")
+        case StoppedError():
+            return busy("the server is being stopped", "stopping")
         case TriviumError():
             return of_trivium(error)
         case _:
@@ -124,7 +127,8 @@ def install(app: FastAPI) -> None:
         return JSONResponse(error_body("gone", "the client closed the connection"), CLIENT_GONE)
 
     @app.exception_handler(PoolFullError)
-    async def pool_full(_: Request, error: PoolFullError) -> JSONResponse:
+    @app.exception_handler(StoppedError)
+    async def not_done(_: Request, error: Exception) -> JSONResponse:
         return as_api_error(error).response()
 
     @app.exception_handler(TriviumError)
