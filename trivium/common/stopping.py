@@ -35,8 +35,8 @@ class Stop:
     def ask(self) -> None:
         """Have the work end. What it waits for is told from this thread."""
         with self._lock:
+            calls = [] if self._asked.is_set() else list(self._calls.values())
             self._asked.set()
-            calls = list(self._calls.values())
         for call in calls:
             call()
 
