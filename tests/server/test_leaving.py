@@ -107,9 +107,8 @@ def test_a_question_that_takes_too_long_frees_its_place(store: Path, endpoint: O
 def test_a_server_that_is_stopped_does_not_wait_for_a_model(store: Path, endpoint: OpenAIServer) -> None:
     endpoint.script.append(MISBEHAVIOUR["no text"])
     model = OpenAIChatModel("tiny", Endpoint(endpoint.base_url, direct=True))
-    with ExitStack() as client:
-        with listening(store, ServerSettings(shutdown_timeout=1), model=model) as address:
-            send(client.enter_context(connect(address)), stream=True)
-            until(lambda: endpoint.requests)
-            stopped = time.monotonic()
+    with ExitStack() as client, listening(store, ServerSettings(shutdown_timeout=1), model=model) as address:
+        send(client.enter_context(connect(address)), stream=True)
+        until(lambda: endpoint.requests)
+        stopped = time.monotonic()
     assert time.monotonic() - stopped < 5
