@@ -4,9 +4,9 @@
 
 Starts ``trivium serve`` on a copy of the store, on a small disk of its own (a tmpfs: needs root), has every client ask
 one question after the other, and in turn stops one of the processes that search (SIGSTOP), fills the disk and empties
-it, and overwrites the index. In every phase documents are added. Printed for each: answers by status, latencies, what became of
-the changes, and how long it took from the disturbance, or from its end where the server cannot mend it, until everything
-was well again: a document that was added is found, and searches take less than twice as long as in the calm.
+it, and overwrites the index. In every phase documents are added. Printed for each: answers by status, latencies, what
+became of the changes, and how long it took from the disturbance, or from its end where the server cannot mend it, until
+everything was well again: a document that was added is found, and searches take less than twice as long as in the calm.
 """
 
 from __future__ import annotations

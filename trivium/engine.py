@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
+from trivium.common import stopping
 from trivium.embedding.base import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import StoreEmbedder
@@ -169,7 +169,7 @@ class Engine:
 
     async def asearch(self, question: str, *args: Any, **options: Any) -> list[Hit]:
         """:meth:`search`, off the event loop."""
-        return await asyncio.to_thread(self.search, question, *args, **options)
+        return await stopping.in_thread(lambda: self.search(question, *args, **options))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Answer a question from the k best chunks, citing them. Without a ``model`` it is made of their sentences. A
@@ -178,8 +178,8 @@ class Engine:
         return next(e.answer for e in self.ask_stream(question, **options) if isinstance(e, Done))
 
     async def aask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
-        """:meth:`ask`, off the event loop."""
-        return await asyncio.to_thread(lambda: self.ask(question, **options))
+        """:meth:`ask`, off the event loop. Cancelled, it stops the model."""
+        return await stopping.in_thread(lambda: self.ask(question, **options))
 
     def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[AnswerEvent, None, None]:
         """:meth:`ask` while it happens: what was found, the answer piece by piece, the answer. Wrong arguments are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from contextvars import copy_context
@@ -55,3 +56,20 @@ def test_the_inner_stop_counts_and_a_copied_context_takes_it_along() -> None:
         inner.ask()
         with pytest.raises(StoppedError):
             context.run(stopping.check)
+
+
+def test_work_of_a_cancelled_task_stops() -> None:
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            stopping.sleep(60)
+        finally:
+            ended.set()
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(stopping.in_thread(work), 0.05)
+
+    asyncio.run(main())
+    assert ended.wait(5)

@@ -6,11 +6,15 @@ travels in a context variable, so that it reaches a model's endpoint through all
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _in_force: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
@@ -95,3 +99,17 @@ def calling(end: Callable[[], object]) -> Iterator[None]:
         return
     with stop.calling(end):
         yield
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """As :func:`asyncio.to_thread`; where the caller is cancelled, the work is asked to stop."""
+    stop = Stop()
+
+    def stoppable() -> T:
+        with stop.in_force():
+            return work()
+
+    try:
+        return await asyncio.to_thread(stoppable)
+    finally:
+        stop.ask()
