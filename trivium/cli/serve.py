@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -124,6 +124,7 @@ def serve(
             raise
         raise MissingExtraError("serving", "serve") from error
     chosen, values = selector_name(selector), read_settings(assignments)
+    counts: dict[str, Any] = {} if workers is None else {"workers": workers}
     with wrong_argument():
         settings = ServerSettings(
             host=host,
@@ -145,7 +146,7 @@ def serve(
             path_selector=chosen,
             retriever_settings=values,
             upload_bytes=upload_limit << 20,
-            **({} if workers is None else {"workers": workers}),
+            **counts,
         )
     if not settings.on_loopback and api_key_file is None:
         err.print(

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from trivium.server.collection import Collection
 from trivium.server.connections import Connections
@@ -38,6 +39,13 @@ class Problem:
 
     code: str
     message: str
+
+
+class _Watched(Protocol):
+    """What does its work in a thread of its own."""
+
+    @property
+    def died(self) -> bool: ...
 
 
 class Wellbeing:
@@ -148,7 +156,11 @@ class Wellbeing:
     # -- what only a restart mends ------------------------------------------------------------------------------
 
     def _check_threads(self) -> Iterator[Problem]:
-        watched = {"jobs": self._jobs, "follow": self._collection, "processes": self._processes}
+        watched: dict[str, _Watched | None] = {
+            "jobs": self._jobs,
+            "follow": self._collection,
+            "processes": self._processes,
+        }
         dead = [name for name, part in watched.items() if part is not None and part.died]
         started = self._watch.ident is not None and not self._closing.is_set()
         if started and time.monotonic() - self._looked > _SILENT_SECONDS:
