@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.testclient import TestClient
 
 from tests.waiting import until
@@ -20,7 +19,7 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
-from trivium.server.running import configured
+from trivium.server.running import Server, configured
 from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
@@ -149,7 +148,7 @@ def listening(
     answerer = script.answerer if model is None else default_answerer
     app = create_app(store, settings, answerer=answerer, model=model)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(configured(app, ServerSettings() if settings is None else settings))
+        server = Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

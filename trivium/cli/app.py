@@ -19,6 +19,7 @@ from trivium.cli.enrich import enrich
 from trivium.cli.evaluate import evaluate
 from trivium.cli.explore import explore
 from trivium.cli.export import export
+from trivium.cli.keys import keys
 from trivium.cli.mcp import mcp
 from trivium.cli.models import models
 from trivium.cli.options import spread
@@ -64,6 +65,7 @@ for command in (
     app.command()(command)
 app.add_typer(synthesize, name="synthesize")
 app.add_typer(models, name="models")
+app.add_typer(keys, name="keys")
 
 
 def _version(wanted: bool) -> None:

@@ -42,6 +42,7 @@ _CODES = {
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
     HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
     HTTPStatus.TOO_MANY_REQUESTS: "too_many_requests",
+    HTTPStatus.INSUFFICIENT_STORAGE: "no_space",
 }
 
 

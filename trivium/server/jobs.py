@@ -89,6 +89,12 @@ class Jobs:
         """Begin to work."""
         self._thread.start()
 
+    @property
+    def died(self) -> bool:
+        """Whether nobody works on the queue any more, though it was not stopped."""
+        thread = self._thread
+        return thread.ident is not None and not thread.is_alive() and not self._stopping
+
     def submit(self, kind: Kind, work: Work, cleanup: Callable[[], None] = lambda: None) -> Job:
         """Queue a change; ``cleanup`` is called when it has ended, whichever way. Raises QueueFullError, and then calls
         nothing."""

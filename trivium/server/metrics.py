@@ -76,6 +76,12 @@ class Metrics:
         """Show how full a pool is."""
         self._places.labels(name).set_function(taken)
 
+    def watch_connections(self, count: Callable[[], int]) -> None:
+        """Show how many connections are open."""
+        Gauge("trivium_connections", "Connections that are open.", registry=self._registry).set_function(
+            count
+        )
+
     def store_changed(self, info: StoreInfo) -> None:
         """The store holds something else now."""
         for label, count in info.nodes.items():
