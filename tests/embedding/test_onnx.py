@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import multiprocessing
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,6 +181,30 @@ def test_damaged_files_of_the_right_size_are_an_error_that_names_the_cure(
                 stream.write(b"{}".ljust(file.size))
     with pytest.raises(EmbeddingError, match="trivium models install bge-small"):
         OnnxEmbedder("bge-small", home=tmp_path).embed(["text"])
+
+
+def test_weights_that_differ_in_one_bit_are_not_used(tmp_path: Path) -> None:
+    """A model of the right size that onnxruntime would run: its vectors would be wrong without a word."""
+    intact = locate("minilm")
+    folder = tmp_path / "models" / f"minilm-{manifest()['minilm'].version}"
+    folder.mkdir(parents=True)
+    for path in (intact.model, intact.tokenizer):
+        shutil.copy(path, folder)
+    assert OnnxEmbedder("minilm", home=tmp_path).embed_query("text").shape == (384,)
+    with (folder / "model.onnx").open("r+b") as file:
+        file.seek(10_000_000)
+        (byte,) = file.read(1)
+        file.seek(10_000_000)
+        file.write(bytes([byte ^ 1]))
+    damaged = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+    with pytest.raises(EmbeddingError, match=r"model\.onnx is damaged") as refused:
+        OnnxEmbedder("minilm", home=tmp_path).embed_query("text")
+    for said in (
+        damaged,
+        manifest()["minilm"].files["model.onnx"].sha256,
+        "run  trivium models install minilm",
+    ):
+        assert said in str(refused.value)
 
 
 def test_an_error_in_a_worker_ends_the_call_without_embedding_the_rest() -> None:

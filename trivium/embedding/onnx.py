@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from trivium.embedding.base import Vectors
 from trivium.embedding.manifest import manifest
-from trivium.embedding.models import locate
+from trivium.embedding.models import check, locate
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.workers import embed_each
 from trivium.errors import EmbeddingError
@@ -21,12 +22,13 @@ from trivium.types import EmbedderIdentity
 class OnnxEmbedder:
     """One of the models of the manifest.
 
-    The files are looked up at once and the weights are loaded at the first text. The same text gives the same
-    vector, bit for bit, whatever the other texts, their order and the number of workers. Thread-safe.
+    The files are looked up at once, and compared with their pinned checksums and loaded at the first text. The same text
+    gives the same vector, bit for bit, whatever the other texts, their order and the number of workers. Thread-safe.
     Raises ModelNotInstalledError.
     """
 
     def __init__(self, name: str, *, workers: int | None = None, home: Path | None = None) -> None:
+        self._home = home
         self._files = locate(name, home)
         self._spec = manifest()[name]
         self._identity = EmbedderIdentity(name, self._spec.version, self._spec.dimension)
@@ -73,12 +75,20 @@ class OnnxEmbedder:
     def _load(self) -> tuple[Any, Any]:
         with self._lock:
             if self._loaded is None:
-                self._loaded = (self._open_session(), self._open_tokenizer())
+                # Verifying the weights takes less time than importing what runs them, and needs no interpreter.
+                with ThreadPoolExecutor(1, thread_name_prefix="verify") as beside:
+                    verified = beside.submit(self._check)
+                    import onnxruntime  # 0.1 s, which only those who embed pay
+                    from tokenizers import Tokenizer
+                verified.result()
+                self._loaded = (self._open_session(onnxruntime), self._open_tokenizer(Tokenizer))
             return self._loaded
 
-    def _open_session(self) -> Any:
-        import onnxruntime  # 0.1 s, which only those who embed pay
+    def _check(self) -> None:
+        for path in (self._files.model, self._files.tokenizer):
+            check(self._identity.name, path, self._home)
 
+    def _open_session(self, onnxruntime: Any) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
@@ -89,19 +99,15 @@ class OnnxEmbedder:
             )
         except Exception as error:  # as above
             raise EmbeddingError(
-                f"{self._files.model} is not a model onnxruntime can load: "
-                f"run  trivium models install {self._identity.name}"
+                f"onnxruntime {onnxruntime.__version__} cannot load {self._files.model}, though it is intact: {error}"
             ) from error
 
-    def _open_tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
+    def _open_tokenizer(self, kind: Any) -> Any:
         try:
-            tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
+            tokenizer = kind.from_file(str(self._files.tokenizer))
         except Exception as error:  # tokenizers raises plain Exception
             raise EmbeddingError(
-                f"{self._files.tokenizer} is not a tokenizer: "
-                f"run  trivium models install {self._identity.name}"
+                f"tokenizers cannot read {self._files.tokenizer}, though it is intact: {error}"
             ) from error
         # minilm's file pads and cuts to 128, which is not what the model was published with (256).
         tokenizer.no_padding()

@@ -1,7 +1,9 @@
-"""A trained fusion as a folder: ``fusion.json`` says what it is, ``network.safetensors`` holds the numbers."""
+"""A trained fusion as a folder: ``fusion.json`` says what it is, ``network.safetensors`` holds the numbers, and
+``SHA256SUMS`` the checksums of both, as ``sha256sum --check`` reads them."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 from collections.abc import Mapping
@@ -23,9 +25,10 @@ from trivium.fusion.replace_folder import check_replaceable, replaced
 
 DESCRIPTION = "fusion.json"
 NUMBERS = "network.safetensors"
+SUMS = "SHA256SUMS"
 CARD = "README.md"
 REPORT = "report"
-ENTRIES = (DESCRIPTION, NUMBERS, CARD, REPORT)
+ENTRIES = (DESCRIPTION, NUMBERS, SUMS, CARD, REPORT)
 """What the folder of an artefact may hold."""
 FORMAT = 3
 """Bumped when what is computed from a layout changes: an artefact of another format is refused."""
@@ -78,7 +81,7 @@ def check_publishable(folder: Path) -> None:
 
 
 def write(artefact: Artefact, folder: Path) -> None:
-    """Write the two files of an artefact into an existing folder."""
+    """Write the files of an artefact into an existing folder."""
     network = artefact.network
     numbers = {"mean": network.mean, "deviation": network.deviation}
     for place, (weights, bias) in enumerate(network.layers):
@@ -100,14 +103,23 @@ def write(artefact: Artefact, folder: Path) -> None:
         "features": [name for name, _ in artefact.layout.columns],
     }
     (folder / DESCRIPTION).write_text(json.dumps(description, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    write_sums(folder)
+
+
+def write_sums(folder: Path) -> None:
+    """Note the checksums of what an artefact's folder holds now, as :func:`load` wants them."""
+    lines = [f"{_sum((folder / name).read_bytes())}  {name}\n" for name in (DESCRIPTION, NUMBERS)]
+    (folder / SUMS).write_text("".join(lines), "utf-8")
 
 
 def load(folder: Traversable) -> Artefact:
-    """Read an artefact. Raises FusionError where there is none, or one of another format, or a damaged one."""
+    """Read an artefact. Raises FusionError where there is none, or one of another format, or one that is not, byte for
+    byte, what was written."""
     if not (folder / DESCRIPTION).is_file():
         raise FusionError(f"there is no trained fusion in {folder}: {DESCRIPTION} is missing")
     try:
-        description = json.loads((folder / DESCRIPTION).read_text("utf-8"))
+        text, weights = (folder / DESCRIPTION).read_bytes(), (folder / NUMBERS).read_bytes()
+        description = json.loads(text)
         if description["format"] != FORMAT:
             raise FusionError(
                 f"the trained fusion in {folder} has format {description['format']}, this program reads {FORMAT}:"
@@ -118,7 +130,8 @@ def load(folder: Traversable) -> Artefact:
             raise FusionError(
                 f"the trained fusion in {folder} has other features than this program: train it again"
             )
-        numbers = read_numbers((folder / NUMBERS).read_bytes())
+        _check_sums(folder, {DESCRIPTION: text, NUMBERS: weights})
+        numbers = read_numbers(weights)
         count = sum(name.endswith(".weights") for name in numbers)
         layers = tuple((numbers[f"{n}.weights"], numbers[f"{n}.bias"]) for n in range(count))
         return Artefact(
@@ -149,6 +162,27 @@ def fusion_of(folder: Path, embedder: str, *, activated: bool = False) -> Networ
         because = artefact.gate.get("because", "it was never judged")
         _log.warning("the fusion in %s is used because it was named; its gate is closed: %s", folder, because)
     return NetworkFusion(artefact.network, artefact.layout, name=str(folder))
+
+
+def _sum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _check_sums(folder: Traversable, contents: Mapping[str, bytes]) -> None:
+    if not (folder / SUMS).is_file():
+        raise FusionError(
+            f"the trained fusion in {folder} has no {SUMS}, as those of earlier versions: train it again, or note there"
+            f" what you trust with  sha256sum {DESCRIPTION} {NUMBERS} > {SUMS}"
+        )
+    lines = [line.split() for line in (folder / SUMS).read_text("utf-8").splitlines()]
+    noted = {words[1].removeprefix("*"): words[0] for words in lines if len(words) == 2}
+    for name, content in contents.items():
+        found = _sum(content)
+        if noted.get(name) != found:
+            raise FusionError(
+                f"{folder / name} is damaged: expected sha256 {noted.get(name)}, got {found}; train the fusion again, or,"
+                " if it came with this program, install that again: pip install --force-reinstall --no-deps trivium"
+            )
 
 
 def _layout(values: Mapping[str, Any]) -> Layout:

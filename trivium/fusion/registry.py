@@ -78,6 +78,11 @@ def shipped(embedder: str) -> Artefact | None:
     return load(found[0]) if found else None
 
 
+def shipped_for() -> list[str]:
+    """The embedders that a network ships for."""
+    return sorted(entry.name for entry in artefacts().iterdir() if entry.is_dir())
+
+
 def _default(embedder: str) -> Fusion:
     artefact = shipped(embedder)
     if artefact is None or not artefact.active:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
@@ -25,6 +26,8 @@ APPLICATION_ID = 0x54524956
 """Marks an SQLite file as Trivium's ("TRIV")."""
 BUSY_SECONDS = 5.0
 """How long a write waits for another process to finish its transaction."""
+_SIGNALS_MILLISECONDS = 100
+"""How long SQLite itself waits when a write begins: no signal reaches Python meanwhile."""
 READ_CACHE_KIB = 65_536
 """Page cache of a connection that reads."""
 WRITE_CACHE_KIB = 262_144
@@ -40,6 +43,12 @@ def as_json(values: Iterable[int | str]) -> str:
     return json.dumps(list(values))
 
 
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Whether another connection holds what was asked for."""
+    # Errors that the module raises of itself have no name.
+    return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
     """Turn the errors of SQLite into those of this package."""
@@ -47,7 +56,7 @@ def translated(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         name = getattr(error, "sqlite_errorname", "") or ""
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        if is_busy(error):
             raise StoreBusyError(
                 f"another process is writing to the store at {folder}; waited {BUSY_SECONDS:g} s, "
                 "nothing was changed; try again when it has finished"
@@ -127,7 +136,7 @@ class Database:
                 f"the store at {self.folder} was opened for reading only; open it without read_only"
             )
         with self._writing, translated(self.folder), self._write_connection() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            _begin_writing(connection)
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -144,6 +153,7 @@ class Database:
         if connection is None:
             connection = self._connect()
             connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KIB}")
+            connection.execute(f"PRAGMA busy_timeout = {_SIGNALS_MILLISECONDS}")
         try:
             yield connection
         finally:
@@ -206,6 +216,17 @@ class Database:
         if self.read_only:
             add_missing_tables(connection)
         return connection
+
+
+def _begin_writing(connection: Connection) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() >= deadline:
+                raise
 
 
 def _check_whole(folder: Path) -> None:

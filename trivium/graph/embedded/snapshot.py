@@ -8,8 +8,6 @@ from __future__ import annotations
 import logging
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from trivium.common.cache import LruCache
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
+from trivium.graph.embedded.building import Going, building
 from trivium.graph.embedded.connection import Connection, Database, current_state
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
@@ -37,9 +36,6 @@ from trivium.graph.schema import Label
 INDEX = "index"
 FORMAT = 3
 """Raise it whenever a file of the index changes its meaning: files of another format are built anew."""
-LOCK_SECONDS = 3600.0
-"""How long to wait for another process that builds the indexes."""
-_LOCK = "lock.db"
 _SEARCHES = 32
 _PREFIX = "generation-"
 
@@ -83,7 +79,8 @@ class IndexSnapshot:
 
 
 def load_snapshot(database: Database, progress: Progress | None = None) -> IndexSnapshot:
-    """The indexes of the state now committed; what is missing, stale or damaged is built first."""
+    """The indexes of the state now committed; what is missing, stale or damaged is built first. Raises StoreBusyError
+    where another process builds them and is stuck."""
     index = database.folder / INDEX
     with database.reading() as connection:
         key = current_state(connection)
@@ -92,13 +89,13 @@ def load_snapshot(database: Database, progress: Progress | None = None) -> Index
         return found
     try:
         index.mkdir(exist_ok=True)
-        with _lock(index), database.reading_one_state() as connection:
+        with building(index) as going, database.reading_one_state() as connection:
             key = current_state(connection)
             folder = index / f"{_PREFIX}{key}"
             found = _open(folder, key)
             if found is None:
                 shutil.rmtree(folder, ignore_errors=True)
-                _build(connection, index, key, progress)
+                _build(connection, index, key, _Counter(progress, going))
                 found = _open(folder, key)
     except OSError as error:
         raise StoreError(
@@ -109,11 +106,11 @@ def load_snapshot(database: Database, progress: Progress | None = None) -> Index
     return found
 
 
-def _build(connection: Connection, index: Path, key: str, progress: Progress | None) -> None:
+def _build(connection: Connection, index: Path, key: str, counter: _Counter) -> None:
     previous = _previous(connection, index)
     while True:
         try:
-            _build_from(previous, connection, index, key, progress)
+            _build_from(previous, connection, index, key, counter)
             return
         except (OSError, sqlite3.Error, TriviumError):
             raise
@@ -126,7 +123,7 @@ def _build(connection: Connection, index: Path, key: str, progress: Progress | N
 
 
 def _build_from(
-    previous: Path | None, connection: Connection, index: Path, key: str, progress: Progress | None
+    previous: Path | None, connection: Connection, index: Path, key: str, counter: _Counter
 ) -> None:
     folder = index / f"building-{key}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -134,20 +131,22 @@ def _build_from(
     embedder = read_embedder(connection)
     dimension = 0 if embedder is None else embedder.dimension
     matrix_ids = build_matrix(connection, folder, previous, dimension)
+    counter.going()
     build_topology(connection, folder, matrix_ids)
+    counter.going()
     topology, matrix = load_topology(folder), load_matrix(folder)
     plans = [
         (nodes, plan_index(label, nodes, matrix_ids, previous)) for label, nodes in topology.nodes.items()
     ]
     chunk_ids = topology.nodes[Label.CHUNK].ids
     old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)
-    counter = _Counter(
-        progress,
+    counter.begin(
         int(np.count_nonzero(chunk_ids > old_ids.max(initial=0)))
-        + sum(len(plan.add) for _, plan in plans if plan is not None),
+        + sum(len(plan.add) for _, plan in plans if plan is not None)
     )
     build_keyword_index(connection, folder, previous, chunk_ids, old_ids, counter.step)
     build_forward_index(connection, folder, previous, topology.nodes[Label.CHUNK], topology.terms, old_ids)
+    counter.going()
     for nodes, plan in plans:
         if plan is not None:
             plan.apply(folder, nodes, matrix, counter.step)
@@ -159,13 +158,20 @@ def _build_from(
 
 
 class _Counter:
-    """Adds up steps and reports them."""
+    """Adds up steps and reports them: to the caller, and to other processes."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress, self._done, self._total = progress, 0, total
+    def __init__(self, progress: Progress | None, going: Going) -> None:
+        self.going = going
+        self._progress = progress
+        self._done = self._total = 0
+
+    def begin(self, total: int) -> None:
+        self._done, self._total = 0, total
+        self.going()
 
     def step(self, count: int) -> None:
         self._done += count
+        self.going()
         if self._progress is not None:
             self._progress(self._done, self._total)
 
@@ -209,27 +215,3 @@ def _previous(connection: Connection, index: Path) -> Path | None:
     there = [path for path in index.glob(f"{_PREFIX}*-*") if path.name.rpartition("-")[2] in mine]
     there.sort(key=lambda path: mine[path.name.rpartition("-")[2]], reverse=True)
     return next((path for path in there if _facts(path) is not None), None)
-
-
-@contextmanager
-def _lock(index: Path) -> Iterator[None]:
-    """One builder at a time, over all processes: an SQLite transaction ends with its process, however that ends."""
-    path = index / _LOCK
-    connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
-    try:
-        try:
-            connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            raise StoreError(
-                f"another process has been building the indexes below {index} for {LOCK_SECONDS:g} s "
-                f"({error}); wait for it or end it"
-            ) from error
-        except sqlite3.DatabaseError:
-            connection.close()
-            path.unlink()
-            connection = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
-            connection.execute("BEGIN EXCLUSIVE")
-        yield
-    finally:
-        with suppress(sqlite3.ProgrammingError):
-            connection.close()

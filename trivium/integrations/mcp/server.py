@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from inspect import getdoc
@@ -12,6 +13,7 @@ from mcp.types import ToolAnnotations
 import trivium
 from trivium.engine import Engine
 from trivium.integrations.mcp.reading import Library
+from trivium.integrations.mcp.stdio import StdioServer
 from trivium.integrations.mcp.tools import Defaults, Tools
 
 HOST = "127.0.0.1"
@@ -36,7 +38,7 @@ def create_server(engine: Engine, defaults: Defaults | None = None) -> MCPServer
         async with library.open():
             yield library
 
-    server = MCPServer[Library](
+    server = StdioServer(
         "trivium",
         title="Trivium",
         instructions=_INSTRUCTIONS,
@@ -69,7 +71,9 @@ def create_server(engine: Engine, defaults: Defaults | None = None) -> MCPServer
 
 
 def serve_stdio(server: MCPServer[Library]) -> None:
-    """Serve the process that started this one, until it closes the pipe."""
+    """Serve the process that started this one, until it closes the pipe. An interrupt ends this process at once: the
+    thread that waits for a line cannot be woken, and there is nothing to tidy up."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     server.run("stdio")
 
 

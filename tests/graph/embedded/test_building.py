@@ -1,0 +1,69 @@
+"""One builder at a time, and waiting that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.contract.graphs import graph
+from trivium.errors import StoreBusyError
+from trivium.graph.embedded import EmbeddedStore, building
+
+
+def build(index: Path, seconds: float, begun: threading.Event, *, goes_on: bool) -> None:
+    with building.building(index) as going:
+        begun.set()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if goes_on:
+                going()
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_builder_is_waited_for_while_it_makes_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, goes_on: bool
+) -> None:
+    """Three times as long as one that makes none."""
+    monkeypatch.setattr(building, "WAIT_SECONDS", 0.25)
+    monkeypatch.setattr(building, "_NOTE_SECONDS", 0.02)
+    begun = threading.Event()
+    builder = threading.Thread(target=build, args=(tmp_path, 0.8, begun), kwargs={"goes_on": goes_on})
+    builder.start()
+    begun.wait()
+    try:
+        if goes_on:
+            before = time.monotonic()
+            with building.building(tmp_path):
+                assert time.monotonic() - before > 0.5
+        else:
+            with (
+                pytest.raises(StoreBusyError, match=f"process {os.getpid()} has been building"),
+                building.building(tmp_path),
+            ):
+                pass
+    finally:
+        builder.join()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of that kind are not there")
+def test_a_write_that_waits_for_another_one_can_be_interrupted(tmp_path: Path) -> None:
+    """Long before it would give up."""
+    with EmbeddedStore.create(tmp_path / "store") as store:
+        other = sqlite3.connect(tmp_path / "store" / "graph.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            store.write([graph("Mars")])
+        assert time.monotonic() - begun < 2
+        other.execute("ROLLBACK")
+        other.close()
+        store.write([graph("Mars")])

@@ -1,0 +1,130 @@
+"""One process at a time builds the indexes of a store; the others wait where they see it going on."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from trivium.errors import StoreBusyError
+from trivium.graph.embedded.connection import is_busy
+
+WAIT_SECONDS = 60.0
+"""How long to wait for another process that builds the indexes without making progress."""
+_SAY_SECONDS = 1.0
+"""Who waits longer is told for whom."""
+_NOTE_SECONDS = 1.0
+"""How often the builder notes that it goes on."""
+_POLL_SECONDS = 0.05
+_LOCK = "lock.db"
+_NOTE = "builder.json"
+
+_log = logging.getLogger(__name__)
+
+Going = Callable[[], None]
+"""What a builder calls now and then, to show that it makes progress."""
+
+
+@contextmanager
+def building(index: Path) -> Iterator[Going]:
+    """Keep other processes from building in the folder ``index`` until the block ends, however the process ends.
+
+    Where another one builds, its end is waited for as long as it makes progress; an interrupt ends the waiting. Raises
+    StoreBusyError, which names that process, when it has made none for :data:`WAIT_SECONDS`.
+    """
+    with closing(_locked(index)):
+        note = _Note(index / _NOTE)
+        try:
+            yield note.going
+        finally:
+            note.remove()
+
+
+def _locked(index: Path) -> sqlite3.Connection:
+    """An SQLite transaction is a lock that ends with its process."""
+    path = index / _LOCK
+    waiting = _Waiting(index)
+    while True:
+        # No waiting inside of SQLite: no signal would reach Python there.
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+            return connection
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if not is_busy(error):
+                raise OSError(f"{path}: {error}") from error
+            waiting.look()
+        except sqlite3.DatabaseError:  # not a database: nobody can have locked it
+            connection.close()
+            path.unlink(missing_ok=True)
+        except BaseException:
+            connection.close()
+            raise
+
+
+class _Note:
+    """Tells others who builds, and that it goes on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._count = 0
+        self._next = 0.0
+        self.going()
+
+    def going(self) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _NOTE_SECONDS
+        self._count += 1
+        with suppress(OSError):  # others then wait no longer than if nothing happened
+            self._path.write_text(json.dumps({"process": os.getpid(), "count": self._count}), "utf-8")
+
+    def remove(self) -> None:
+        with suppress(OSError):
+            self._path.unlink()
+
+
+class _Waiting:
+    """Waits for a builder while its note changes."""
+
+    def __init__(self, index: Path) -> None:
+        self._index = index
+        self._seen = self._note()
+        self._begun = self._changed = time.monotonic()
+        self._said = False
+
+    def look(self) -> None:
+        """Wait a moment. Raises StoreBusyError when there was nothing new for too long."""
+        now = time.monotonic()
+        note = self._note()
+        if note != self._seen:
+            self._seen, self._changed = note, now
+        if now - self._changed > WAIT_SECONDS:
+            raise StoreBusyError(
+                f"{self._builder()} has been building the indexes below {self._index} for {now - self._begun:.0f} s,"
+                f" the last {WAIT_SECONDS:g} s without progress: see whether it is stopped or hangs, wait for it or"
+                " end it, and try again"
+            )
+        if not self._said and now - self._begun > _SAY_SECONDS:
+            self._said = True
+            _log.warning("waiting for %s, which builds the indexes below %s", self._builder(), self._index)
+        time.sleep(_POLL_SECONDS)
+
+    def _note(self) -> str:
+        try:
+            return (self._index / _NOTE).read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def _builder(self) -> str:
+        try:
+            return f"process {int(json.loads(self._seen)['process'])}"
+        except (ValueError, KeyError, TypeError):
+            return "another process"
