@@ -19,6 +19,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
+from trivium.errors import StoreFormatError
 from trivium.graph.arrays import Rows, load_array, load_arrays, new_array, save_array, save_arrays
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.files import cannot_change, link_or_copy
@@ -161,7 +162,12 @@ class ForwardIndex:
         starts = np.zeros(len(rows), dtype=np.int64)
         lengths[present], starts[present] = self.lengths[rows[present]], self.starts[rows[present]]
         chunk, places = expand_ranges(starts, lengths.sum(axis=1))
-        return count_numbers(self.values[places], chunk, lengths, self._asked(terms), len(self.numbers))
+        values = self.values[places]
+        if len(values) and not (values.min() >= 0 and values.max() < len(self.numbers)):
+            raise StoreFormatError(
+                f"the derived file {_FORWARD}.npy of the store is damaged: run  trivium check STORE --repair"
+            )
+        return count_numbers(values, chunk, lengths, self._asked(terms), len(self.numbers))
 
     def _asked(self, terms: Sequence[str]) -> Rows:
         found = self.table.find_all(terms)
