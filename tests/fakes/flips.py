@@ -16,8 +16,7 @@ from trivium.engine import Engine
 from trivium.errors import TriviumError
 from trivium.graph.embedded import EmbeddedStore
 
-QUESTIONS = ("Who discovered the moons of Mars?", "the fourth planet", "Phobos")
-
+QUESTION = "Who discovered the moons of Mars?"
 FOUND = "found"
 HARMLESS = "harmless"
 
@@ -54,17 +53,13 @@ def flip(path: Path, place: int, bit: int) -> None:
 
 
 def outcome(copy: Path, embedder: Callable[[], Embedder], original: Any, place: str) -> str:
-    """Whether a damaged store is found to be one; the copy is changed by it."""
-    for_reading = copy.with_name(f"{copy.name}-read")
-    shutil.copytree(copy, for_reading)
+    """Whether a damaged store is found to be one."""
     try:
-        read = _read(for_reading, embedder)
+        read = _read(copy, embedder)
     except TriviumError:
         read = None
     except Exception as error:
         raise AssertionError(f"{place}: reading ends in {error!r}") from error
-    finally:
-        shutil.rmtree(for_reading)
     try:
         with Engine.open(copy, embedder=embedder()) as engine:
             report = engine.check(full=True)
@@ -83,10 +78,8 @@ def _read(folder: Path, embedder: Callable[[], Embedder]) -> Any:
     with EmbeddedStore.open(folder) as store:
         graph = (state_of(store), list(store.page_graphs()))
     with Engine.open(folder, embedder=embedder()) as engine:
-        answers = [
-            [(hit.uri, hit.score, hit.text, hit.start, hit.end) for hit in engine.search(question, k=5)]
-            for question in QUESTIONS
-        ]
+        hits = engine.search(QUESTION, k=5)
+    answers = [(hit.uri, hit.score, hit.text, hit.start, hit.end) for hit in hits]
     return repr((graph, answers))
 
 

@@ -81,7 +81,10 @@ class _Run:
         try:
             embedder = self.embedder.get()
         except (EmbedderMismatchError, EmbeddingError, MissingExtraError) as error:
-            return [*found, Finding("embedder", Severity.NOTE, f"vectors were not compared with texts: {error}")]
+            return [
+                *found,
+                Finding("embedder", Severity.NOTE, f"vectors were not compared with texts: {error}"),
+            ]
         compared = check_vectors(
             self.store,
             embedder,

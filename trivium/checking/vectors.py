@@ -77,7 +77,9 @@ def check_vectors(
     are the pages ``without``."""
     seen = VectorCheck()
     nodes = [
-        (label, uri) for label, uri in _nodes(store, relation_types) if label == _RELATION or page_of(uri) not in without
+        (label, uri)
+        for label, uri in _nodes(store, relation_types)
+        if label == _RELATION or page_of(uri) not in without
     ]
     chunks = [uri for label, uri in nodes if label == Label.CHUNK]
     if not full:
@@ -98,7 +100,9 @@ def _nodes(store: GraphStore, relation_types: Collection[str]) -> list[tuple[str
     """Everything that is embedded, as (label, uri)."""
     graph = store.adjacency()
     pages = [page.uri for page in store.pages()]
-    sections = [uri for some in batched(pages, _AT_ONCE) for own in store.outline(some).values() for uri in own]
+    sections = [
+        uri for some in batched(pages, _AT_ONCE) for own in store.outline(some).values() for uri in own
+    ]
     return [
         *((str(Label.CHUNK), uri) for uri in graph.chunks),
         *((str(Label.ENTITY), uri) for uri in graph.entities),

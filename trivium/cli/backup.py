@@ -15,13 +15,13 @@ from trivium.graph.backup import restore as restore_backup
 
 
 def backup(
-    store: Annotated[
-        str, typer.Argument(metavar="STORE", help="Folder of the store.", show_default=False)
-    ],
+    store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.", show_default=False)],
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="File to write; an earlier one is replaced when the new one is whole.", show_default=False
+            metavar="FILE",
+            help="File to write; an earlier one is replaced when the new one is whole.",
+            show_default=False,
         ),
     ],
     json: Json = False,
@@ -73,6 +73,4 @@ def _print(report: BackupReport, text: str, started: float, *, json: bool) -> No
             }
         )
     else:
-        out.print(
-            f"{text}  [dim]({report.file_bytes / 1e6:,.1f} MB, {seconds:.1f} s)[/]", soft_wrap=True
-        )
+        out.print(f"{text}  [dim]({report.file_bytes / 1e6:,.1f} MB, {seconds:.1f} s)[/]", soft_wrap=True)

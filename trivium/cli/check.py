@@ -103,7 +103,8 @@ def _print(report: CheckReport) -> None:
     for finding in report.findings:
         colour = _COLOURS[finding.severity]
         out.print(
-            f"[{colour}]{finding.severity}[/]  {shown(finding.kind)}: {shown(finding.problem)}", soft_wrap=True
+            f"[{colour}]{finding.severity}[/]  {shown(finding.kind)}: {shown(finding.problem)}",
+            soft_wrap=True,
         )
         _print_where(finding)
         if finding.remedy:

@@ -115,9 +115,7 @@ def _copy_database(connection: Connection, copy: Path, progress: Progress | None
             raise OSError(f"the database cannot be copied to {copy.parent}: {error}") from error
 
 
-def _pack(
-    copy: Path, archive: BinaryIO, state: str, version: int, progress: Progress | None
-) -> Manifest:
+def _pack(copy: Path, archive: BinaryIO, state: str, version: int, progress: Progress | None) -> Manifest:
     digest, size = blake2b(digest_size=32), copy.stat().st_size
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as packed:
         with copy.open("rb") as source, packed.open(DATABASE, "w", force_zip64=True) as member:
@@ -178,7 +176,14 @@ def _damaged(file: Path, problem: str) -> InputError:
 def _reading_errors(file: Path) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        struct.error,
+    ) as error:
         raise _damaged(file, str(error)) from error
     except OSError as error:
         raise InputError(f"{file}: expected a readable backup, got {error.strerror or error}") from error

@@ -62,7 +62,9 @@ def _names(connection: Connection) -> Iterator[Finding]:
         """
     )
     wrong = [uri for uri, title, kind, key in rows if text_hash(entity_text(title, kind)) != key]
-    types = connection.execute("SELECT r.type, t.hash FROM relation_type AS r JOIN text AS t ON t.id = r.text_id")
+    types = connection.execute(
+        "SELECT r.type, t.hash FROM relation_type AS r JOIN text AS t ON t.id = r.text_id"
+    )
     wrong += [kind for kind, key in types if text_hash(kind) != key]
     if wrong:
         yield Finding(
@@ -102,9 +104,7 @@ def _sentences(connection: Connection) -> Iterator[Finding]:
         "SELECT v.text_id, v.data, s.crc FROM sentences AS v LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id"
     )
     wrong = [
-        text
-        for text, data, crc in rows
-        if len(data) % dimension or (crc is not None and crc32(data) != crc)
+        text for text, data, crc in rows if len(data) % dimension or (crc is not None and crc32(data) != crc)
     ]
     if wrong:
         yield _to_embed_again(

@@ -44,7 +44,7 @@ def as_json(values: Iterable[int | str]) -> str:
     return json.dumps(list(values))
 
 
-def damaged(folder: Path, error: Exception) -> StoreFormatError:
+def damaged(folder: Path, error: BaseException) -> StoreFormatError:
     """The error for a database that cannot be read as it was written."""
     return StoreFormatError(
         f"the database of the store at {folder} is damaged or no database ({error});  trivium check {folder} --repair"
@@ -55,7 +55,9 @@ def damaged(folder: Path, error: Exception) -> StoreFormatError:
 def is_damaged(folder: Path) -> bool:
     """Whether SQLite finds the database damaged. Reads all of it."""
     try:
-        with closing(sqlite3.connect(f"{(folder / DATABASE).resolve().as_uri()}?mode=ro", uri=True)) as database:
+        with closing(
+            sqlite3.connect(f"{(folder / DATABASE).resolve().as_uri()}?mode=ro", uri=True)
+        ) as database:
             return [row[0] for row in database.execute("PRAGMA integrity_check(1)")] != ["ok"]
     except sqlite3.DatabaseError:
         return True
@@ -284,9 +286,7 @@ def create_database(folder: Path) -> Database:
 
 def check_new_folder(folder: Path) -> None:
     """Raise StoreError unless a store can be made in a folder: one that is not there, or holds nothing."""
-    if folder.exists() and (
-        not folder.is_dir() or any(not _left_behind(path) for path in folder.iterdir())
-    ):
+    if folder.exists() and (not folder.is_dir() or any(not _left_behind(path) for path in folder.iterdir())):
         raise _taken(folder)
 
 

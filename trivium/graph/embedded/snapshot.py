@@ -27,6 +27,7 @@ from trivium.graph.embedded.keyword_index import (
     KeywordIndex,
     build_forward_index,
     build_keyword_index,
+    is_panic,
     load_forward_index,
 )
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
@@ -117,7 +118,9 @@ def _build(connection: Connection, index: Path, key: str, progress: Progress | N
             return
         except (OSError, sqlite3.Error, TriviumError):
             raise
-        except Exception as error:  # whatever a library says of a file that it cannot read or write
+        except BaseException as error:  # whatever a library says of a file that it cannot read or write
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
             if not is_full(index) and is_damaged(index.parent):
                 raise damaged(index.parent, error) from error
             if previous is None or is_full(index):
@@ -198,7 +201,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
         return None
 
 
-def _warn(folder: Path, error: Exception) -> None:
+def _warn(folder: Path, error: BaseException) -> None:
     _log.warning("the index %s is damaged and is built anew (%s: %s)", folder, type(error).__name__, error)
 
 
