@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from trivium.embedding.base import Vectors
 from trivium.engine import Engine
@@ -21,7 +21,7 @@ SOURCES = [
 class Embedder(HashEmbedder):
     """Remembers what it embedded: the tests embed the same texts again and again."""
 
-    _known: dict[str, Vectors] = {}
+    _known: ClassVar[dict[str, Vectors]] = {}
 
     def __init__(self) -> None:
         super().__init__(8)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-
 PAGES = "page"
 """Kind of a finding of damaged pages, which only their sources can repair; ``where`` has their uris."""
 VECTORS = "vector"

@@ -224,13 +224,16 @@ def _leftovers(connection: Connection) -> Iterator[Finding]:
         )
 
 
+_COUNT_UNSUMMED = {
+    "vectors": "SELECT count(*) FROM vector WHERE text_id NOT IN (SELECT text_id FROM vector_sum)",
+    "vectors of sentences": (
+        "SELECT count(*) FROM sentences WHERE text_id NOT IN (SELECT text_id FROM sentences_sum)"
+    ),
+}
+
+
 def _unsummed(connection: Connection) -> Iterator[Finding]:
-    counts = {
-        what: connection.execute(
-            f"SELECT count(*) FROM {table} WHERE text_id NOT IN (SELECT text_id FROM {table}_sum)"
-        ).fetchone()[0]
-        for what, table in (("vectors", "vector"), ("vectors of sentences", "sentences"))
-    }
+    counts = {what: connection.execute(query).fetchone()[0] for what, query in _COUNT_UNSUMMED.items()}
     without = [f"{count:,} {what}" for what, count in counts.items() if count]
     if without:
         yield Finding(
@@ -251,19 +254,17 @@ FINDS = (_texts, _names, _vectors, _sentences, _forms, _terms, _leftovers, _unsu
 
 def drop_vectors(connection: Connection, texts: Sequence[int]) -> None:
     """Forget the vectors of texts by number."""
-    _drop(connection, ("vector", "vector_sum"), texts)
+    these = [as_json(texts)]
+    connection.execute("DELETE FROM vector WHERE text_id IN (SELECT value FROM json_each(?))", these)
+    connection.execute("DELETE FROM vector_sum WHERE text_id IN (SELECT value FROM json_each(?))", these)
+    begin_state(connection)
 
 
 def drop_sentences(connection: Connection, texts: Sequence[int]) -> None:
     """Forget the vectors of the sentences of texts by number."""
-    _drop(connection, ("sentences", "sentences_sum"), texts)
-
-
-def _drop(connection: Connection, tables: Sequence[str], texts: Sequence[int]) -> None:
-    for table in tables:
-        connection.execute(
-            f"DELETE FROM {table} WHERE text_id IN (SELECT value FROM json_each(?))", [as_json(texts)]
-        )
+    these = [as_json(texts)]
+    connection.execute("DELETE FROM sentences WHERE text_id IN (SELECT value FROM json_each(?))", these)
+    connection.execute("DELETE FROM sentences_sum WHERE text_id IN (SELECT value FROM json_each(?))", these)
     begin_state(connection)
 
 
@@ -313,10 +314,12 @@ def _tidy(connection: Connection, _keys: Sequence[int]) -> None:
 
 def _sum(connection: Connection, _keys: Sequence[int]) -> None:
     connection.create_function("crc32", 1, crc32, deterministic=True)
-    for table in ("vector", "sentences"):
-        connection.execute(
-            f"INSERT OR IGNORE INTO {table}_sum (text_id, crc) SELECT text_id, crc32(data) FROM {table}"
-        )
+    connection.execute(
+        "INSERT OR IGNORE INTO vector_sum (text_id, crc) SELECT text_id, crc32(data) FROM vector"
+    )
+    connection.execute(
+        "INSERT OR IGNORE INTO sentences_sum (text_id, crc) SELECT text_id, crc32(data) FROM sentences"
+    )
 
 
 REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {

@@ -107,17 +107,25 @@ def _defined(connection: Connection) -> dict[str, tuple[str, str, str]]:
     return {name: (kind, table, sql) for name, kind, table, sql in rows}
 
 
-_NUMBERED = ("generation", "text", "vector", "name", "section", "chunk", "relation_type")
+_HIGHEST = {
+    "generation": "SELECT max(number) FROM generation",
+    "text": "SELECT max(id) FROM text",
+    "vector": "SELECT max(id) FROM vector",
+    "name": "SELECT max(id) FROM name",
+    "section": "SELECT max(id) FROM section",
+    "chunk": "SELECT max(id) FROM chunk",
+    "relation_type": "SELECT max(id) FROM relation_type",
+}
+"""Tables whose numbers are never given twice."""
 
 
 def _reused_numbers(connection: Connection) -> list[str]:
     given = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
-    return [table for table in _NUMBERED if _highest(connection, table) > given.get(table, 0)]
+    return [table for table in _HIGHEST if _highest(connection, table) > given.get(table, 0)]
 
 
 def _highest(connection: Connection, table: str) -> int:
-    column = "number" if table == "generation" else "id"
-    return int(connection.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()[0])
+    return int(connection.execute(_HIGHEST[table]).fetchone()[0] or 0)
 
 
 def _renumber(connection: Connection, _keys: Sequence[int]) -> None:

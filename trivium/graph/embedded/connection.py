@@ -59,7 +59,10 @@ def is_damaged(folder: Path) -> bool:
             sqlite3.connect(f"{(folder / DATABASE).resolve().as_uri()}?mode=ro", uri=True)
         ) as database:
             return [row[0] for row in database.execute("PRAGMA integrity_check(1)")] != ["ok"]
-    except sqlite3.DatabaseError:
+    except (
+        sqlite3.DatabaseError,
+        UnicodeDecodeError,
+    ):  # the latter is of a message that quotes a damaged name
         return True
 
 

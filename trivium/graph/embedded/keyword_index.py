@@ -72,7 +72,7 @@ class KeywordIndex:
         with _readable():
             found = self._searcher.search(tantivy.Query.boolean_query(queries), k, count=False).hits
             numbers = self._searcher.fast_field_values("chunk", [address for _, address in found])
-        return [score for score, _ in found], np.array(numbers, dtype=np.int64)
+            return [score for score, _ in found], np.array(numbers, dtype=np.int64)
 
 
 def is_panic(error: BaseException) -> bool:
@@ -86,7 +86,7 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if not isinstance(error, ValueError) and not is_panic(error):
+        if not isinstance(error, ValueError | TypeError) and not is_panic(error):
             raise
         raise StoreFormatError(
             f"the derived files {FOLDER} of the store are damaged ({error}): run  trivium check STORE --repair"

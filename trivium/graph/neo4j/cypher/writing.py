@@ -111,7 +111,8 @@ RETURN row.uri, elementId(e)
 SET_PAGES: LiteralString = """
 UNWIND $rows AS row MATCH (p) WHERE elementId(p) = row.id
 SET p:Page, p.source = row.source, p.revision = row.revision, p.content_hash = row.content_hash,
-    p.digest = row.digest, p.body = row.body, p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
+    p.digest = row.digest, p.body = row.body,
+    p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
     p.relation_targets = row.relation_targets
 """
 
