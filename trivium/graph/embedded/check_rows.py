@@ -94,7 +94,7 @@ def _vectors(connection: Connection) -> Iterator[Finding]:
 
 def _is_unit(data: bytes) -> bool:
     vector = np.frombuffer(data, dtype="<f4").astype(np.float64)
-    return bool(abs(np.sqrt(np.dot(vector, vector)) - 1.0) <= UNIT_TOLERANCE)
+    return bool(abs(np.sqrt(np.add.reduce(np.square(vector))) - 1.0) <= UNIT_TOLERANCE)
 
 
 def _sentences(connection: Connection) -> Iterator[Finding]:

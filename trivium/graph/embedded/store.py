@@ -20,10 +20,10 @@ from trivium.graph.embedded.connection import (
     create_database,
     current_state,
     open_database,
-    schema_version,
 )
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
+from trivium.graph.embedded.schema_versions import schema_version
 from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
 from trivium.graph.embedded.vectors import (
     claim,
