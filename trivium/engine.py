@@ -14,12 +14,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
+from trivium.checking.report import CheckReport
+from trivium.checking.run import check_store
 from trivium.common import stopping
+from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.base import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
+from trivium.graph.backup import BackupReport, back_up, restore
 from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
@@ -185,6 +189,30 @@ class Engine:
         """:meth:`ask` while it happens: what was found, the answer piece by piece, the answer. Wrong arguments are
         refused before the first event. Closing it stops the model."""
         return answer_stream(self.searcher, question, **options)
+
+    def check(
+        self, *, repair: bool = False, full: bool = False, progress: StageProgress | None = None
+    ) -> CheckReport:
+        """Whether the store holds what was written and follows the rules of the graph: the database, checksums of what it
+        holds and of derived files, every page, a sample of the vectors (with ``full`` all of them, which takes as long as
+        embedding the store) and the files of the models.
+
+        With ``repair`` what can be repaired is: derived data are made again, damaged vectors embedded again, leftovers
+        removed, and damaged pages marked, so that the next load of them replaces them. The report says what is left.
+        Raises StoreError where the store cannot be read or written at all.
+        """
+        return check_store(self.store, self.searcher.embedder, repair=repair, full=full, progress=progress)
+
+    def backup(self, file: str | Path, progress: Progress | None = None) -> BackupReport:
+        """Write the store, as it is committed now, to one file, from which :meth:`restore` makes it again; see
+        :func:`trivium.graph.backup.back_up`."""
+        return back_up(self.store.location, file, progress)
+
+    @staticmethod
+    def restore(file: str | Path, store: str | Path, progress: Progress | None = None) -> BackupReport:
+        """Make a store in a new or empty folder of what :meth:`backup` wrote; see
+        :func:`trivium.graph.backup.restore`."""
+        return restore(file, store, progress)
 
     def evaluate(
         self,

@@ -12,7 +12,9 @@ from typer.rich_utils import rich_format_error
 
 import trivium
 from trivium.cli.ask import ask
+from trivium.cli.backup import backup, restore
 from trivium.cli.build import add, build, embed, remove
+from trivium.cli.check import check
 from trivium.cli.compare import compare
 from trivium.cli.demo import demo
 from trivium.cli.enrich import enrich
@@ -57,6 +59,9 @@ for command in (
     compare,
     train,
     stats,
+    check,
+    backup,
+    restore,
     demo,
     serve,
     mcp,

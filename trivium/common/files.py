@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -47,16 +49,75 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_new_file(path: Path, content: bytes) -> None:
-    """Write a file that is not there yet. Whoever looks finds nothing or the whole file, and of several processes at once
-    one succeeds. Raises FileExistsError where there is something, other OSErrors where it cannot be written."""
-    with _written_beside(path, lambda temporary: _link(temporary, path)) as file:
+    """Write a whole file as :func:`writing_new_file` does."""
+    with writing_new_file(path) as file:
         file.write(content)
+
+
+@contextmanager
+def writing_new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that is not there yet. Whoever looks finds nothing or, when the block has ended, the whole file; of several
+    processes at once one succeeds. Raises FileExistsError where there is something, other OSErrors where it cannot be
+    written."""
+    with _written_beside(path, lambda temporary: _link(temporary, path)) as file:
+        yield file
+
+
+@contextmanager
+def scratch_folder(beside: Path) -> Iterator[Path]:
+    """A new folder beside a file, for what is needed to make the file; it is removed when the block ends. What processes
+    that were killed left beside this file is removed, too. Raises OSError."""
+    target = Path(os.path.realpath(beside))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = _temporary(target)
+    folder.mkdir()
+    try:
+        with _held(folder):
+            _remove_left_behind(target, folder)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Lock a folder as long as this process lives; whether no other one holds it."""
+    if sys.platform == "win32":
+        yield True
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
+def _remove_left_behind(target: Path, own: Path) -> None:
+    """Remove temporary files and folders of processes that are gone. A folder is locked by its process; the files belong
+    to a process with a folder."""
+    found = list(target.parent.glob(f".{glob.escape(target.name[:_MAX_NAME])}.*{TEMPORARY}"))
+    alone = True
+    with suppress(OSError):
+        for folder in (path for path in found if path.is_dir() and path != own):
+            with _held(folder) as free:
+                if free:
+                    shutil.rmtree(folder)
+                alone = alone and free
+        for file in (path for path in found if alone and path.is_file()):
+            file.unlink()
 
 
 @contextmanager
 def _written_beside(target: Path, put: Callable[[Path], object]) -> Iterator[BinaryIO]:
     """A temporary file beside ``target``; ``put`` gives it its name when all of it is on the disk."""
-    temporary = target.with_name(f".{target.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
+    temporary = _temporary(target)
     try:
         # Not by tempfile: its files cannot be read by others, whatever the umask.
         with temporary.open("xb") as file:
@@ -66,6 +127,10 @@ def _written_beside(target: Path, put: Callable[[Path], object]) -> Iterator[Bin
         _folder_to_disk(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
 
 
 def _link(temporary: Path, path: Path) -> None:
