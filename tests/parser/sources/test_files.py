@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from trivium.errors import InputError
+from trivium.limits import InputLimits
 from trivium.parser.sources.base import Item, clean_text, printable_path
 from trivium.parser.sources.files import parse_json, read_document, read_lines, read_slice
 
@@ -37,7 +38,7 @@ def test_lines_are_those_of_the_file_and_only_long_ones_are_withheld(
     path = tmp_path / "lines"
     path.write_bytes(b"\n".join(given_lines))
     expected = {number: line for number, line in enumerate(given_lines, 1) if line.strip()}
-    found = {line.number: line for line in read_lines(path, limit)}
+    found = {line.number: line for line in read_lines(path, InputLimits(document_bytes=limit))}
     for number, line in expected.items():
         assert (found[number].data is None) == (len(line) > limit)
         if found[number].data is not None:
@@ -65,7 +66,7 @@ def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(tmp_path: Path) -> N
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(3 << 20)))
     with pytest.raises(InputError, match="larger than 2 MB"):
-        read_document(path, limit=2 << 20)
+        read_document(path, InputLimits(document_bytes=2 << 20))
 
 
 def test_a_missing_file_and_a_shrunken_one_are_explained(tmp_path: Path) -> None:
