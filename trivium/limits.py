@@ -50,8 +50,11 @@ class InputLimits(BaseModel):
     graph_bytes: Positive = 64 << 20
     """What a page becomes: its texts, names, search terms and uris."""
 
+    documents: Positive = 100_000
+    """Pages and rows of one upload."""
+
     records_bytes: Positive = 128 << 20
-    """The records of one upload, each counted with 500 bytes more than its title and text."""
+    """The records of one upload, good or bad, each counted with 500 bytes more than its title and text."""
 
     problems: Positive = 1_000
     """Problems that a report lists; further ones are only counted."""

@@ -4,7 +4,6 @@ more than a pipe to the process that serves. Messages are JSON, nothing is pickl
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import sys
@@ -15,11 +14,11 @@ from typing import Any
 
 from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import parts_of
-from trivium.index.parsing import end_with_parent, parse_document
+from trivium.index.parsing import end_with_parent, limit_processor_time, parse_document
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.limits import InputLimits
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.base import Format, Item, Problem
+from trivium.parser.sources.base import Format, Item, Problem, printable_path
 from trivium.parser.sources.discover import file_items
 
 if sys.platform != "win32":
@@ -66,13 +65,20 @@ class _Task:
     def run(self) -> None:
         self._limit_memory()
         of_records: list[tuple[int, Item]] = []
+        total = 0
         for number, (path, label, skip) in enumerate(self._files):
             done = 0
             for found in self._items(number, path, label):
                 if isinstance(found, Item) and found.format == "records":
                     of_records.append((number, found))
                     continue
-                done += 1
+                done, total = done + 1, total + 1
+                if total > self._limits.documents:
+                    most = f"{self._limits.documents:,}"
+                    self._problem(
+                        Problem(label or path, f"more than {most} documents at once: the rest is left out")
+                    )
+                    break
                 if done > skip:
                     self._document(found)
                     self._send("ended", number)
@@ -90,7 +96,8 @@ class _Task:
         try:
             for found in file_items(path, self._format, self._limits):
                 if isinstance(found, Problem):
-                    yield replace(found, location=label or found.location)
+                    place = found.location.removeprefix(printable_path(path))
+                    yield replace(found, location=(label or printable_path(path)) + place)
                 else:
                     yield replace(found, label=label)
         except MemoryError:
@@ -133,11 +140,7 @@ class _Task:
 
     def _begin(self, number: int) -> None:
         """A document begins: it has all of the time."""
-        if sys.platform != "win32":
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            seconds = math.ceil(used.ru_utime + used.ru_stime + self._limits.seconds)
-            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+        limit_processor_time(self._limits.seconds)
         self._send("begun", number)
 
     def _graph(self, graph: PageGraph) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +20,9 @@ from trivium.graph.model import PageGraph
 from trivium.limits import InputLimits
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import read
+
+if sys.platform != "win32":
+    import resource
 
 Loaded = list[PageGraph] | Problem
 
@@ -45,8 +50,20 @@ def parse_document(item: Item, limits: InputLimits) -> Loaded:
 
 
 def parse_items(items: Sequence[Item], limits: InputLimits) -> list[Loaded]:
-    """:func:`parse_item` of several."""
-    return [parse_item(item, limits) for item in items]
+    """:func:`parse_item` of several, in a worker process, which ends over one that takes too much processor time."""
+    outcomes = []
+    for item in items:
+        limit_processor_time(limits.seconds)
+        outcomes.append(parse_item(item, limits))
+    return outcomes
+
+
+def limit_processor_time(seconds: float) -> None:
+    """End this process when it has taken so many more seconds of processor time."""
+    if sys.platform != "win32":
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime + seconds), hard))
 
 
 def parse_in_pool(items: Iterable[Item], workers: int, limits: InputLimits) -> Iterator[Loaded]:
@@ -95,9 +112,12 @@ def _check_workers() -> None:
 def _alone(item: Item, limits: InputLimits) -> Loaded:
     try:
         with _pool(1) as pool:
-            return pool.submit(parse_item, item, limits).result()
+            return pool.submit(parse_items, [item], limits).result()[0]
     except BrokenProcessPool:
-        return Problem(item.name, "the parser process died on this document")
+        return Problem(
+            item.name,
+            f"the parser process died on this document, or it takes more than {limits.seconds:g} seconds",
+        )
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:

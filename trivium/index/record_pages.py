@@ -35,9 +35,6 @@ class RecordPages:
     def read(self, item: Item) -> Iterator[Problem | None]:
         """Add the records of a file; yields after each of them, a problem or None."""
         for found in read_records(item.location, item.name, self._limits):
-            if isinstance(found, Problem):
-                yield found
-                continue
             if not self._has_room(found):
                 assert self._max_bytes is not None
                 yield Problem(
@@ -46,14 +43,17 @@ class RecordPages:
                     " out; load it by itself",
                 )
                 return
+            if isinstance(found, Problem):
+                yield found
+                continue
             _, same_title = self._by_title.setdefault(found.title, (RECORDS + item.source, {}))
             same_title.setdefault(found.text, found)
             yield None
 
-    def _has_room(self, record: Record) -> bool:
+    def _has_room(self, found: Record | Problem) -> bool:
         if self._left is None:
             return True
-        self._left -= len(record.title) + len(record.text) + _OVERHEAD
+        self._left -= _OVERHEAD + (len(found.title) + len(found.text) if isinstance(found, Record) else 0)
         return self._left >= 0
 
     def names(self) -> list[tuple[str, str]]:

@@ -82,7 +82,7 @@ class Document:
         at = self._write(text)
         pieces = split_points(text)
         for (start, end), links in zip(pieces, _split_links(run.links, pieces), strict=True):
-            inside = tuple(Link(target, at + a, at + min(b, end)) for target, a, b in links)
+            inside = tuple(Link(target, at + min(a, end), at + min(b, end)) for target, a, b in links)
             self._current.append(
                 Chunk(kind=kind, text=text[start:end], start=at + start, end=at + end, links=inside)
             )

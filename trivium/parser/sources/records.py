@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from trivium.parser.sources.files import (
     too_long,
 )
 from trivium.parser.split import split_points
-from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.text import composed, normalise_name, normalise_title, without_parenthesis
 from trivium.types import Chunk, ChunkKind, Link, Page
 
 
@@ -141,9 +140,7 @@ def _record(value: object, source: str) -> Record:
     if not isinstance(title, str) or not isinstance(text, str):
         raise InputError("expected title and text as strings, got " + ", ".join(sorted(map(str, value))[:8]))
     # Composed characters, so that the offsets of mentions and the text of the page agree.
-    record = Record(
-        normalise_title(clean_text(title)), unicodedata.normalize("NFC", clean_text(text)).strip(), source
-    )
+    record = Record(normalise_title(clean_text(title)), composed(clean_text(text)).strip(), source)
     if not record.title or not record.text:
         raise InputError(f"the {'text' if record.title else 'title'} is empty")
     if len(record.title) > MAX_TITLE:
