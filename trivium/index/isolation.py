@@ -140,6 +140,7 @@ class _Load:
         self._waited = 0.0  # seconds since then
         self._allowed = 0.0
         self._in_records = False
+        self._has_page = False  # the document at hand came whole
 
     def outcomes(self) -> Iterator[Outcome]:
         for _ in range(_MAX_KILLED):
@@ -151,7 +152,9 @@ class _Load:
                 reason = str(error)
             except (EOFError, OSError):
                 reason = self._why(self._parser.close())
-            yield self._lost(reason)
+            lost = self._lost(reason)
+            if not self._has_page:
+                yield lost
         names = ", ".join(file.name for file in self._files[self._files.index(self._at) :][:3])
         yield Problem(names, f"left out, with what follows: {_MAX_KILLED} documents had to be stopped before")
 
@@ -179,6 +182,7 @@ class _Load:
             if kind == "begun":
                 joined = Joined()  # of a document that was given up some may have come
                 self._at = files[content]
+                self._has_page = False
                 self._received, self._waited, self._allowed = 0, 0.0, _CLOCK * self._limits.seconds
             elif kind == "ended":
                 files[content].done += 1
@@ -196,6 +200,7 @@ class _Load:
             else:
                 graph = joined.add(kind, content)
                 if graph is not None:
+                    self._has_page = not self._in_records
                     yield graph
 
     def _receive(self, pipe: Connection) -> Any:
