@@ -188,7 +188,9 @@ class _Load:
                 files[content].done += 1
                 self._ended += 1
             elif kind == "problem":
-                yield None if content is None else Problem(content[0] or self._at.name, content[1])
+                yield Problem(content[0], content[1])
+            elif kind == "unlisted":
+                yield from [None] * content
             elif kind == "names":
                 self._in_records = True
                 for batch in batched(self._names(), _NAMES_A_MESSAGE):

@@ -61,6 +61,7 @@ class _Task:
         self._format: Format = asked["format"]
         self._limits = InputLimits.model_validate(asked["limits"]).of_uploads()
         self._problems = 0
+        self._unlisted = 0  # of them, not reported yet
 
     def run(self) -> None:
         self._limit_memory()
@@ -89,6 +90,7 @@ class _Task:
             except MemoryError:
                 for _, item in of_records:
                     self._problem(Problem(item.name, self._too_much_memory))
+        self._report_unlisted()
         self._send("done", _peak_memory())
 
     def _items(self, number: int, path: str, label: str | None) -> Iterator[Item | Problem]:
@@ -141,6 +143,7 @@ class _Task:
     def _begin(self, number: int) -> None:
         """A document begins: it has all of the time."""
         limit_processor_time(self._limits.seconds)
+        self._report_unlisted()
         self._send("begun", number)
 
     def _graph(self, graph: PageGraph) -> None:
@@ -150,8 +153,15 @@ class _Task:
     def _problem(self, problem: Problem) -> None:
         """Those that would not be listed are only counted."""
         self._problems += 1
-        listed = self._problems <= self._limits.problems
-        self._send("problem", [problem.location, problem.shortened().reason] if listed else None)
+        if self._problems <= self._limits.problems:
+            self._send("problem", [problem.location, problem.shortened().reason])
+        else:
+            self._unlisted += 1
+
+    def _report_unlisted(self) -> None:
+        if self._unlisted:
+            self._send("unlisted", self._unlisted)
+            self._unlisted = 0
 
     def _send(self, kind: str, content: Any) -> None:
         self._pipe.send_bytes(dump([kind, content]))
