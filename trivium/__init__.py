@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from trivium.graph.protocols import GraphStore as GraphStore
     from trivium.graph.records import StoreInfo as StoreInfo
     from trivium.index.load import IngestReport as IngestReport
+    from trivium.limits import InputLimits as InputLimits
     from trivium.llm.base import ChatModel as ChatModel
     from trivium.llm.base import Message as Message
     from trivium.llm.base import Reply as Reply
@@ -103,6 +104,7 @@ _MODULES = {
     "graph.protocols": ("GraphStore",),
     "graph.records": ("StoreInfo",),
     "index.load": ("IngestReport",),
+    "limits": ("InputLimits",),
     "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
     "retrievers.base": ("Candidate", "Query", "Retriever"),
     "retrievers.options": ("Option",),

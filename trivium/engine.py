@@ -28,6 +28,7 @@ from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.indexer import BuildOptions, Indexer
+from trivium.index.isolation import ParserProcess
 from trivium.index.load import IngestReport
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.selectors import Selector
@@ -73,6 +74,7 @@ class Engine:
         chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
         chosen = RetrieverSet(retrievers, values, chooses)
         self.store = store
+        self._parser = ParserProcess()
         self.searcher = Searcher(
             store, StoreEmbedder(store, embedder), chosen, Fusions(store, fusion), on_stage
         )
@@ -104,11 +106,13 @@ class Engine:
         """The same engine on another snapshot of its store. They share the embedder, so only one of them is closed."""
         other = object.__new__(type(self))
         other.store = store
+        other._parser = self._parser
         other.searcher = self.searcher.on(store)
         return other
 
     def close(self) -> None:
-        """Let go of the store and the embedder."""
+        """Let go of the store, the embedder and the process that parses."""
+        self._parser.close()
         self.searcher.embedder.close()
         self.store.close()
 
@@ -129,7 +133,7 @@ class Engine:
     @property
     def indexer(self) -> Indexer:
         """What fills the store."""
-        return Indexer(self.store, self.searcher.embedder)
+        return Indexer(self.store, self.searcher.embedder, self._parser)
 
     def info(self) -> StoreInfo:
         """What the store holds, counted."""

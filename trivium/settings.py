@@ -24,13 +24,13 @@ from pydantic_settings import (
 )
 
 from trivium.errors import ConfigurationError
+from trivium.limits import InputLimits, Positive
 
 PREFIX = "TRIVIUM_"
 TESTS = "TRIVIUM_TEST_"
 """Begins variables that are for the test-suite."""
 SETTINGS_FILE = Path("trivium.toml")
 
-Positive = Annotated[int, Field(ge=1)]
 Url = Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
 
 _log = logging.getLogger(__name__)
@@ -77,6 +77,9 @@ class Settings(BaseSettings):
 
     path_selector: str = "match"
     """Who chooses for the path retriever: ``match`` needs no language model, ``llm`` asks ``chat_model``."""
+
+    limits: InputLimits = Field(default_factory=InputLimits)
+    """How large documents may be: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
 
     data: Path | None = None
     """The folder of the evaluation data."""
