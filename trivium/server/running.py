@@ -76,8 +76,11 @@ def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
 @contextmanager
 def _bound(settings: ServerSettings) -> Iterator[socket.socket]:
     try:
-        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        family, kind, protocol, *_ = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM
+        )[0]
+        # With the protocol: asyncio sends without delay (TCP_NODELAY) only on sockets that name it.
+        listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise _unusable(settings, error) from error
     with listener:
