@@ -76,6 +76,15 @@ def serve(
         ),
     ] = None,
     upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
+    spool: Annotated[
+        Path | None,
+        typer.Option(
+            "--spool",
+            metavar="DIR",
+            help="Folder to keep accepted changes in until they are made.  \\[default: jobs in the store's folder]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
 
@@ -115,6 +124,7 @@ def serve(
             path_selector=chosen,
             retriever_settings=values,
             upload_bytes=upload_limit << 20,
+            spool=spool,
             **({} if workers is None else {"workers": workers}),
         )
     if not settings.on_loopback and not settings.api_keys:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import socket
+import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -14,6 +18,11 @@ from threadpoolctl import threadpool_limits
 from trivium.errors import ConfigurationError
 from trivium.server.connection import KEEP_ALIVE_SECONDS, TimedConnection
 from trivium.server.settings import ServerSettings
+
+CLOSING_SECONDS = 2.0
+"""How long the process may take to end after its last request, before it is ended."""
+
+_log = logging.getLogger(__name__)
 
 
 class _Server(uvicorn.Server):
@@ -43,14 +52,15 @@ def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
 
 
 def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say.
-    ``listening`` is told the address of the page once connections are accepted. Raises ConfigurationError where the
-    address cannot be used.
+    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say. A little
+    later the process has ended, whatever it is doing then, and at a second signal it ends at once: what was accepted is
+    on the disk. ``listening`` is told the address of the page once connections are accepted. Raises ConfigurationError
+    where the address cannot be used.
 
     The libraries of linear algebra get one thread: questions run side by side, and theirs would wait for each other.
     """
     server = _Server(configured(app, settings))
-    with _bound(settings) as listener, _stopped_by_signals(server), threadpool_limits(limits=1):
+    with _bound(settings) as listener, _stopped_by_signals(server, settings), threadpool_limits(limits=1):
         listening(
             _address(listener)
         )  # who connects from now on is answered as soon as the server has started
@@ -58,19 +68,39 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
 
 
 @contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Have SIGINT and SIGTERM stop the server; the second signal, of either kind, does not wait for requests."""
+def _stopped_by_signals(server: uvicorn.Server, settings: ServerSettings) -> Iterator[None]:
+    """Have SIGINT and SIGTERM stop the server in its time; the second signal, of either kind, ends the process."""
+    last = threading.Timer(settings.shutdown_timeout + CLOSING_SECONDS, _end_late)
+    last.daemon = True
 
     def stop(*_: object) -> None:
-        server.force_exit = server.should_exit
+        if server.should_exit:
+            _end()
         server.should_exit = True
+        last.start()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
+        last.cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _end_late() -> None:
+    _log.warning(
+        "not everything has ended in time: the process ends; changes that were accepted are made after a restart"
+    )
+    _end()
+
+
+def _end() -> None:
+    """End the process without waiting for its threads."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # the signal may have come while it was being written
+            stream.flush()
+    os._exit(0)
 
 
 @contextmanager

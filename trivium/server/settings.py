@@ -83,7 +83,10 @@ class ServerSettings(BaseModel):
     its key, else the address it connects from; ``trusted_proxies`` (addresses or networks, such as ``10.0.0.0/8``) are
     believed about whom they connect for (``X-Forwarded-For``). ``wrong_keys``: how many an address may try in a minute
     before it has to wait, whatever key it sends then.
-    ``shutdown_timeout``: how long requests under way may take to end.
+    ``shutdown_timeout``: how long requests under way, and then the step of a change under way, may take to end.
+    ``queue_jobs``: changes of the documents that may wait; ``spool_bytes``: of the documents of all changes that are
+    being received, wait or are made. ``spool``: the folder to keep changes in until they are made (default: ``jobs`` in
+    the folder of a store, and for a database ``trivium/jobs`` in XDG_STATE_HOME).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -108,6 +111,9 @@ class ServerSettings(BaseModel):
     trusted_proxies: tuple[Proxy, ...] = ()
     wrong_keys: Count = 30
     shutdown_timeout: Seconds = 15.0
+    queue_jobs: Count = 100
+    spool_bytes: Count = 1 << 30
+    spool: Path | None = None
 
     @model_validator(mode="wrap")
     @classmethod
