@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import requests
 
 from tests.e2e.conftest import Run
 from tests.e2e.served import ready, serve
+from tests.server.world import build_store
 
 QUESTION = "Who discovered the moons of Mars?"
 
@@ -53,6 +56,18 @@ def test_it_answers_as_the_command_line_does_and_ends_cleanly(
     assert stopped == "stopped" and all(json.loads(line) for line in lines)
     expected = trivium("search", QUESTION, "--store", sample_store, "--k", "5", "--explain", "--json").json
     assert answer.json()["hits"] == expected["hits"]
+
+
+def test_an_answer_does_not_wait_for_the_acknowledgement_of_the_one_before(tmp_path: Path) -> None:
+    """On one connection; systems acknowledge after 40 ms where they have nothing to send."""
+    with serve(build_store(tmp_path)) as (_, address), requests.Session() as client:
+        ready(address)
+        seconds = []
+        for _ in range(40):
+            asked = time.perf_counter()
+            assert client.get(f"{address}health", timeout=60).status_code == 200
+            seconds.append(time.perf_counter() - asked)
+    assert statistics.median(seconds[10:]) < 0.03
 
 
 def test_the_second_signal_does_not_wait_for_requests(sample_store: Path) -> None:
@@ -119,6 +134,7 @@ def test_only_serving_needs_the_web_and_says_how_to_get_it(sample_store: Path) -
     """No other command loads a web framework; without one, `serve` names the extra."""
     code = """
 import sys
+import time
 import trivium, trivium.cli
 assert not {"fastapi", "starlette", "uvicorn", "prometheus_client"} & set(sys.modules)
 sys.modules["fastapi"] = None

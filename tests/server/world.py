@@ -165,7 +165,7 @@ def finished(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:
 
     def ended() -> bool:
         latest.update(client.get(f"/jobs/{job['id']}").json())
-        return latest["state"] in ("done", "failed")
+        return latest["state"] in ("done", "failed", "cancelled")
 
     until(ended)
     return latest

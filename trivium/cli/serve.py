@@ -102,6 +102,15 @@ def serve(
         typer.Option("--shutdown-timeout", help="Seconds that requests get when the server is stopped."),
     ] = 15.0,
     upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
+    spool: Annotated[
+        Path | None,
+        typer.Option(
+            "--spool",
+            metavar="DIR",
+            help="Folder to keep accepted changes in until they are made.  \\[default: jobs in the store's folder]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
 
@@ -146,6 +155,7 @@ def serve(
             path_selector=chosen,
             retriever_settings=values,
             upload_bytes=upload_limit << 20,
+            spool=spool,
             **counts,
         )
     if not settings.on_loopback and api_key_file is None:

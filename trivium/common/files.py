@@ -1,4 +1,5 @@
-"""Files that survive a crash: one that is replaced whole or not at all, and a log that loses no finished line."""
+"""Files that survive a crash: one that is replaced whole or not at all, a log that loses no finished line, and a lock
+that a dead process does not keep."""
 
 from __future__ import annotations
 
@@ -122,9 +123,9 @@ def _written_beside(target: Path, put: Callable[[Path], object]) -> Iterator[Bin
         # Not by tempfile: its files cannot be read by others, whatever the umask.
         with temporary.open("xb") as file:
             yield file
-            _to_disk(file)
+            to_disk(file)
         put(temporary)
-        _folder_to_disk(target.parent)
+        folder_to_disk(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -142,6 +143,37 @@ def _link(temporary: Path, path: Path) -> None:
         if path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
         temporary.rename(path)
+
+
+class LockFile:
+    """A lock between processes, on a file of its own. The system lets go of it when its process ends, however that ends.
+    On Windows everybody gets it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[bytes] | None = None
+
+    def take(self, *, shared: bool = False, wait: bool = False) -> bool:
+        """Take the lock, alone or ``shared`` with others who share it; one that is held is exchanged for the other kind.
+        False where others hold it, unless their end is waited for. Raises OSError where the file cannot be made."""
+        if self._file is None:
+            self._file = self.path.open("ab")
+        if sys.platform == "win32":
+            return True
+        import fcntl
+
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        try:
+            fcntl.flock(self._file, kind if wait else kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let go of it."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 class JsonLines(Generic[Record]):
@@ -209,7 +241,7 @@ class JsonLines(Generic[Record]):
             return
         try:
             self._held.write(line + b"\n")
-            _to_disk(self._held)
+            to_disk(self._held)
         except OSError as error:
             raise _not_writable(self.path, error) from error
 
@@ -219,7 +251,7 @@ class JsonLines(Generic[Record]):
             raise RuntimeError("a log is shortened while it is open for writing")
         self._held.seek(0)
         self._held.truncate(sum(len(self._held.readline()) for _ in range(count)))
-        _to_disk(self._held)
+        to_disk(self._held)
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
@@ -259,13 +291,15 @@ def _lock(file: IO[bytes], path: Path, wait: bool) -> None:
         raise InputError(f"{path}: another process is writing to it; wait until it ends") from error
 
 
-def _to_disk(file: IO[bytes]) -> None:
+def to_disk(file: IO[bytes]) -> None:
+    """Returns when what was written to a file is on the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
-def _folder_to_disk(folder: Path) -> None:
-    """The entry of a renamed file; some file systems, and Windows, cannot, and do it in their own time."""
+def folder_to_disk(folder: Path) -> None:
+    """Returns when the entries of a folder (files that are new, or renamed) are on the disk; some file systems, and
+    Windows, cannot, and do it in their own time."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

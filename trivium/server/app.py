@@ -21,6 +21,7 @@ from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.audit import Audit, AuditLog, open_audit_file
+from trivium.server.changes import perform
 from trivium.server.collection import Collection
 from trivium.server.jobs import Jobs
 from trivium.server.keys import KeyRing
@@ -29,9 +30,11 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
-from trivium.server.routes import asking, documents, entities, searching, state
+from trivium.server.routes import asking, changes, documents, entities, searching, state
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
+from trivium.server.spool import Spool, spool_folder
+from trivium.server.uploads import Uploads
 from trivium.server.wellbeing import Wellbeing
 
 PAGE = Path(__file__).parent / "page"
@@ -68,13 +71,16 @@ def create_app(
     options: dict[str, Any] = {"selector": settings.path_selector, "settings": settings.retriever_settings}
     engine = Engine.open(store, on_stage=metrics.observe_stage, **options)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
+    spool = Spool(store, spool_folder(store, settings.spool))
 
     def job_ended(kind: str, state: str) -> None:
         metrics.job_ended(kind, state)
         audit.job_ended()
 
-    jobs = Jobs(collection, job_ended)
+    jobs = Jobs(collection, spool, perform, settings.queue_jobs, job_ended)
     audit = Audit(jobs, audit_file)
+    jobs.open()
+    metrics.watch_jobs(lambda: jobs.waiting, lambda: jobs.oldest_seconds)
     count = settings.processes
     processes = Processes(store, count, metrics.observe_stage, options) if count else None
     service = Service(
@@ -82,6 +88,7 @@ def create_app(
         collection=collection,
         metrics=metrics,
         jobs=jobs,
+        uploads=Uploads(spool, jobs, settings.spool_bytes),
         searching=Pool("search", max(settings.workers, count), settings.queue),
         answering=Pool("answer", settings.answer_workers, settings.answer_queue),
         answerer=answerer,
@@ -109,7 +116,7 @@ def create_app(
     app.state.wellbeing = wellbeing
     app.state.audit = audit
     errors.install(app)
-    for routes in (searching, asking, documents, entities, state):
+    for routes in (searching, asking, documents, changes, entities, state):
         app.include_router(routes.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
@@ -119,7 +126,7 @@ def create_app(
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-API-Key", "X-Request-ID"],
             expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES],
         )
     app.add_middleware(AuditLog, audit=audit)
@@ -160,7 +167,8 @@ def _close(service: Service, opening: threading.Thread) -> None:
         service.processes.close()  # first: the other threads wait for them
     service.collection.stop()
     opening.join()
-    service.jobs.stop()
+    stopped = service.jobs.stop(service.settings.shutdown_timeout)
     service.searching.close()
     service.answering.close()
-    service.collection.close()
+    if stopped:  # else a thread still writes with it
+        service.collection.close()

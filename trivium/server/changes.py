@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from trivium.common.progress import StageProgress
@@ -9,53 +11,49 @@ from trivium.engine import Engine
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import unescape
 from trivium.index.load import IngestReport
-from trivium.server.jobs import JobError, Work
-from trivium.server.uploads import Upload
+from trivium.server.job_table import Change
+from trivium.server.jobs import JobError
 
 _MAX_LISTED = 100
 
 
-def adding(upload: Upload) -> Work:
-    """Load the documents of an upload."""
-
-    def work(engine: Engine, progress: StageProgress) -> dict[str, Any]:
-        report = engine.build(upload.paths, progress=progress, names=upload.names, isolated=True)
-        report_json = _report_json(report)
-        if report.problems and not (report.added or report.replaced or report.unchanged or report.skipped):
-            first = report.problems[0]
-            raise JobError("unreadable", f"{first.location}: {first.reason}", report_json)
-        return report_json
-
-    return work
-
-
-def replacing(upload: Upload, uri: str) -> Work:
-    """Load the one document of an upload in the place of the page ``uri``."""
-
-    def work(engine: Engine, progress: StageProgress) -> dict[str, Any]:
-        def check(page: PageGraph) -> None:
-            _check_title(engine, page.uri, uri)
-
-        report = engine.build(upload.paths, progress=progress, names=upload.names, isolated=True, check=check)
-        report_json = _report_json(report)
-        if report.problems:
-            raise JobError("unreadable", report.problems[0].reason, {})
-        if report.skipped:
-            raise JobError(
-                "older", "the collection has a later revision of it: delete that first", report_json
-            )
-        return report_json
-
-    return work
+def perform(
+    engine: Engine, change: Change, files: Mapping[str, str], progress: StageProgress
+) -> dict[str, Any]:
+    """Make a change; ``files``: what was uploaded for it, by path with their names. Made again, it changes nothing more.
+    Returns the report; raises JobError, and what the engine raises."""
+    if not all(Path(path).is_file() for path in files):
+        raise JobError("lost", "the uploaded documents are no longer there: send them again", {})
+    if change.kind == "add":
+        return _add(engine, files, progress)
+    assert change.uri is not None
+    if change.kind == "replace":
+        return _replace(engine, files, change.uri, progress)
+    # It may have been removed by a job before this one, or by this one before the server was stopped.
+    gone = change.uri not in engine.store.find_pages([change.uri])
+    return {"removed": [] if gone else engine.remove([unescape(change.uri)])}
 
 
-def deleting(uri: str) -> Work:
-    """Remove a page."""
+def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> dict[str, Any]:
+    report = engine.build(list(files), progress=progress, names=files, isolated=True)
+    report_json = _report_json(report)
+    if report.problems and not (report.added or report.replaced or report.unchanged or report.skipped):
+        first = report.problems[0]
+        raise JobError("unreadable", f"{first.location}: {first.reason}", report_json)
+    return report_json
 
-    def work(engine: Engine, _: StageProgress) -> dict[str, Any]:
-        return {"removed": engine.remove([unescape(uri)])}
 
-    return work
+def _replace(engine: Engine, files: Mapping[str, str], uri: str, progress: StageProgress) -> dict[str, Any]:
+    def check(page: PageGraph) -> None:
+        _check_title(engine, page.uri, uri)
+
+    report = engine.build(list(files), progress=progress, names=files, isolated=True, check=check)
+    report_json = _report_json(report)
+    if report.problems:
+        raise JobError("unreadable", report.problems[0].reason, {})
+    if report.skipped:
+        raise JobError("older", "the collection has a later revision of it: delete that first", report_json)
+    return report_json
 
 
 def _check_title(engine: Engine, own: str, uri: str) -> None:

@@ -62,7 +62,8 @@ def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
 
 
 def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say.
+    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say (changes that
+    were accepted are on the disk, and are made after a restart).
     ``listening`` is told the address of the page once connections are accepted. Raises ConfigurationError where the
     address cannot be used.
 
@@ -87,8 +88,11 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
 @contextmanager
 def _bound(settings: ServerSettings) -> Iterator[socket.socket]:
     try:
-        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        family, kind, protocol, *_ = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM
+        )[0]
+        # With the protocol: asyncio sends without delay (TCP_NODELAY) only on sockets that name it.
+        listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise _unusable(settings, error) from error
     with listener:

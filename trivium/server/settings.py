@@ -85,8 +85,11 @@ class ServerSettings(BaseModel):
     ``connections``: how many are open at once, or fewer where the process may open fewer files; where all are taken, the
     one that has been idle longest is closed for a new one. ``connections_per_client``: the same of one address (trusted
     proxies aside; IPv6 addresses of one /64 network count as one). ``min_free_bytes``: of the file system of a store in a
-    folder; with less free, nothing is added or replaced. ``shutdown_timeout``: how long requests under way may take to
-    end; the process ends :data:`~trivium.server.running.CLOSE_SECONDS` after that at the latest.
+    folder; with less free, nothing is added or replaced. ``shutdown_timeout``: how long requests under way, and then the
+    step of a change under way, may take to end; the process ends :data:`~trivium.server.running.CLOSE_SECONDS` after that
+    at the latest. ``queue_jobs``: changes of the documents that may wait; ``spool_bytes``: of the documents of all
+    changes that are being received, wait or are made. ``spool``: the folder to keep changes in until they are made
+    (default: ``jobs`` in the folder of a store, and for a database ``trivium/jobs`` in XDG_STATE_HOME).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -116,6 +119,9 @@ class ServerSettings(BaseModel):
     connections_per_client: Count = 128
     min_free_bytes: Annotated[int, Field(ge=0)] = 256 << 20
     shutdown_timeout: Seconds = 15.0
+    queue_jobs: Count = 100
+    spool_bytes: Count = 1 << 30
+    spool: Path | None = None
 
     @model_validator(mode="wrap")
     @classmethod

@@ -24,6 +24,8 @@ _LOOK_SECONDS = 1.0
 """How often what may take long to find out is looked at, in a thread of its own."""
 _SILENT_SECONDS = 60.0
 """After how long without a look that thread counts as stuck."""
+_LONG_WAIT_SECONDS = 600.0
+"""How long a change may wait before that is said."""
 _NO_FILES_SECONDS = 60.0
 """For how long no file can be opened before only a restart helps."""
 _STUCK_TIMES = 10
@@ -144,6 +146,10 @@ class Wellbeing:
     def _check_jobs(self) -> Iterator[Problem]:
         if self._jobs.died:
             yield Problem("jobs", "no changes of the documents are made any more")
+        elif self._jobs.full:
+            yield Problem("queue", "as many changes of the documents wait as may: further ones are refused")
+        elif self._jobs.oldest_seconds > _LONG_WAIT_SECONDS:
+            yield Problem("queue", f"a change of the documents has waited for more than {_LONG_WAIT_SECONDS:g} s")
 
     def _check_connections(self) -> Iterator[Problem]:
         if self._connections is not None and self._connections.refused_within(_RECENTLY):
