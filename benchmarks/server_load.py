@@ -128,14 +128,19 @@ async def ask_on(client: Client, bodies: list[bytes], first: int, until: Any, ou
     for place in count(first):
         if until():
             return
-        started = time.perf_counter()
-        try:
-            status, _ = await client.ask("POST", "/search", bodies[place % len(bodies)])
-            outcome.statuses[str(status)] += 1
-        except (OSError, asyncio.IncompleteReadError) as error:
-            outcome.statuses[type(error).__name__] += 1
-            client.close()
-        outcome.seconds.append(time.perf_counter() - started)
+        await ask_one(client, bodies[place % len(bodies)], outcome)
+
+
+async def ask_one(client: Client, body: bytes, outcome: Outcome) -> None:
+    """Search once."""
+    started = time.perf_counter()
+    try:
+        status, _ = await client.ask("POST", "/search", body)
+        outcome.statuses[str(status)] += 1
+    except (OSError, asyncio.IncompleteReadError) as error:
+        outcome.statuses[type(error).__name__] += 1
+        client.close()
+    outcome.seconds.append(time.perf_counter() - started)
 
 
 async def change_on(client: Client, until: Any, outcome: Outcome) -> None:

@@ -146,3 +146,15 @@ def test_settings_do_not_change() -> None:
     """Settings are values."""
     with pytest.raises(ValueError, match="frozen"):
         load_settings().workers = 3
+
+
+def test_limits_are_a_table_in_the_file_and_json_in_the_environment(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not named keeps its default; what is unknown is refused."""
+    (bare / "trivium.toml").write_text("[limits]\nseconds = 5\n")
+    limits = load_settings().limits
+    assert (limits.seconds, limits.problems) == (5, 1_000)
+    monkeypatch.setenv("TRIVIUM_LIMITS", '{"tag": 7}')
+    with pytest.raises(ConfigurationError, match=r"limits\.tag"):
+        load_settings()

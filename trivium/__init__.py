@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trivium.answering.events import Done as Done
     from trivium.answering.events import Found as Found
     from trivium.answering.events import Piece as Piece
+    from trivium.checking.report import CheckReport as CheckReport
     from trivium.embedding.base import Embedder as Embedder
     from trivium.engine import Engine as Engine
     from trivium.errors import ChatModelError as ChatModelError
@@ -36,9 +37,13 @@ if TYPE_CHECKING:
     from trivium.fusion.base import Fused as Fused
     from trivium.fusion.base import Fusion as Fusion
     from trivium.fusion.table import Table as Table
+    from trivium.graph.embedded.backup import BackupReport as BackupReport
+    from trivium.graph.findings import Finding as Finding
+    from trivium.graph.findings import Severity as Severity
     from trivium.graph.protocols import GraphStore as GraphStore
     from trivium.graph.records import StoreInfo as StoreInfo
     from trivium.index.load import IngestReport as IngestReport
+    from trivium.limits import InputLimits as InputLimits
     from trivium.llm.base import ChatModel as ChatModel
     from trivium.llm.base import Message as Message
     from trivium.llm.base import Reply as Reply
@@ -70,6 +75,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "answering.events": ("AnswerEvent", "Done", "Found", "Piece"),
+    "checking.report": ("CheckReport",),
     "embedding.base": ("Embedder",),
     "engine": ("Engine",),
     "errors": (
@@ -93,9 +99,12 @@ _MODULES = {
     "evaluation.report": ("Report",),
     "fusion.base": ("Fused", "Fusion"),
     "fusion.table": ("Table",),
+    "graph.embedded.backup": ("BackupReport",),
+    "graph.findings": ("Finding", "Severity"),
     "graph.protocols": ("GraphStore",),
     "graph.records": ("StoreInfo",),
     "index.load": ("IngestReport",),
+    "limits": ("InputLimits",),
     "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
     "retrievers.base": ("Candidate", "Query", "Retriever"),
     "retrievers.options": ("Option",),

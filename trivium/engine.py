@@ -8,22 +8,27 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
+from trivium.checking.report import CheckReport
+from trivium.checking.run import check_store
+from trivium.common import stopping
+from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.base import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
+from trivium.graph.backup import BackupReport, back_up, restore
 from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.indexer import BuildOptions, Indexer
+from trivium.index.isolation import ParserProcess
 from trivium.index.load import IngestReport
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.selectors import Selector
@@ -69,6 +74,7 @@ class Engine:
         chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
         chosen = RetrieverSet(retrievers, values, chooses)
         self.store = store
+        self._parser = ParserProcess()
         self.searcher = Searcher(
             store, StoreEmbedder(store, embedder), chosen, Fusions(store, fusion), on_stage
         )
@@ -100,11 +106,13 @@ class Engine:
         """The same engine on another snapshot of its store. They share the embedder, so only one of them is closed."""
         other = object.__new__(type(self))
         other.store = store
+        other._parser = self._parser
         other.searcher = self.searcher.on(store)
         return other
 
     def close(self) -> None:
-        """Let go of the store and the embedder."""
+        """Let go of the store, the embedder and the process that parses."""
+        self._parser.close()
         self.searcher.embedder.close()
         self.store.close()
 
@@ -125,7 +133,7 @@ class Engine:
     @property
     def indexer(self) -> Indexer:
         """What fills the store."""
-        return Indexer(self.store, self.searcher.embedder)
+        return Indexer(self.store, self.searcher.embedder, self._parser)
 
     def info(self) -> StoreInfo:
         """What the store holds, counted."""
@@ -169,7 +177,7 @@ class Engine:
 
     async def asearch(self, question: str, *args: Any, **options: Any) -> list[Hit]:
         """:meth:`search`, off the event loop."""
-        return await asyncio.to_thread(self.search, question, *args, **options)
+        return await stopping.in_thread(lambda: self.search(question, *args, **options))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Answer a question from the k best chunks, citing them. Without a ``model`` it is made of their sentences. A
@@ -178,13 +186,37 @@ class Engine:
         return next(e.answer for e in self.ask_stream(question, **options) if isinstance(e, Done))
 
     async def aask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
-        """:meth:`ask`, off the event loop."""
-        return await asyncio.to_thread(lambda: self.ask(question, **options))
+        """:meth:`ask`, off the event loop. Cancelled, it stops the model."""
+        return await stopping.in_thread(lambda: self.ask(question, **options))
 
     def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[AnswerEvent, None, None]:
         """:meth:`ask` while it happens: what was found, the answer piece by piece, the answer. Wrong arguments are
         refused before the first event. Closing it stops the model."""
         return answer_stream(self.searcher, question, **options)
+
+    def check(
+        self, *, repair: bool = False, full: bool = False, progress: StageProgress | None = None
+    ) -> CheckReport:
+        """Whether the store holds what was written and follows the rules of the graph: the database, checksums of what it
+        holds and of derived files, every page, a sample of the vectors (with ``full`` all of them, which takes as long as
+        embedding the store) and the files of the models.
+
+        With ``repair`` what can be repaired is: derived data are made again, damaged vectors embedded again, leftovers
+        removed, and damaged pages marked, so that the next load of them replaces them. The report says what is left.
+        Raises StoreError where the store cannot be read or written at all.
+        """
+        return check_store(self.store, self.searcher.embedder, repair=repair, full=full, progress=progress)
+
+    def backup(self, file: str | Path, progress: Progress | None = None) -> BackupReport:
+        """Write the store, as it is committed now, to one file, from which :meth:`restore` makes it again; see
+        :func:`trivium.graph.backup.back_up`."""
+        return back_up(self.store.location, file, progress)
+
+    @staticmethod
+    def restore(file: str | Path, store: str | Path, progress: Progress | None = None) -> BackupReport:
+        """Make a store in a new or empty folder of what :meth:`backup` wrote; see
+        :func:`trivium.graph.backup.restore`."""
+        return restore(file, store, progress)
 
     def evaluate(
         self,

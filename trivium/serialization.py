@@ -125,6 +125,7 @@ def load_json(report: IngestReport, info: StoreInfo, seconds: float) -> dict[str
             {"page": copy.page, "kept": copy.kept, "dropped": copy.dropped} for copy in report.duplicates
         ],
         "problems": [{"location": p.location, "reason": p.reason} for p in report.problems],
+        "problems_left_out": report.unlisted,
         "seconds": round(seconds, 3),
         **info_json(info),
     }

@@ -24,13 +24,13 @@ from pydantic_settings import (
 )
 
 from trivium.errors import ConfigurationError
+from trivium.limits import InputLimits, Positive
 
 PREFIX = "TRIVIUM_"
 TESTS = "TRIVIUM_TEST_"
 """Begins variables that are for the test-suite."""
 SETTINGS_FILE = Path("trivium.toml")
 
-Positive = Annotated[int, Field(ge=1)]
 Url = Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
 
 _log = logging.getLogger(__name__)
@@ -78,6 +78,9 @@ class Settings(BaseSettings):
     path_selector: str = "match"
     """Who chooses for the path retriever: ``match`` needs no language model, ``llm`` asks ``chat_model``."""
 
+    limits: InputLimits = Field(default_factory=InputLimits)
+    """How large documents may be: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
+
     data: Path | None = None
     """The folder of the evaluation data."""
 
@@ -121,7 +124,14 @@ class Settings(BaseSettings):
     """Where ``chat_base_url`` is an Azure OpenAI resource, its API version."""
 
     chat_timeout: Annotated[float, Field(gt=0)] = 60.0
-    """Seconds without a byte after which a request to the endpoint has failed."""
+    """Seconds without a byte, or in a stream without any text, after which a request to the endpoint has failed."""
+
+    chat_total_timeout: Annotated[float, Field(gt=0)] = 900.0
+    """Seconds after which a request to the endpoint has failed, however much has come."""
+
+    chat_retries: Annotated[int, Field(ge=0, le=20)] | None = None
+    """Attempts after the first where an endpoint is busy or cannot be reached; None means 6, and 2 where somebody waits
+    for the answer (``trivium ask``, ``serve`` and ``mcp``)."""
 
     chat_context_tokens: Annotated[int, Field(ge=512)] | None = None
     """What the language model reads and writes at most; None means 8,192 of an endpoint, 4,096 of a GGUF file, 1,536 of

@@ -13,6 +13,11 @@ _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"[\s_]+", re.UNICODE)
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
+_MAX_MARKS = 30
+_JOINER = "\u034f"  # combining grapheme joiner
+_MANY_MARKS = re.compile(
+    rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}"
+)  # combining marks are neither words nor spaces
 _LINE = re.compile(r"[^\n]+")
 # Citation marks behind the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
@@ -35,6 +40,32 @@ def has_lone_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
+def composed(text: str) -> str:
+    """The text in Unicode's form NFC. After 30 combining marks in a row a joiner is put, as in its stream-safe format:
+    to bring more of them in order takes quadratic time.
+
+    >>> composed("e\u0301")
+    'é'
+    """
+    if text.isascii():
+        return text
+    if _MANY_MARKS.search(text) is not None:
+        text = _MANY_MARKS.sub(lambda match: _with_joiners(match.group()), text)
+    return unicodedata.normalize("NFC", text)
+
+
+def _with_joiners(marks: str) -> str:
+    parts = []
+    count = 0
+    for mark in marks:
+        count = count + 1 if unicodedata.combining(mark) else 0
+        if count > _MAX_MARKS:
+            parts.append(_JOINER)
+            count = 1
+        parts.append(mark)
+    return "".join(parts)
+
+
 def normalise_title(title: str) -> str:
     """A title as a key: NFC, spaces for underscores, no runs of white space, control characters or halves of
     surrogate pairs.
@@ -42,7 +73,7 @@ def normalise_title(title: str) -> str:
     >>> normalise_title("Alfred_North_Whitehead")
     'Alfred North Whitehead'
     """
-    clean = unicodedata.normalize("NFC", title)
+    clean = composed(title)
     clean = (
         "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in clean)
         if not (clean.isascii() and clean.isprintable())

@@ -46,6 +46,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/reference/embedders.md": (),
     "docs/reference/exit-codes.md": ("my-store",),
     "docs/operations.md": ("my-store",),
+    "docs/security.md": (),
     "docs/extending.md": ("my-store",),
     "docs/troubleshooting.md": ("my-store",),
 }

@@ -27,6 +27,7 @@ from typing import Self
 
 import numpy as np
 
+from tests.fakes.memory_checker import MemoryChecker
 from tests.fakes.memory_graph import MemoryGraph, check, chunk_text, revision
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
@@ -93,6 +94,11 @@ class MemoryStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    # -- checking ----------------------------------------------------------------------------------------------
+
+    def checker(self) -> MemoryChecker:
+        return MemoryChecker(self._graph, self._vectors)
 
     # -- writing ---------------------------------------------------------------------------------------------
 

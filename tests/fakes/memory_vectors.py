@@ -74,6 +74,16 @@ class MemoryVectors:
         self._sentences = {text: self._sentences[text] for text in texts if text in self._sentences}
         self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
 
+    def drop(self, texts: Sequence[str]) -> None:
+        """Forget the vectors of these texts."""
+        for text in texts:
+            self._vectors.pop(text, None)
+
+    def drop_sentences(self, texts: Sequence[str]) -> None:
+        """Forget the vectors of the sentences of these texts."""
+        for text in texts:
+            self._sentences.pop(text, None)
+
     def cosine(self, vector: Vectors, text: str) -> float:
         """Cosine of a unit vector with that of a text, NaN where the text has none."""
         mine = self._vectors.get(text)

@@ -17,7 +17,9 @@ import trivium.index.load as ingest
 from tests.waiting import until
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.schema import Hop
+from trivium.index import parsing
 from trivium.index.load import load
+from trivium.limits import InputLimits
 from trivium.parser.sources import discover
 from trivium.parser.sources.base import Item, Problem
 
@@ -110,13 +112,13 @@ def test_the_pool_and_one_process_make_the_same_store(
         assert one.info().relationships == two.info().relationships
 
 
-def _die_on_bad(item: Item) -> ingest.Loaded:
+def _die_on_bad(item: Item, limits: InputLimits) -> parsing.Loaded:
     if "bad" in item.location:
         os._exit(1)
-    return _load_item(item)
+    return _parse_item(item, limits)
 
 
-_load_item = ingest._load_item
+_parse_item = parsing.parse_item
 
 
 def test_a_page_that_kills_its_worker_is_the_only_one_lost(
@@ -127,16 +129,16 @@ def test_a_page_that_kills_its_worker_is_the_only_one_lost(
         folder = page(f"{number:02}.html", f"Page {number}", "Text.").parent
     page("03-bad.html", "Bad", "Text.")
     monkeypatch.setattr(ingest, "_WORTH_A_POOL", 1)
-    monkeypatch.setattr(ingest, "_load_items", _load_all_dying)
-    monkeypatch.setattr(ingest, "_load_item", _die_on_bad)
+    monkeypatch.setattr(parsing, "parse_items", _parse_all_dying)
+    monkeypatch.setattr(parsing, "parse_item", _die_on_bad)
     report = load([str(folder)], store, workers=2)
     assert report.added == 12
     assert [Path(problem.location).name for problem in report.problems] == ["03-bad.html"]
     assert "died" in report.problems[0].reason
 
 
-def _load_all_dying(items: list[Item]) -> list[ingest.Loaded]:
-    return [_die_on_bad(item) for item in items]
+def _parse_all_dying(items: list[Item], limits: InputLimits) -> list[parsing.Loaded]:
+    return [_die_on_bad(item, limits) for item in items]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the children of a process from /proc")
@@ -194,10 +196,10 @@ def test_half_a_surrogate_pair_in_a_title_does_not_stop_a_run(store: EmbeddedSto
 def test_whatever_a_parser_raises_is_the_documents_problem(
     store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def raises(item: Item) -> list[object]:
+    def raises(item: Item, limits: InputLimits) -> list[object]:
         raise KeyError("surprise")
 
-    monkeypatch.setattr(ingest, "read", raises)
+    monkeypatch.setattr(parsing, "read", raises)
     report = load([str(page("a.html", "A", "Text."))], store)
     assert [problem.reason for problem in report.problems] == ["KeyError: 'surprise'"]
 
@@ -267,19 +269,19 @@ def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
     content = (json.dumps(row) + "\n").encode() * 200
     file.write_bytes(gzip.compress(content) if packed else content)
     happened: list[str] = []
-    lines, parse = discover.read_lines, ingest._load_item
+    lines, parse = discover.read_lines, ingest.parse_item
 
-    def read_lines(path: Path) -> Iterator[object]:
-        for line in lines(path):
+    def read_lines(path: Path, limits: InputLimits) -> Iterator[object]:
+        for line in lines(path, limits):
             happened.append("read")
             yield line
 
-    def load_item(item: Item) -> ingest.Loaded:
+    def parse_item(item: Item, limits: InputLimits) -> parsing.Loaded:
         happened.append("parsed")
-        return parse(item)
+        return parse(item, limits)
 
     monkeypatch.setattr(discover, "read_lines", read_lines)
-    monkeypatch.setattr(ingest, "_load_item", load_item)
+    monkeypatch.setattr(ingest, "parse_item", parse_item)
     assert load([str(file)], store, workers=1).added == 1
     assert happened.count("read") == happened.count("parsed") == 200
     assert happened.index("parsed") <= ingest._WORTH_A_POOL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import OpenAIServer, Reply, chat, error, event, events, streamed
+from tests.waiting import until
+from trivium.common.stopping import Stop, StoppedError
 from trivium.endpoints.endpoint import Endpoint
 from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.errors import ChatModelError
@@ -202,3 +205,82 @@ def test_a_counted_model_counts_what_is_read(server: OpenAIServer) -> None:
     assert counted.calls == 2
     assert counted.characters == 2 * len(QUESTION[0].content) + 12
     assert counted.context_tokens == 8192 and counted.count_tokens("abc") == 1
+
+
+def test_text_that_does_not_come_is_not_waited_for(server: OpenAIServer) -> None:
+    """Comments and events without text are no progress."""
+    nothing = event({"choices": [{"index": 0, "delta": {"content": ""}}]})
+    for chunks in ([b": ping\n\n", 0.02] * 100, [nothing, 0.02] * 100):
+        server.script.append(events(*chunks))
+        begin = time.monotonic()
+        with pytest.raises(ChatModelError, match=r"within 0\.3 s|nothing for 0\.3 s"):
+            list(model(server, timeout=0.3, retries=0).stream(QUESTION))
+        assert time.monotonic() - begin < 1.5
+
+
+def test_thoughts_are_progress(server: OpenAIServer) -> None:
+    """A reasoning model may think for longer than the time limit without text."""
+    thought = event({"choices": [{"index": 0, "delta": {"reasoning_content": "hm"}}]})
+    server.script.append(events(*([thought, 0.05] * 12), *pieces_of(streamed("Saturn"))))
+    assert list(model(server, timeout=0.3).stream(QUESTION)) == ["Saturn"]
+
+
+def test_an_attempt_has_a_time_in_all(server: OpenAIServer) -> None:
+    """Whoever sends something now and then is not waited for for ever, and not asked again."""
+    server.script.append(streamed(*["word ", 0.05] * 100))
+    with pytest.raises(ChatModelError, match=r"not done within 0\.5 s, in the middle"):
+        list(model(server, total=0.5).stream(QUESTION))
+    server.script.append(Reply({}, delay=2.0))
+    with pytest.raises(ChatModelError, match=r"not done within 0\.5 s"):
+        model(server, total=0.5).complete(QUESTION)
+    assert len(server.requests) == 2
+
+
+def test_a_stream_that_was_cut_is_no_answer(server: OpenAIServer) -> None:
+    """It ended well for HTTP, but the model never said that it was done: by a reason, or by [DONE]."""
+    said = event({"choices": [{"index": 0, "delta": {"content": "Saturn has"}}]})
+    server.script.append(events(said))
+    with pytest.raises(ChatModelError, match="broke off in the middle"):
+        list(model(server).stream(QUESTION))
+    reason = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    for end in (reason, event(b"[DONE]"), b"data:[DONE]\n\n"):
+        server.script.append(events(said, end))
+        assert list(model(server).stream(QUESTION)) == ["Saturn has"]
+
+
+def test_an_answer_is_no_longer_than_was_asked_for(server: OpenAIServer) -> None:
+    """An endpoint that ignores the limit is cut off, and told so by the connection."""
+    server.script.append(streamed(*["x" * 90] * 100))
+    reply = model(server).stream(QUESTION, max_tokens=10)
+    assert len("".join(reply)) == 1000
+    assert reply.usage is not None and reply.usage.truncated
+
+
+def test_a_long_event_is_read_in_linear_time(server: OpenAIServer) -> None:
+    """However small the pieces it comes in."""
+    text = "x" * 400_000
+    whole = b"".join(pieces_of(streamed(text)))
+    server.script.append(events(*(whole[at : at + 100] for at in range(0, len(whole), 100))))
+    begin = time.process_time()
+    assert "".join(model(server).stream(QUESTION, max_tokens=100_000)) == text
+    assert time.process_time() - begin < 5
+
+
+def test_a_stop_reaches_what_waits_for_an_endpoint(server: OpenAIServer) -> None:
+    """For its answer, for the next piece, for the time to try again: each ends at once, and hangs up."""
+    slow = [
+        Reply({}, delay=5.0),
+        streamed("one", *(["more" * 2000, 0.05] * 100)),
+        error(429, "later", headers={"Retry-After": "60"}),
+    ]
+    for reply in slow:
+        server.script.clear()
+        server.script.append(reply)
+        stop = Stop()
+        ended = threading.Timer(0.3, stop.ask)
+        begin = time.monotonic()
+        ended.start()
+        with stop.in_force(), pytest.raises(StoppedError):
+            list(OpenAIChatModel("tiny", Endpoint(server.base_url)).stream(QUESTION))
+        assert 0.2 < time.monotonic() - begin < 1.5
+    until(lambda: server.abandoned == 1)

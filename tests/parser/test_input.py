@@ -24,9 +24,13 @@ from trivium.parser.html import parse_html
         ("<title>T</title><p> </p>", "no text"),
         ("<title>T</title><div class=navbox>menu</div>", "no text"),
         ("<frameset><frame src=x></frameset>", "title|body|text"),
-        (b"<p>x</p>" + b" " * (129 << 20), "bytes, more than"),
-        ("<p>x" + "<i>" * 4_000_001, "tags, more than"),
+        (b"<p>x</p>" + b" " * (33 << 20), "bytes, more than"),
+        ("<p>x" + "<i>" * 1_000_001, "tags, more than"),
         ("<div>" * 200_000 + "x", "elements open"),
+        ("<p " + " ".join(f"a{n}" for n in range(100_000)) + ">x", "1,000 attributes"),
+        ('<p x=">" ' + " ".join(f"a{n}" for n in range(100_000)) + ">x", "1,000 attributes"),
+        ("".join(f"<bOdy a{n}>" for n in range(20_000)) + "x", "html and body tags"),
+        ("<title>T</title>" + "<h2>x</h2>" * 10_001, "10,000 headings"),
         ("<p>" + "".join(f"<b id={n}>" for n in range(3_000)) + "<p>x" * 3_000, "elements open"),
     ],
 )
@@ -112,3 +116,17 @@ def test_the_same_input_gives_the_same_page() -> None:
     """Equal in every field, relations in order."""
     html = '<table class=infobox><tr><th>a<td><a href="/wiki/X">x</a><a href="/wiki/Y">y</a></table><p>t</p>'
     assert parse_html(html, title="T") == parse_html(html, title="T")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p " + " ".join(f"a{n}=1" for n in range(1_000)) + ">x</p>",
+        "<p title='" + "a < b = c " * 5_000 + "'>x</p>",
+        "<script>a<b " + "a b c " * 5_000 + "</script><p>x</p>",
+        "<p>a<b " + 20 * ("c='" + "d " * 1_000 + "' ") + ">x</p>",
+    ],
+)
+def test_long_tags_and_scripts_are_read(html: str) -> None:
+    """A thousand attributes are not too many, and what looks like more in a script or a value is none."""
+    assert parse_html("<title>T</title>" + html).text[-1] == "x"

@@ -1,16 +1,22 @@
-"""Clients that are slow, send something else than HTTP or go away do no harm and are told why if they listen."""
+"""Clients that are slow, many, send something else than HTTP or go away do no harm and are told why if they listen."""
 
 from __future__ import annotations
 
 import json
+import re
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
 import requests
 
 from tests.server.world import QUESTION, build_store, listening
-from trivium.server import connection
+from tests.waiting import until
+from trivium.server import connection, connections
+from trivium.server.connections import Connections, client_of
 from trivium.server.settings import ServerSettings
 
 BODY = json.dumps({"question": QUESTION}).encode()
@@ -18,12 +24,18 @@ HEAD = b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/j
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    store = build_store(tmp_path_factory.mktemp("served"))
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def address(store: Path) -> Iterator[tuple[str, int]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "HEAD_SECONDS", 0.4)
         patch.setattr(connection, "KEEP_ALIVE_SECONDS", 0.6)
-        with listening(store, ServerSettings(timeout=0.6, request_bytes=2000)) as url:
+        patch.setattr(connection, "LINGER_SECONDS", 0.8)
+        patch.setattr(connections, "STALL_SECONDS", 0.6)
+        with listening(store, ServerSettings(timeout=1.0, request_bytes=2000)) as url:
             host, _, port = url.removeprefix("http://").partition(":")
             yield host, int(port)
 
@@ -82,7 +94,7 @@ def test_what_is_no_request_is_answered_in_json(address: tuple[str, int], rubbis
 
 
 def test_a_head_without_end_is_refused(address: tuple[str, int]) -> None:
-    assert error(said(address, b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000)) == (400, "bad_request")
+    assert error(said(address, b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000)) == (431, "too_large")
 
 
 def test_a_body_that_is_announced_too_large_is_not_waited_for(address: tuple[str, int]) -> None:
@@ -90,8 +102,6 @@ def test_a_body_that_is_announced_too_large_is_not_waited_for(address: tuple[str
 
 
 def test_a_body_that_grows_too_large_is_cut_off(address: tuple[str, int]) -> None:
-    # Nothing is sent after the piece that is too much: what a server has not read when it hangs up resets the
-    # connection, and the answer may be lost with it.
     chunk = b"400\r\n" + b"x" * 1024 + b"\r\n"
     answer = said(address, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", chunk, chunk)
     assert error(answer) == (413, "too_large")
@@ -104,3 +114,133 @@ def test_who_leaves_early_is_forgotten(address: tuple[str, int], sent: bytes) ->
         client.sendall(HEAD + f"Content-Length: {len(BODY)}\r\n\r\n".encode() + sent)
     stats = requests.get(f"http://{address[0]}:{address[1]}/stats", timeout=10).json()
     assert stats["waiting"]["search"] <= 1
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_who_goes_on_sending_after_a_refusal_gets_the_answer(address: tuple[str, int], chunked: bool) -> None:
+    """A connection that is closed while something is unread is reset, and the answer lost with it."""
+    with socket.create_connection(address, timeout=10) as client:
+        size = 30 << 20
+        length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {size}"
+        client.sendall(HEAD + f"{length}\r\n\r\n".encode())
+        if chunked:
+            client.sendall(f"{size:x}\r\n".encode())
+        time.sleep(0.2)  # the answer is on its way
+        client.sendall(b"x" * size)
+        client.shutdown(socket.SHUT_WR)
+        answer = b""
+        while piece := client.recv(65536):
+            answer += piece
+    assert error(answer) == (413, "too_large")
+
+
+def test_who_goes_on_sending_for_ever_is_hung_up_on(address: tuple[str, int]) -> None:
+    started = time.monotonic()
+    with socket.create_connection(address, timeout=10) as client, pytest.raises(OSError):
+        client.sendall(HEAD + b"Content-Length: 99999999999\r\n\r\n")
+        while time.monotonic() - started < 10:
+            client.sendall(b"x" * 1000)
+            time.sleep(0.01)
+    assert time.monotonic() - started < connection.LINGER_SECONDS + 3
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (
+            "POST /search HTTP/1.1|Host: localhost|Content-Length: 4|Transfer-Encoding: chunked",
+            (400, "bad_request"),
+        ),
+        (
+            "POST /search HTTP/1.1|Host: localhost|Content-Length: 4|Transfer-Encoding:| chunked",
+            (400, "bad_request"),
+        ),
+        ("POST /search HTTP/1.1|Host: localhost|Content-Length: 4|Content-Length: 5", (400, "bad_request")),
+        ("GET /stats HTTP/1.1|Host: localhost|Host: evil.example", (400, "bad_request")),
+        ("GET /stats HTTP/1.1", (400, "bad_request")),
+        ("GET http://localhost/stats HTTP/1.1|Host: localhost", (400, "bad_request")),
+        ("CONNECT localhost:1 HTTP/1.1|Host: localhost", (400, "bad_request")),
+        (
+            "GET /stats HTTP/1.1|Host: localhost|" + "|".join(f"X-{n}: x" for n in range(120)),
+            (431, "too_large"),
+        ),
+        ("GET /stats HTTP/1.1|Host: localhost|X: " + "x" * 40_000, (431, "too_large")),
+    ],
+)
+def test_a_request_that_may_be_understood_in_two_ways_is_refused_and_nothing_after_it_heard(
+    address: tuple[str, int], head: str, expected: tuple[int, str]
+) -> None:
+    """What follows would be another request to a server that understands the first one otherwise (smuggling)."""
+    smuggled = b"0\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = said(address, head.replace("|", "\r\n").encode() + b"\r\n\r\n" + smuggled)
+    assert answer.count(b"HTTP/1.1 ") == 1 and error(answer) == expected
+    assert b"connection: close" in answer.lower()
+
+
+def test_who_does_not_take_the_answer_is_hung_up_on(address: tuple[str, int]) -> None:
+    """As many descriptions of the API as fill every buffer on the way."""
+    asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(10)
+        client.connect(address)
+        client.sendall(asked * 400)
+        until(lambda: open_connections(address) == 2)
+        until(lambda: open_connections(address) == 1, 10)
+        with suppress(ConnectionResetError):
+            while client.recv(1 << 20):
+                pass
+
+
+def test_idle_connections_make_room_for_new_ones_and_busy_ones_do_not(store: Path) -> None:
+    with listening(store, ServerSettings(connections=4)) as url, ExitStack() as stack:
+        host, _, port = url.removeprefix("http://").partition(":")
+        address = host, int(port)
+        idle = [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(4)]
+        until(lambda: open_connections(address) == 4)  # the one that asks has taken the place of the first
+        assert idle[0].recv(100) == b""
+        busy = [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(4)]
+        for client in busy:
+            client.sendall(HEAD + f"Content-Length: {len(BODY)}\r\nExpect: 100-continue\r\n\r\n".encode())
+            assert client.recv(1000).startswith(b"HTTP/1.1 100")
+        started = time.monotonic()
+        refused = said(address)
+        assert error(refused) == (503, "busy") and b"retry-after: 1" in refused
+        assert time.monotonic() - started < 1
+        for client in busy:
+            client.sendall(BODY)
+            assert client.recv(100).startswith(b"HTTP/1.1 200")
+        assert requests.get(f"{url}/ready", timeout=10).json()["problems"][0]["code"] == "connections"
+
+
+def test_one_client_cannot_take_all_connections_unless_it_is_a_trusted_proxy() -> None:
+    class Fake:
+        def __init__(self, address: str) -> None:
+            self.address, self.dropped = address, False
+
+        def drop(self) -> None:
+            self.dropped = True
+
+        def unsent(self) -> int:
+            return 0
+
+    table = Connections(100, 2, ("10.0.0.0/8",))
+    table._watch = lambda: None  # type: ignore[method-assign]
+    first, second, third = (Fake("203.0.113.1") for _ in range(3))
+    other, proxies = Fake("203.0.113.2"), [Fake("10.1.1.1") for _ in range(5)]
+    assert all(table.admit(one) for one in (first, second, other, *proxies))
+    table.busy(first)
+    assert table.admit(third) and second.dropped and not first.dropped and not other.dropped
+    table.busy(third)
+    assert not table.admit(Fake("203.0.113.1")) and not any(one.dropped for one in proxies)
+    table.removed(first)
+    assert table.admit(Fake("203.0.113.1"))
+    assert client_of("2001:db8::1:2:3") == client_of("2001:db8::4") != client_of("2001:db8:0:1::4")
+
+
+def open_connections(address: tuple[str, int]) -> int:
+    """As the server counts them, the one that asks included."""
+    told = requests.get(f"http://{address[0]}:{address[1]}/metrics", timeout=10).text
+    found = re.search(r"^trivium_connections (\d+)", told, re.MULTILINE)
+    assert found is not None
+    return int(found.group(1))

@@ -81,8 +81,11 @@ def test_what_is_added_shows_in_the_next_answer_of_every_process(client: TestCli
             assert "Vulcan" not in {hit["page"] for hit in found["hits"]}
 
 
-def test_one_that_ends_over_a_question_is_replaced(client: TestClient) -> None:
+def test_one_that_ends_over_a_question_is_replaced(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who asked is told to try again; the next answers come as before."""
+    monkeypatch.setattr(processes, "_TAKEN_SECONDS", 60.0)  # nobody else is asked meanwhile
     victim = multiprocessing.active_children()[0].pid
     assert victim is not None
     for process in multiprocessing.active_children():
@@ -121,13 +124,36 @@ def test_one_that_is_stuck_is_killed_and_replaced_and_gives_its_thread_back(stor
         until(lambda: client.get("/ready").status_code == 200)
         (stuck,) = set(multiprocessing.active_children()) - set(others)
         os.kill(stuck.pid or 0, signal.SIGSTOP)
+        stopped = time.monotonic()
         refused = client.post("/search", json={"question": QUESTION})
+        until(lambda: not stuck.is_alive())
+        assert time.monotonic() - stopped < 1.5 + 1.0
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "timeout")
         until(lambda: service(client).searching.taken == 0)
         until(lambda: client.get("/ready").status_code == 200)
         (other,) = set(multiprocessing.active_children()) - set(others)
         assert other.pid != stuck.pid
         assert client.post("/search", json={"question": QUESTION}).status_code == 200
+
+
+def test_one_that_is_stuck_keeps_no_question_from_the_others(client: TestClient) -> None:
+    """It is noticed by the first question that it does not take up; when it goes on, it is one of them again."""
+    until(lambda: not client.get("/ready").json()["problems"])
+    before = {process.pid for process in multiprocessing.active_children()}
+    stuck = before.copy().pop() or 0
+    os.kill(stuck, signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        for _ in range(4):
+            assert client.post("/search", json={"question": QUESTION}).status_code == 200
+        assert time.monotonic() - started < 4.0
+        (problem,) = client.get("/ready").json()["problems"]
+        assert problem["code"] == "processes" and "1 of 2" in problem["message"]
+    finally:
+        os.kill(stuck, signal.SIGCONT)
+    until(lambda: not client.get("/ready").json()["problems"])
+    assert {process.pid for process in multiprocessing.active_children()} == before
+    assert all(client.post("/search", json={"question": QUESTION}).status_code == 200 for _ in range(4))
 
 
 def test_a_server_with_a_stuck_process_can_be_stopped(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,16 @@ import requests
 from starlette.testclient import TestClient
 
 from tests.server.world import QUESTION, build_store, listening, serving
+from tests.waiting import until
 from trivium.errors import ConfigurationError
+from trivium.server.app import create_app
+from trivium.server.keys import KeyRing, new_key, parse_key, read_keys
 from trivium.server.request_checks import RateLimit
-from trivium.server.settings import ServerSettings, read_keys
+from trivium.server.settings import ServerSettings
 
 KEY, OTHER = "k" * 24, "o" * 24
+KEYS = {"read": "r" * 24, "write": "w" * 24}
+"""By scope."""
 FRIEND = "https://friend.example"
 SETTINGS = ServerSettings(
     api_keys=(KEY, OTHER), cors_origins=(FRIEND,), hosts=("trivium.example",), request_bytes=1000
@@ -137,6 +144,71 @@ def test_a_request_that_is_too_large_is_refused_whether_it_says_so_or_not(
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
 
 
+@pytest.fixture(scope="module")
+def scoped(store: Path) -> Iterator[TestClient]:
+    """Of a server with a key of each scope, known by their hashes."""
+    lines = [f"{name}:{name}:sha256${sha256(key.encode()).hexdigest()}" for name, key in KEYS.items()]
+    with serving(store, ServerSettings(api_keys=tuple(lines), rate_limit=1000)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "given", "reading", "writing"),
+    [
+        ("POST", "/search", {"question": QUESTION}, 200, 200),
+        ("POST", "/ask", {"question": QUESTION}, 200, 200),
+        ("POST", "/explain", {"question": QUESTION, "uri": "Phobos#chunk-1"}, 200, 200),
+        ("GET", "/documents", None, 200, 200),
+        ("GET", "/metrics", None, 200, 200),
+        ("POST", "/documents", {"records": [{"title": "Io", "text": "Io is a moon."}]}, 403, 202),
+        ("PUT", "/documents/Mars", {"text": "Mars is red."}, 403, 202),
+        ("DELETE", "/documents/Io", None, 403, (202, 404)),
+        ("POST", "/whatever/is/new", {}, 403, 404),
+    ],
+)
+def test_a_key_that_may_read_changes_nothing(
+    scoped: TestClient, method: str, path: str, given: object, reading: int, writing: int | tuple[int, ...]
+) -> None:
+    answer = scoped.request(method, path, json=given, headers={"x-api-key": KEYS["read"]})
+    assert answer.status_code == reading
+    if reading == 403:
+        told = answer.json()["error"]
+        assert told["code"] == "forbidden" and "'read' may only read" in told["message"]
+    answer = scoped.request(method, path, json=given, headers={"x-api-key": KEYS["write"]})
+    assert answer.status_code == writing or answer.status_code in (
+        writing if isinstance(writing, tuple) else ()
+    )
+
+
+def test_each_change_is_told_with_who_made_it_and_how_it_ended(tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    lines = [f"{name}:{name}:sha256${sha256(key.encode()).hexdigest()}" for name, key in KEYS.items()]
+    with serving(build_store(tmp_path), ServerSettings(api_keys=tuple(lines), audit_log=file)) as client:
+        records = {"records": [{"title": "Io", "text": "Io is a secret moon."}]}
+        client.post("/documents", json=records, headers={"x-api-key": KEYS["read"]})
+        client.post("/documents", json=records, headers={"x-api-key": "wrong"})
+        job = client.post("/documents", json=records, headers={"x-api-key": KEYS["write"]}).json()
+        client.post("/search", json={"question": QUESTION}, headers={"x-api-key": KEYS["write"]})
+        until(lambda: file.read_text().count("\n") == 3)
+        moved = file.rename(tmp_path / "audit.1")
+        client.delete("/documents/Io", headers={"x-api-key": KEYS["write"]})
+        until(lambda: file.exists() and file.read_text().count("\n") == 2)
+    refused, accepted, done = (json.loads(line) for line in moved.read_text().splitlines())
+    assert (refused["event"], refused["key"], refused["path"]) == ("refused", "read", "/documents")
+    assert (accepted["event"], accepted["key"], accepted["job"]) == ("accepted", "write", job["id"])
+    assert accepted["client"] == "testclient" and accepted["route"] == "/documents"
+    assert (done["event"], done["key"], done["job"], done["kind"]) == ("done", "write", job["id"], "add")
+    assert done["documents"]["added"] == 1
+    everything = moved.read_text() + file.read_text()
+    assert "secret" not in everything and not any(key in everything for key in KEYS.values())
+    assert "/documents/Io" in file.read_text() and moved.stat().st_mode & 0o077 == 0
+
+
+def test_an_audit_log_that_cannot_be_written_is_refused_at_once(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="audit log"):
+        create_app(store, ServerSettings(audit_log=tmp_path / "missing" / "audit.jsonl"))
+
+
 def test_who_asks_too_often_is_told_when_to_come_again(store: Path) -> None:
     with serving(store, ServerSettings(rate_limit=3)) as client:
         answers = [client.get("/stats") for _ in range(5)]
@@ -186,10 +258,65 @@ def test_tokens_flow_back_evenly_for_each_client_by_itself() -> None:
 def test_keys_are_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     file.write_text(f"# ours\n{KEY}\n\n  {OTHER}  \n")
-    assert read_keys(file) == (KEY, OTHER)
+    assert [key.digest for key in read_keys(file)] == [sha256(key.encode()).digest() for key in (KEY, OTHER)]
     file.write_text("# nothing\n")
     with pytest.raises(ConfigurationError, match="API key a line"):
         read_keys(file)
+
+
+def test_keys_are_read_again_when_their_file_changes_and_stay_while_it_makes_no_sense(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [0.0]
+    file = tmp_path / "keys"
+    file.write_text(f"{KEY}\n")
+    ring = KeyRing((), file, lambda: now[0])
+
+    def known(*keys: str) -> list[str | None]:
+        now[0] += 2
+        found = [ring.find(key) for key in keys]
+        return [None if key is None else key.scope for key in found]
+
+    assert known(KEY, OTHER) == ["write", None]
+    text, key = new_key("dashboard", "read")
+    file.write_text(f"{KEY}\n{key.line}\n")
+    assert known(KEY, text) == ["write", "read"]
+    for broken in ("dashboard:admin:sha256$00\n", "# nothing\n", None):
+        if broken is None:
+            file.unlink()
+        else:
+            file.write_text(broken)
+        assert known(KEY, text, OTHER) == ["write", "read", None]
+    assert caplog.text.count("those before stay valid") == 3
+    file.write_text(f"{OTHER}\n")
+    assert known(KEY, text, OTHER) == [None, None, "write"]
+
+
+def test_a_new_key_opens_the_api_and_only_its_hash_is_kept() -> None:
+    text, key = new_key("dashboard", "read")
+    assert parse_key(key.line) == key and KeyRing([key]).find(text) == key
+    assert KeyRing([key]).find(key.line) is None and text not in key.line
+    assert key.digest.hex() not in repr(key)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("short", "16 or more"),
+        ("name:admin:sha256$" + "0" * 64, "read"),
+        ("name:read:sha256$" + "0" * 63, "64 hexadecimal digits"),
+        ("two words:read:sha256$" + "0" * 64, "name"),
+        (":read:sha256$" + "0" * 64, "name"),
+    ],
+)
+def test_a_line_that_is_no_key_is_refused_with_what_was_expected(
+    line: str, says: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"\n{line}\n")
+    with pytest.raises(ConfigurationError, match=says) as refusal:
+        read_keys(file)
+    assert "line 2" in str(refusal.value) and "short" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +330,7 @@ def test_keys_are_read_from_a_file(tmp_path: Path) -> None:
         {"queue": 0},
         {"timeout": 0.0},
         {"rate_limit": 0},
+        {"connections": 0},
         {"trusted_proxies": ("everybody",)},
     ],
 )

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.testclient import TestClient
 
 from tests.waiting import until
@@ -20,7 +19,8 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
-from trivium.server.running import configured
+from trivium.server.running import Server, configured
+from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
 
@@ -67,8 +67,8 @@ class ScriptedAnswerer:
         """One event after the other."""
         script = self.script
         script.asked.append((question, tuple(history)))
-        hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings))
         try:
+            hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings))
             yield Found(hits, question)
             for piece in script.pieces:
                 script.gate.wait(10)
@@ -136,14 +136,19 @@ def serving(
 
 @contextmanager
 def listening(
-    store: Path, settings: ServerSettings | None = None, script: Script | None = None
+    store: Path,
+    settings: ServerSettings | None = None,
+    script: Script | None = None,
+    model: ChatModel | None = None,
 ) -> Iterator[str]:
-    """The address of a server on a port of its own, as a process would run it, when it is ready."""
+    """The address of a server on a port of its own, as a process would run it, when it is ready. With a ``model`` it is
+    that which answers."""
     script = Script() if script is None else script
     script.gate.set()
-    app = create_app(store, settings, answerer=script.answerer)
+    answerer = script.answerer if model is None else default_answerer
+    app = create_app(store, settings, answerer=answerer, model=model)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(configured(app, ServerSettings() if settings is None else settings))
+        server = Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
@@ -160,7 +165,7 @@ def finished(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:
 
     def ended() -> bool:
         latest.update(client.get(f"/jobs/{job['id']}").json())
-        return latest["state"] in ("done", "failed")
+        return latest["state"] in ("done", "failed", "cancelled")
 
     until(ended)
     return latest

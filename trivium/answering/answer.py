@@ -15,6 +15,7 @@ from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.rarity import Rarity
 from trivium.answering.rewriting import rewrite_question
+from trivium.common import stopping
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.llm.base import ChatModel, usage_of
@@ -112,6 +113,7 @@ def _written(
     text, again = "", 0
     with model.stream(prompt.messages, max_tokens=prompt.max_tokens) as reply:
         for raw in chain(without_thoughts(reply), [None]):
+            stopping.check()
             piece = marks.finish() if raw is None else marks.feed(raw)
             piece = piece if text else piece.lstrip()
             if piece:

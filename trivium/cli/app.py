@@ -12,13 +12,16 @@ from typer.rich_utils import rich_format_error
 
 import trivium
 from trivium.cli.ask import ask
+from trivium.cli.backup import backup, restore
 from trivium.cli.build import add, build, embed, remove
+from trivium.cli.check import check
 from trivium.cli.compare import compare
 from trivium.cli.demo import demo
 from trivium.cli.enrich import enrich
 from trivium.cli.evaluate import evaluate
 from trivium.cli.explore import explore
 from trivium.cli.export import export
+from trivium.cli.keys import keys
 from trivium.cli.mcp import mcp
 from trivium.cli.models import models
 from trivium.cli.options import spread
@@ -56,6 +59,9 @@ for command in (
     compare,
     train,
     stats,
+    check,
+    backup,
+    restore,
     demo,
     serve,
     mcp,
@@ -64,6 +70,7 @@ for command in (
     app.command()(command)
 app.add_typer(synthesize, name="synthesize")
 app.add_typer(models, name="models")
+app.add_typer(keys, name="keys")
 
 
 def _version(wanted: bool) -> None:

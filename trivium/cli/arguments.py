@@ -24,6 +24,8 @@ from trivium.search.selectors import SELECTORS
 from trivium.settings import load_settings
 
 NO_MODEL = "none"
+_RETRIES = 2
+"""Attempts after the first of a language model whose answer somebody waits for."""
 _OF_VALUES = (InputError, FusionError, ConfigurationError)
 """Errors that a wrong value can lead to."""
 
@@ -81,9 +83,13 @@ def check_embedder(name: str | None) -> None:
 
 
 def chat_model(name: str | None) -> ChatModel | None:
-    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set."""
+    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set. Its
+    endpoint is tried less often than for a batch: somebody waits for the answer."""
+    settings = load_settings()
+    if settings.chat_retries is None:
+        settings = settings.model_copy(update={"chat_retries": _RETRIES})
     if name is None:
-        name = load_settings().chat_model
+        name = settings.chat_model
     elif name == "openai:":
         raise typer.BadParameter("expected openai:NAME, got no name", param_hint="--model")
-    return None if name is None or name == NO_MODEL else open_chat_model(name)
+    return None if name is None or name == NO_MODEL else open_chat_model(name, settings)

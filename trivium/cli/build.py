@@ -178,9 +178,10 @@ def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:
     out.print(f"[bold]Pages[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]")
     print_info(info)
     if report.problems:
-        noun = "document" if len(report.problems) == 1 else "documents"
-        err.print(f"[bold red]{len(report.problems):,} {noun} could not be read:[/]")
-        print_problems(report.problems)
+        count = len(report.problems) + report.unlisted
+        noun = "document" if count == 1 else "documents"
+        err.print(f"[bold red]{count:,} {noun} could not be read:[/]")
+        print_problems(report.problems, report.unlisted)
 
 
 def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,8 @@ def serve(
         Path | None,
         typer.Option(
             "--api-key-file",
-            help="File with API keys, one a line: requests need one as X-API-Key, or as a bearer token.",
+            help="File with API keys, one a line (see  trivium keys new): requests need one as X-API-Key, or as a bearer"
+            " token. It is read again when it changes.",
             show_default=False,
         ),
     ] = None,
@@ -75,7 +76,41 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    audit_log: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit-log",
+            help="File to which a line is appended for each change of the documents.",
+            show_default=False,
+        ),
+    ] = None,
+    connections: Annotated[
+        int, typer.Option("--connections", min=1, help="Connections that may be open at once.")
+    ] = 512,
+    connections_per_client: Annotated[
+        int,
+        typer.Option(
+            "--connections-per-client", min=1, help="The same of one address, trusted proxies aside."
+        ),
+    ] = 128,
+    min_free: Annotated[
+        int,
+        typer.Option("--min-free", min=0, help="Megabytes that stay free: with less, nothing is added."),
+    ] = 256,
+    shutdown_timeout: Annotated[
+        float,
+        typer.Option("--shutdown-timeout", help="Seconds that requests get when the server is stopped."),
+    ] = 15.0,
     upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
+    spool: Annotated[
+        Path | None,
+        typer.Option(
+            "--spool",
+            metavar="DIR",
+            help="Folder to keep accepted changes in until they are made.  \\[default: jobs in the store's folder]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
 
@@ -92,18 +127,23 @@ def serve(
         from trivium.server.app import create_app
         from trivium.server.logs import log_as_json
         from trivium.server.running import run
-        from trivium.server.settings import ServerSettings, read_keys
+        from trivium.server.settings import ServerSettings
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("serving", "serve") from error
     chosen, values = selector_name(selector), read_settings(assignments)
-    keys = () if api_key_file is None else read_keys(api_key_file)
+    counts: dict[str, Any] = {} if workers is None else {"workers": workers}
     with wrong_argument():
         settings = ServerSettings(
             host=host,
             port=port,
-            api_keys=keys,
+            api_key_file=api_key_file,
+            audit_log=audit_log,
+            connections=connections,
+            connections_per_client=connections_per_client,
+            min_free_bytes=min_free << 20,
+            shutdown_timeout=shutdown_timeout,
             cors_origins=tuple(cors_origin or ()),
             hosts=tuple(allow_host or ()),
             queue=queue,
@@ -115,9 +155,10 @@ def serve(
             path_selector=chosen,
             retriever_settings=values,
             upload_bytes=upload_limit << 20,
-            **({} if workers is None else {"workers": workers}),
+            spool=spool,
+            **counts,
         )
-    if not settings.on_loopback and not settings.api_keys:
+    if not settings.on_loopback and api_key_file is None:
         err.print(
             f"[bold yellow]warning:[/] everybody who reaches {host} can read, change and delete these documents:"
             " ask for a key with --api-key-file, or listen on 127.0.0.1",

@@ -44,6 +44,11 @@ STAGES = {
     "relations": "Relating",
     "types": "Typing",
     "export": "Exporting",
+    "check": "Checking",
+    "pages": "Pages",
+    "compare": "Comparing",
+    "backup": "Copying",
+    "restore": "Restoring",
 }
 
 _SIMPLER = "trivium.simpler"

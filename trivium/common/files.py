@@ -1,10 +1,13 @@
-"""Files that survive a crash: one that is replaced whole or not at all, and a log that loses no finished line."""
+"""Files that survive a crash: one that is replaced whole or not at all, a log that loses no finished line, and a lock
+that a dead process does not keep."""
 
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -47,25 +50,88 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_new_file(path: Path, content: bytes) -> None:
-    """Write a file that is not there yet. Whoever looks finds nothing or the whole file, and of several processes at once
-    one succeeds. Raises FileExistsError where there is something, other OSErrors where it cannot be written."""
-    with _written_beside(path, lambda temporary: _link(temporary, path)) as file:
+    """Write a whole file as :func:`writing_new_file` does."""
+    with writing_new_file(path) as file:
         file.write(content)
+
+
+@contextmanager
+def writing_new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that is not there yet. Whoever looks finds nothing or, when the block has ended, the whole file; of several
+    processes at once one succeeds. Raises FileExistsError where there is something, other OSErrors where it cannot be
+    written."""
+    with _written_beside(path, lambda temporary: _link(temporary, path)) as file:
+        yield file
+
+
+@contextmanager
+def scratch_folder(beside: Path) -> Iterator[Path]:
+    """A new folder beside a file, for what is needed to make the file; it is removed when the block ends. What processes
+    that were killed left beside this file is removed, too. Raises OSError."""
+    target = Path(os.path.realpath(beside))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = _temporary(target)
+    folder.mkdir()
+    try:
+        with _held(folder):
+            _remove_left_behind(target, folder)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Lock a folder as long as this process lives; whether no other one holds it."""
+    if sys.platform == "win32":
+        yield True
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
+def _remove_left_behind(target: Path, own: Path) -> None:
+    """Remove temporary files and folders of processes that are gone. A folder is locked by its process; the files belong
+    to a process with a folder."""
+    found = list(target.parent.glob(f".{glob.escape(target.name[:_MAX_NAME])}.*{TEMPORARY}"))
+    alone = True
+    with suppress(OSError):
+        for folder in (path for path in found if path.is_dir() and path != own):
+            with _held(folder) as free:
+                if free:
+                    shutil.rmtree(folder)
+                alone = alone and free
+        for file in (path for path in found if alone and path.is_file()):
+            file.unlink()
 
 
 @contextmanager
 def _written_beside(target: Path, put: Callable[[Path], object]) -> Iterator[BinaryIO]:
     """A temporary file beside ``target``; ``put`` gives it its name when all of it is on the disk."""
-    temporary = target.with_name(f".{target.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
+    temporary = _temporary(target)
     try:
         # Not by tempfile: its files cannot be read by others, whatever the umask.
         with temporary.open("xb") as file:
             yield file
-            _to_disk(file)
+            to_disk(file)
         put(temporary)
-        _folder_to_disk(target.parent)
+        folder_to_disk(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name[:_MAX_NAME]}.{secrets.token_hex(4)}{TEMPORARY}")
 
 
 def _link(temporary: Path, path: Path) -> None:
@@ -77,6 +143,37 @@ def _link(temporary: Path, path: Path) -> None:
         if path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
         temporary.rename(path)
+
+
+class LockFile:
+    """A lock between processes, on a file of its own. The system lets go of it when its process ends, however that ends.
+    On Windows everybody gets it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[bytes] | None = None
+
+    def take(self, *, shared: bool = False, wait: bool = False) -> bool:
+        """Take the lock, alone or ``shared`` with others who share it; one that is held is exchanged for the other kind.
+        False where others hold it, unless their end is waited for. Raises OSError where the file cannot be made."""
+        if self._file is None:
+            self._file = self.path.open("ab")
+        if sys.platform == "win32":
+            return True
+        import fcntl
+
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        try:
+            fcntl.flock(self._file, kind if wait else kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let go of it."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 class JsonLines(Generic[Record]):
@@ -144,7 +241,7 @@ class JsonLines(Generic[Record]):
             return
         try:
             self._held.write(line + b"\n")
-            _to_disk(self._held)
+            to_disk(self._held)
         except OSError as error:
             raise _not_writable(self.path, error) from error
 
@@ -154,7 +251,7 @@ class JsonLines(Generic[Record]):
             raise RuntimeError("a log is shortened while it is open for writing")
         self._held.seek(0)
         self._held.truncate(sum(len(self._held.readline()) for _ in range(count)))
-        _to_disk(self._held)
+        to_disk(self._held)
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
@@ -194,13 +291,15 @@ def _lock(file: IO[bytes], path: Path, wait: bool) -> None:
         raise InputError(f"{path}: another process is writing to it; wait until it ends") from error
 
 
-def _to_disk(file: IO[bytes]) -> None:
+def to_disk(file: IO[bytes]) -> None:
+    """Returns when what was written to a file is on the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
-def _folder_to_disk(folder: Path) -> None:
-    """The entry of a renamed file; some file systems, and Windows, cannot, and do it in their own time."""
+def folder_to_disk(folder: Path) -> None:
+    """Returns when the entries of a folder (files that are new, or renamed) are on the disk; some file systems, and
+    Windows, cannot, and do it in their own time."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -6,21 +6,25 @@ kind whose messages never hold the key, even when a server repeats it."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import re
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt
 
+from trivium.common import stopping
 from trivium.common.retries import PassingError, retry_after, wait_between
+from trivium.endpoints import loop
 from trivium.errors import ConfigurationError, MissingExtraError, TriviumError
 from trivium.settings import Settings
 
@@ -32,6 +36,10 @@ except ImportError as error:
 
 MAX_BYTES = 256 << 20
 """The longest answer that is read."""
+MAX_STREAM_BYTES = 64 << 20
+"""The longest answer that is read event by event."""
+RETRIES = 6
+"""Attempts after the first where nothing else is said."""
 LONGEST_WAIT = 60.0
 """Seconds between two attempts at most, whatever the endpoint asks for."""
 
@@ -39,9 +47,12 @@ _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _MESSAGE_CHARACTERS = 300
 _OPENAI_HOST = "api.openai.com"
 
+_DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
+_DONE_BYTES = 32
+"""In how many bytes at the end of a stream its last event is looked for."""
+
 _log = logging.getLogger(__name__)
 
-JsonStream = Generator[dict[str, Any], None, None]
 T = TypeVar("T")
 
 
@@ -69,17 +80,21 @@ class _PassingError(PassingError):
 class Endpoint:
     """Where requests go, and how long to wait for them. Thread-safe.
 
-    ``timeout`` is seconds without a byte; ``retries`` counts attempts after the first. With an ``api_version`` the base
+    ``timeout`` is seconds without a byte, in a stream without an event; ``total`` seconds for one attempt from its
+    beginning to its end; ``retries`` counts attempts after the first. With an ``api_version`` the base
     url is that of an Azure OpenAI resource (``https://NAME.openai.azure.com``) and a model is the name of a deployment.
-    ``direct`` ignores the proxies of the environment, as for a server of this very process."""
+    ``direct`` ignores the proxies of the environment, as for a server of this very process.
+
+    All methods raise StoppedError, and hang up, when the stop in force is asked."""
 
     base_url: str
     api_key: SecretStr | None = None
     timeout: float = 60.0
-    retries: int = 6
+    total: float = 900.0
+    retries: int = RETRIES
     direct: bool = False
     api_version: str | None = None
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    sleep: Callable[[float], None] = field(default=stopping.sleep, repr=False)
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -99,7 +114,10 @@ class Endpoint:
     def get(self, path: str) -> dict[str, Any]:
         """The JSON object at ``path``, with retries as by :meth:`post`. Raises EndpointError."""
         return self._retried(
-            lambda: self._object(self._client.get(path, cast_to=httpx2.Response, options=self._options)), None
+            lambda: self._whole(
+                lambda: self._client.get(path, cast_to=httpx2.Response, options=self._options)
+            ),
+            None,
         )
 
     def post(
@@ -113,8 +131,8 @@ class Endpoint:
         """
 
         def attempt() -> dict[str, Any]:
-            return self._object(
-                self._client.post(path, body=body, cast_to=httpx2.Response, options=self._options)
+            return self._whole(
+                lambda: self._client.post(path, body=body, cast_to=httpx2.Response, options=self._options)
             )
 
         return self._retried(attempt, before_attempt)
@@ -125,27 +143,27 @@ class Endpoint:
         """Send ``body`` and return the JSON objects of the events that come back, as they come.
 
         Until the first one failures are tried again as by :meth:`post`; later ones are final, since what has been read
-        cannot be taken back. An endpoint that does not stream gives its one object. Closing the generator hangs up.
-        Raises EndpointError, here or while it is read.
+        cannot be taken back. An endpoint that does not stream gives its one object. Raises EndpointError, here or while
+        it is read.
         """
-        return self._retried(lambda: self._started(path, body), before_attempt)
+        return self._retried(lambda: JsonStream(self, path, body), before_attempt)
 
     def close(self) -> None:
         """Close the connections that are kept. The next request opens new ones."""
         client = self.__dict__.pop("_client", None)
         if client is not None:
-            client.close()
+            loop.begin(client.close())
 
     @cached_property
-    def _client(self) -> openai.OpenAI:
-        http = httpx2.Client(
+    def _client(self) -> openai.AsyncOpenAI:
+        http = httpx2.AsyncClient(
             timeout=self.timeout,
             limits=openai.DEFAULT_CONNECTION_LIMITS,
             follow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
             trust_env=not self.direct,
             event_hooks={"response": [_bound]},
         )
-        weakref.finalize(self, http.close)
+        weakref.finalize(self, _hang_up, http)
         # Everything is given, or left out on purpose: nothing comes from variables that were set for another endpoint.
         headers: dict[str, Any] = {
             "Accept-Encoding": "identity",
@@ -162,8 +180,8 @@ class Endpoint:
             "default_headers": headers,
         }
         if self.api_version is None:
-            return openai.OpenAI(base_url=self.base_url, **common)
-        return openai.AzureOpenAI(azure_endpoint=self.base_url, api_version=self.api_version, **common)
+            return openai.AsyncOpenAI(base_url=self.base_url, **common)
+        return openai.AsyncAzureOpenAI(azure_endpoint=self.base_url, api_version=self.api_version, **common)
 
     @property
     def _options(self) -> Any:
@@ -193,39 +211,49 @@ class Endpoint:
         except _PassingError as error:
             raise EndpointError(f"{error} ({self.retries + 1} attempts)", error.status) from error
 
-    def _started(self, path: str, body: Mapping[str, Any]) -> JsonStream:
-        """The objects of a stream, of which the first has come."""
-        objects = self._objects(path, body)
+    def _whole(self, send: Callable[[], Awaitable[httpx2.Response]]) -> dict[str, Any]:
+        """The object that comes back at once. It is parsed in the caller's thread: others share the loop."""
+
+        async def answer() -> httpx2.Response:
+            async with self._in_all(self.total):
+                return await send()
+
+        return self._object(loop.run(answer()))
+
+    @asynccontextmanager
+    async def _in_all(self, seconds: float) -> AsyncIterator[None]:
+        """Raises EndpointError where the block takes longer than what is left of :attr:`total`."""
+        limit = asyncio.timeout(seconds)
         try:
-            first = next(objects)
-        except StopIteration:
-            raise _PassingError(f"{self.host} ended its answer before it began") from None
-        return self._continued(first, objects)
+            async with limit:
+                yield
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise EndpointError(f"{self.host} was not done within {self.total:g} s") from None
 
-    def _continued(self, first: dict[str, Any], objects: JsonStream) -> JsonStream:
-        with closing(objects):
-            yield first
-            try:
-                with self._translating():
-                    yield from objects
-            except (EndpointError, _PassingError) as error:
-                raise EndpointError(f"{error}, in the middle of an answer", error.status) from error
-
-    def _objects(self, path: str, body: Mapping[str, Any]) -> JsonStream:
-        with self._client.post(
+    async def _objects(
+        self, path: str, body: Mapping[str, Any], ended: Callable[[], None]
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """The objects of a stream. ``ended`` is called where the endpoint says that they are all."""
+        async with await self._client.post(
             path,
             body=body,
             cast_to=object,
             options=self._options,
             stream=True,
-            stream_cls=openai.Stream[object],
+            stream_cls=openai.AsyncStream[object],
         ) as stream:
-            if not stream.response.headers.get("Content-Type", "").startswith("text/event-stream"):
-                stream.response.read()
+            if not _is_stream(stream.response):
+                await stream.response.aread()
+                ended()
                 yield self._object(stream.response)
                 return
-            for event in stream:
+            bounded = stream.response.stream
+            async for event in stream:
                 yield self._checked(event, stream.response)
+            if isinstance(bounded, _BoundedStream) and bounded.said_done:
+                ended()
 
     def _object(self, response: httpx2.Response) -> dict[str, Any]:
         try:
@@ -246,7 +274,7 @@ class Endpoint:
         """Turns the client's errors into EndpointError or _PassingError."""
         try:
             yield
-        except (openai.APITimeoutError, httpx2.TimeoutException) as error:
+        except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError) as error:
             raise _PassingError(f"{self.host} did not answer within {self.timeout:g} s") from error
         except (openai.APIConnectionError, httpx2.RequestError) as error:
             name = type(error.__cause__ or error).__name__
@@ -281,6 +309,57 @@ class Endpoint:
         return (text.replace(secret, "***") if secret else text)[:_MESSAGE_CHARACTERS]
 
 
+class JsonStream:
+    """The objects of a stream, each as it comes; the first one has come when this has been made. One thread at a time.
+
+    ``ended``: whether the endpoint said that it was done (``[DONE]``), known after the last object. Iterating raises
+    EndpointError. Who leaves early closes it, which hangs up."""
+
+    def __init__(self, endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> None:
+        """Sends the request and waits for the first object. Raises EndpointError or, where another attempt may succeed,
+        PassingError."""
+        self.ended = False
+        self._endpoint = endpoint
+        self._until = time.monotonic() + endpoint.total
+        self._objects = endpoint._objects(path, body, self._end)
+        self._turn = asyncio.Lock()
+        self._first = loop.run(self._next())
+        if self._first is None:
+            raise _PassingError(f"{endpoint.host} ended its answer before it began")
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> dict[str, Any]:
+        found, self._first = self._first, None
+        if found is None:
+            try:
+                with self._endpoint._translating():
+                    found = loop.run(self._next())
+            except (EndpointError, _PassingError) as error:
+                raise EndpointError(f"{error}, in the middle of an answer", error.status) from error
+        if found is None:
+            raise StopIteration
+        return found
+
+    def close(self) -> None:
+        """Hang up, unless all has been read."""
+        loop.begin(self._close())
+
+    def _end(self) -> None:
+        self.ended = True
+
+    async def _next(self) -> dict[str, Any] | None:
+        """The next object, None after the last. Raises TimeoutError."""
+        left = self._until - time.monotonic()
+        async with self._turn, self._endpoint._in_all(left), asyncio.timeout(self._endpoint.timeout):
+            return await anext(self._objects, None)
+
+    async def _close(self) -> None:
+        async with self._turn:  # one that was cancelled may still be hanging up
+            await self._objects.aclose()
+
+
 def openai_endpoint(settings: Settings) -> Endpoint:
     """The endpoint of ``openai_base_url``. Raises ConfigurationError where that is OpenAI's own and there is no key."""
     endpoint = Endpoint(
@@ -297,6 +376,8 @@ def chat_endpoint(settings: Settings) -> Endpoint:
         settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url,
         settings.chat_api_key if own else settings.openai_api_key,
         timeout=settings.chat_timeout,
+        total=settings.chat_total_timeout,
+        retries=RETRIES if settings.chat_retries is None else settings.chat_retries,
         api_version=settings.chat_api_version if own else settings.openai_api_version,
     )
     return _with_key(endpoint)
@@ -327,29 +408,46 @@ def _is_json(response: httpx2.Response) -> bool:
     return True
 
 
-def _bound(response: httpx2.Response) -> None:
-    """Keep an answer from being longer than MAX_BYTES. Called before any of it is read."""
+def _is_stream(response: httpx2.Response) -> bool:
+    return str(response.headers.get("Content-Type", "")).startswith("text/event-stream")
+
+
+def _hang_up(http: httpx2.AsyncClient) -> None:
+    loop.begin(http.aclose())
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Keep an answer from being longer than it may be. Called before any of it is read."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise EndpointError(f"{response.url.host} compressed its answer although it was asked not to")
-    if isinstance(response.stream, httpx2.SyncByteStream):
-        response.stream = _BoundedStream(response.stream, response.url.host)
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        limit = MAX_STREAM_BYTES if _is_stream(response) else MAX_BYTES
+        response.stream = _BoundedStream(response.stream, response.url.host, limit)
 
 
-class _BoundedStream(httpx2.SyncByteStream):
-    """The bytes of an answer, up to MAX_BYTES."""
+class _BoundedStream(httpx2.AsyncByteStream):
+    """The bytes of an answer, up to a limit."""
 
-    def __init__(self, stream: httpx2.SyncByteStream, host: str) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, host: str, limit: int) -> None:
         self._stream = stream
         self._host = host
+        self._limit = limit
+        self._end = b""
 
-    def __iter__(self) -> Iterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        for piece in self._stream:
+        async for piece in self._stream:
             size += len(piece)
-            if size > MAX_BYTES:
-                raise EndpointError(f"{self._host} answered with more than {MAX_BYTES >> 20} MiB", 200)
+            if size > self._limit:
+                raise EndpointError(f"{self._host} answered with more than {self._limit >> 20} MiB", 200)
+            self._end = (self._end + piece)[-_DONE_BYTES:]
             yield piece
 
-    def close(self) -> None:
+    @property
+    def said_done(self) -> bool:
+        """Whether what has come so far ends as streams of this protocol do."""
+        return _DONE.search(self._end) is not None
+
+    async def aclose(self) -> None:
         """Hang up, or give the connection back where the answer was read to its end."""
-        self._stream.close()
+        await self._stream.aclose()

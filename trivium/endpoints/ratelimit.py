@@ -7,6 +7,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from trivium.common import stopping
+
 _WINDOW = 60.0
 
 
@@ -20,7 +22,7 @@ class MinuteLimit:
         self,
         limit: int,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = stopping.sleep,
     ) -> None:
         self._limit = limit
         self._clock = clock

@@ -11,6 +11,7 @@ from dataclasses import replace
 from trivium.errors import InputError
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.text import count_tokens, normalise_title, terms
 from trivium.types import Chunk, Page
 
@@ -21,19 +22,22 @@ _RULES = "1"
 _SHOWN = 60
 
 
-def build(page: Page) -> PageGraph:
+def build(page: Page, limits: InputLimits = DEFAULT_LIMITS) -> PageGraph:
     """The part of the graph that one page contributes.
 
     Raises InputError when the page has no title, or when a uri or relation type it brings (its own, of a section,
-    a chunk, an alias, a link's target) is longer than MAX_URI_BYTES. Aliases equal to the title are dropped.
+    a chunk, an alias, a link's target) is longer than MAX_URI_BYTES, or when all of it together is larger than
+    ``limits.graph_bytes``: the names of the sections are in the uri of every chunk below them. Aliases
+    equal to the title are dropped.
     """
     title = normalise_title(page.title)
     if not title:
         raise InputError(f"a page needs a title, got {page.title!r} (source: {page.source or 'unknown'})")
     uri = page_uri(title)
     _check_length("title", uri, uri, page.source)
-    sections = _sections(page, uri)
-    chunks = _chunks(page, uri, sections)
+    size = _Size(uri, limits.graph_bytes)
+    sections = _sections(page, uri, size)
+    chunks = _chunks(page, uri, sections, size)
     aliases = {page_uri(normalise_title(alias)) for alias in page.aliases} - {uri, ""}
     relations = dict.fromkeys(
         RelationEdge(uri, relation.type, page_uri(relation.target)) for relation in page.relations
@@ -51,6 +55,24 @@ def build(page: Page) -> PageGraph:
     )
     _check_lengths(graph)
     return _with_hash(graph)
+
+
+class _Size:
+    """What a page has become so far, in characters."""
+
+    def __init__(self, uri: str, limit: int) -> None:
+        self._uri = uri
+        self._limit = limit
+        self._total = 0
+
+    def add(self, count: int) -> None:
+        """Raises InputError when it is too much."""
+        self._total += count
+        if self._total > self._limit:
+            raise InputError(
+                f"page {_brief(self._uri)}: its texts, names and uris together are larger than the limit of"
+                f" {self._limit >> 20} MB: split it into pages"
+            )
 
 
 def _check_lengths(graph: PageGraph) -> None:
@@ -84,7 +106,7 @@ def _brief(name: str) -> str:
     return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
 
 
-def _sections(page: Page, uri: str) -> tuple[SectionNode, ...]:
+def _sections(page: Page, uri: str, size: _Size) -> tuple[SectionNode, ...]:
     nodes: list[SectionNode] = []
     taken: dict[str, int] = {}
     for position, section in enumerate(page.sections):
@@ -92,6 +114,7 @@ def _sections(page: Page, uri: str) -> tuple[SectionNode, ...]:
         own = _free_uri(parent, normalise_title(section.heading) or "Untitled", taken)
         # At once, not with the other names: a long heading is in the path of every section below it.
         _check_length("section path", own, uri, page.source)
+        size.add(len(own) + len(parent))
         nodes.append(SectionNode(uri=own, parent=parent, level=section.level, position=position))
     return tuple(nodes)
 
@@ -111,7 +134,7 @@ def _free_uri(parent: str, heading: str, taken: dict[str, int]) -> str:
     return uri
 
 
-def _chunks(page: Page, uri: str, sections: tuple[SectionNode, ...]) -> tuple[ChunkNode, ...]:
+def _chunks(page: Page, uri: str, sections: tuple[SectionNode, ...], size: _Size) -> tuple[ChunkNode, ...]:
     nodes: list[ChunkNode] = []
     parents = [(uri, page.chunks)]
     parents += [(node.uri, section.chunks) for node, section in zip(sections, page.sections, strict=True)]
@@ -120,7 +143,10 @@ def _chunks(page: Page, uri: str, sections: tuple[SectionNode, ...]) -> tuple[Ch
             continue
         heading_terms = " ".join(terms(" ".join(headings_of(parent))))
         for number, chunk in enumerate(chunks, start=1):
-            nodes.append(_chunk(chunk, parent, number, len(nodes), heading_terms))
+            node = _chunk(chunk, parent, number, len(nodes), heading_terms)
+            cites = sum(map(len, node.cites))
+            size.add(2 * len(parent) + len(node.text) + len(node.terms) + len(heading_terms) + cites)
+            nodes.append(node)
     return tuple(nodes)
 
 

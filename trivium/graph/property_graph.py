@@ -11,6 +11,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
+from trivium.graph.digest import page_digest
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import Codes
 from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
@@ -98,6 +99,7 @@ def page_row(page: PageGraph) -> Parameters:
         "source": page.source,
         "revision": page.revision,
         "content_hash": page.content_hash,
+        "digest": page_digest(page),
         "body": page.text,
         "relation_sources": [relation.source for relation in relations],
         "relation_types": [relation.type for relation in relations],

@@ -8,6 +8,7 @@
 :class:`PageReader`    lists and copies whole pages, counts what is there
 :class:`GraphWriter`   loads and removes pages, relations, types
 :class:`VectorWriter`  says which texts have no vector yet, and stores vectors
+:class:`StoreChecker`  finds damage and repairs what can be repaired
 :class:`GraphStore`    everything, with opening and closing
 =====================  ===============================================================================
 
@@ -25,6 +26,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Protocol, Self
 
+from trivium.graph.findings import Finding
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import (
     Adjacency,
@@ -270,6 +272,36 @@ class VectorWriter(Protocol):
         ...
 
 
+class StoreChecker(Protocol):
+    """Finds damage that only this kind of store can see, and repairs what can be repaired."""
+
+    def check(self, progress: Progress | None = None) -> list[Finding]:
+        """What is wrong with how the store is kept. Changes nothing. ``progress`` counts the steps."""
+        ...
+
+    def repair(self, findings: Sequence[Finding]) -> None:
+        """Repair what these findings name, as far as it can be repaired. Damaged pages are given up: the next load of
+        such a page replaces it, whatever its revision. Raises StoreError."""
+        ...
+
+    def page_digests(self) -> dict[str, str]:
+        """page uri -> its :func:`~trivium.graph.digest.page_digest` when it was written; pages that were written by an
+        earlier version of the program are left out."""
+        ...
+
+    def sum_pages(self, digests: Mapping[str, str]) -> None:
+        """Keep these digests for pages that have none."""
+        ...
+
+    def drop_vectors(self, texts: Sequence[str]) -> None:
+        """Forget the vectors of these texts: they are pending again."""
+        ...
+
+    def drop_sentences(self, passages: Sequence[Passage]) -> None:
+        """Forget the vectors of the sentences of these passages: they are pending again."""
+        ...
+
+
 class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, Protocol):
     """A store of the graph. Get one from :func:`trivium.graph.factory.open_store`."""
 
@@ -285,6 +317,10 @@ class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, Protocol):
     def refresh(self, progress: Progress | None = None) -> None:
         """Bring every derived index up to date with the written pages and vectors. Reads do it by themselves
         when they find an index stale; calling it after a load makes the cost visible."""
+        ...
+
+    def checker(self) -> StoreChecker:
+        """What finds and repairs damage."""
         ...
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
@@ -15,9 +15,12 @@ from trivium.graph.bulk import ExportReport, export
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
-from trivium.index.load import IngestReport, load
+from trivium.index.isolation import ParserProcess
+from trivium.index.load import IngestReport, PageCheck, load
 from trivium.index.sentences import sentence_texts
+from trivium.limits import InputLimits
 from trivium.parser.sources.base import Format
+from trivium.settings import load_settings
 from trivium.text import has_lone_surrogate, normalise_title
 
 
@@ -30,6 +33,9 @@ class BuildOptions(TypedDict, total=False):
     sentences: bool
     progress: StageProgress | None
     names: Mapping[str, str] | None
+    limits: InputLimits | None
+    isolated: bool
+    check: PageCheck | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class Indexer:
 
     store: GraphStore
     embedder: StoreEmbedder
+    parser: ParserProcess = field(default_factory=ParserProcess)
+    """Parses for isolated builds; :meth:`ParserProcess.close` ends it."""
 
     def build(
         self,
@@ -49,9 +57,15 @@ class Indexer:
         sentences: bool = True,
         progress: StageProgress | None = None,
         names: Mapping[str, str] | None = None,
+        limits: InputLimits | None = None,
+        isolated: bool = False,
+        check: PageCheck | None = None,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
         adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
+        ``limits`` are those of the settings where none are given. ``isolated`` parses files of people who are not trusted
+        in a process apart, within its limits of memory and time. ``check`` is called with every page before it is
+        written; what it raises ends the build.
 
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work.
@@ -69,6 +83,9 @@ class Indexer:
             workers=workers,
             progress=progress,
             names=names,
+            limits=load_settings().limits if limits is None else limits,
+            isolated=self.parser if isolated else None,
+            check=check,
         )
         if embed:
             self.embed(_stage(progress, "embed"))

@@ -8,36 +8,35 @@ it, and the same command again finishes the work.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from typing import Protocol
 
-from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
-from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import Hop, unescape
+from trivium.index.isolation import ParserProcess
+from trivium.index.parsing import parse_in_pool, parse_item
+from trivium.index.record_pages import RECORDS, RecordPages
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Format, Item, Problem
-from trivium.parser.sources.discover import discover, read
-from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
+from trivium.parser.sources.discover import discover, expand
+from trivium.parser.sources.records import relinked
 from trivium.types import Chunk, ChunkKind, Page
 
-RECORDS = "records:"
-_ITEMS_A_TASK = 8
 _PAGES_A_WRITE = 100
+_BYTES_A_WRITE = 64 << 20
 # A pool pays for its start (about a second) from this many documents on.
 _WORTH_A_POOL = 100
+
+PageCheck = Callable[[PageGraph], None]
+"""Called with every page before it is written; what it raises ends the load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,8 @@ class Duplicate:
 
 @dataclass(slots=True)
 class IngestReport:
-    """What a load did, in pages, and what went wrong."""
+    """What a load did, in pages, and what went wrong. The first problems are listed (as many as the limits say),
+    ``unlisted`` counts the others."""
 
     added: int = 0
     replaced: int = 0
@@ -60,6 +60,14 @@ class IngestReport:
     skipped: list[str] = field(default_factory=list)
     duplicates: list[Duplicate] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    unlisted: int = 0
+
+    def problem(self, found: Problem | None, limit: int) -> None:
+        """Add a problem; with ``limit`` of them, or None in its place, it is only counted."""
+        if found is not None and len(self.problems) < limit:
+            self.problems.append(found.shortened())
+        else:
+            self.unlisted += 1
 
     def count(self, written: WriteReport) -> None:
         """Add one write's outcome."""
@@ -73,9 +81,6 @@ class LoadStore(GraphReader, PageReader, GraphWriter, Protocol):
     """What loading needs of a store: it writes pages, and reads those whose records get new links."""
 
 
-Loaded = list[PageGraph] | Problem
-
-
 def load(
     sources: Sequence[str],
     store: LoadStore,
@@ -84,19 +89,26 @@ def load(
     workers: int | None = None,
     progress: StageProgress | None = None,
     names: Mapping[str, str] | None = None,
+    limits: InputLimits = DEFAULT_LIMITS,
+    isolated: ParserProcess | None = None,
+    check: PageCheck | None = None,
 ) -> IngestReport:
     """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
-    path.
+    path. ``check`` is called with every page before it is written; what it raises ends the load.
 
     Raises InputError when a source matches nothing, StoreError when the store refuses. ``workers`` defaults to
     the number of cores. From a hundred documents on they are parsed in processes of their own, which import the
-    calling script: it has to keep its own work under ``if __name__ == "__main__":``.
+    calling script: it has to keep its own work under ``if __name__ == "__main__":``. With ``isolated`` they are parsed in
+    that one process, always, within its limits of memory and time: for files of people who are not trusted.
     """
     report = IngestReport()
-    found = _Found(_named(discover(sources, format), names or {}), report)
-    merge = _Merge(store, report)
-    _load_documents(found, merge, workers or os.cpu_count() or 1, progress)
-    _load_records(found.records, store, merge, progress)
+    merge = _Merge(store, report, check)
+    if isolated is not None:
+        _load_isolated(isolated, sources, store, merge, format, limits, names or {}, progress)
+        return report
+    found = _Found(_named(discover(sources, format, limits), names or {}), report, limits)
+    _load_documents(found, merge, workers or os.cpu_count() or 1, limits, progress)
+    _load_records(found.records, store, merge, limits, progress)
     return report
 
 
@@ -115,9 +127,9 @@ class _Found:
     only the first are: to count them all means to read them all. The others are taken when it is their turn.
     """
 
-    def __init__(self, found: Iterator[Item | Problem], report: IngestReport) -> None:
+    def __init__(self, found: Iterator[Item | Problem], report: IngestReport, limits: InputLimits) -> None:
         self.records: list[Item] = []
-        self._documents = self._sort(found, report)
+        self._documents = self._sort(found, report, limits)
         self._listed: deque[Item] = deque()
         self.count = 0
         for item in self._documents:
@@ -125,10 +137,12 @@ class _Found:
             if _is_row(item) and len(self._listed) >= _WORTH_A_POOL:
                 break
 
-    def _sort(self, found: Iterator[Item | Problem], report: IngestReport) -> Iterator[Item]:
+    def _sort(
+        self, found: Iterator[Item | Problem], report: IngestReport, limits: InputLimits
+    ) -> Iterator[Item]:
         for item in found:
             if isinstance(item, Problem):
-                report.problems.append(item)
+                report.problem(item, limits.problems)
             elif item.format == "records":
                 self.records.append(item)
             else:
@@ -148,8 +162,10 @@ def _is_row(item: Item) -> bool:
 class _Merge:
     """Writes pages in batches and settles which of several copies of one page stays."""
 
-    def __init__(self, store: GraphWriter, report: IngestReport) -> None:
+    def __init__(self, store: GraphWriter, report: IngestReport, check: PageCheck | None = None) -> None:
         self._store = store
+        self._check = check
+        self._size = 0  # of the batch, about, in bytes
         self.report = report
         self._seen: dict[str, tuple[int, str]] = {}
         self._batch: dict[str, PageGraph] = {}
@@ -158,6 +174,8 @@ class _Merge:
 
     def add(self, graph: PageGraph) -> None:
         """Take one page: the higher revision wins, then the earlier source; a loser still gives its aliases."""
+        if self._check is not None:
+            self._check(graph)
         revision = -1 if graph.revision is None else graph.revision
         earlier = self._seen.get(graph.uri)
         if earlier is not None:
@@ -169,7 +187,8 @@ class _Merge:
                 return
         self._seen[graph.uri] = (revision, graph.source)
         self._batch[graph.uri] = graph
-        if len(self._batch) >= _PAGES_A_WRITE:
+        self._size += 3 * len(graph.text) + 1_000 * (len(graph.chunks) + len(graph.sections))
+        if len(self._batch) >= _PAGES_A_WRITE or self._size >= _BYTES_A_WRITE:
             self.flush()
 
     def has(self, page: str) -> bool:
@@ -184,17 +203,24 @@ class _Merge:
             self.report.replaced -= len(self._written & self._batch.keys())
             self._written.update(self._batch)
             self._batch.clear()
+            self._size = 0
         if self._aliases:
             self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
             self._aliases.clear()
 
 
-def _load_documents(found: _Found, merge: _Merge, workers: int, progress: StageProgress | None) -> None:
+def _load_documents(
+    found: _Found, merge: _Merge, workers: int, limits: InputLimits, progress: StageProgress | None
+) -> None:
     few = found.count < _WORTH_A_POOL
-    outcomes = map(_load_item, found) if workers == 1 or few else _in_pool(found, workers)
+    outcomes = (
+        (parse_item(item, limits) for item in found)
+        if workers == 1 or few
+        else parse_in_pool(found, workers, limits)
+    )
     for done, outcome in enumerate(outcomes, start=1):
         if isinstance(outcome, Problem):
-            merge.report.problems.append(outcome)
+            merge.report.problem(outcome, limits.problems)
         else:
             for graph in outcome:
                 merge.add(graph)
@@ -203,116 +229,89 @@ def _load_documents(found: _Found, merge: _Merge, workers: int, progress: StageP
     merge.flush()
 
 
-def _load_item(item: Item) -> Loaded:
-    """One document as graphs, or why not. Runs in a worker process."""
-    try:
-        return [build(page) for page in read(item)]
-    except TriviumError as error:
-        return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
-    except Exception as error:  # whatever a document does to a parser, it is this document's problem
-        return Problem(item.name, f"{type(error).__name__}: {error}")
-
-
-def _load_items(items: Sequence[Item]) -> list[Loaded]:
-    return [_load_item(item) for item in items]
-
-
-def _in_pool(items: Iterable[Item], workers: int) -> Iterator[Loaded]:
-    """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
-    each in a process of its own, so that only the item that kills it is lost.
-
-    Raises ConfigurationError where no worker can be started at all."""
-    tasks = batched(items, _ITEMS_A_TASK)
-    # A bounded window keeps memory flat when the store is slower than the parsers.
-    window = 4 * workers
-    under_way: deque[list[Item]] = deque(islice(tasks, window))
-    while under_way:
-        with _pool(workers) as pool:
-            futures: deque[Future[list[Loaded]]] = deque()
-            try:
-                futures.extend(pool.submit(_load_items, task) for task in under_way)
-                while under_way:
-                    yield from futures[0].result()
-                    futures.popleft()
-                    under_way.popleft()
-                    for task in islice(tasks, 1):
-                        under_way.append(task)
-                        futures.append(pool.submit(_load_items, task))
-            except BrokenProcessPool:
-                _check_workers()
-                for item in chain.from_iterable(under_way):
-                    yield _alone(item)
-                under_way = deque(islice(tasks, window))
-            finally:
-                for future in futures:
-                    future.cancel()
-
-
-def _check_workers() -> None:
-    """A pool that breaks on nothing at all is no document's fault."""
-    try:
-        with _pool(1) as pool:
-            pool.submit(os.getpid).result()
-    except BrokenProcessPool as error:
-        raise ConfigurationError(
-            "parser processes cannot be started: a script that builds a store needs the lines that do so under"
-            "  if __name__ == '__main__':  since its workers import it; or build with workers=1"
-        ) from error
-
-
-def _alone(item: Item) -> Loaded:
-    try:
-        with _pool(1) as pool:
-            return pool.submit(_load_item, item).result()
-    except BrokenProcessPool:
-        return Problem(item.name, "the parser process died on this document")
-
-
-def _pool(workers: int) -> ProcessPoolExecutor:
-    # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
-
-
-def _end_with_parent() -> None:
-    """End this worker when the process that started it has ended, be it killed: nobody else would end it, since workers
-    wait for tasks on a pipe that each of them keeps open."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def end() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=end, name="end with parent", daemon=True).start()
-
-
 def _load_records(
-    items: Sequence[Item], store: LoadStore, merge: _Merge, progress: StageProgress | None
+    items: Sequence[Item],
+    store: LoadStore,
+    merge: _Merge,
+    limits: InputLimits,
+    progress: StageProgress | None,
 ) -> None:
     """Records link to every title there is, so they are read last, and those already stored are read again
-    when new titles have come. Records of one title are one page, whatever files they stand in."""
-    by_title: dict[str, tuple[str, list[Record]]] = {}
+    when new titles have come."""
+    pages = RecordPages(limits)
     for item in items:
-        records, problems = read_records(item.location, item.name)
-        merge.report.problems.extend(problems)
-        for record in records:
-            _, same_title = by_title.setdefault(record.title, (RECORDS + item.source, []))
-            if all(record.text != other.text for other in same_title):
-                same_title.append(record)
-    stored = [(uri, source) for uri, source, _, _ in store.pages() if source.startswith(RECORDS)]
-    if not by_title and not stored:
+        for problem in pages.read(item):
+            if problem is not None:
+                merge.report.problem(problem, limits.problems)
+    changed = bool(pages or merge.report.added or merge.report.replaced)
+    stored = _stored_record_pages(store) if changed else []
+    if not pages and not stored:
         return
-    gazetteer = Gazetteer([*((title, title) for title in sorted(by_title)), *store.names()])
-    for done, (source, records) in enumerate(by_title.values(), start=1):
-        merge.add(_record_page(records, source, gazetteer))
+    gazetteer = Gazetteer([*pages.names(), *store.names()])
+    for done, (_, outcome) in enumerate(pages.graphs(gazetteer), start=1):
+        if isinstance(outcome, Problem):
+            merge.report.problem(outcome, limits.problems)
+        else:
+            merge.add(outcome)
         if progress is not None:
-            progress("records", done, len(by_title))
+            progress("records", done, len(pages))
     merge.flush()
-    if by_title or merge.report.added or merge.report.replaced:
-        merge.report.relinked = _relink(
-            [(uri, source) for uri, source in stored if not merge.has(uri)], store, gazetteer
-        )
+    _relink_others(stored, store, merge, gazetteer)
+
+
+def _load_isolated(
+    parser: ParserProcess,
+    sources: Sequence[str],
+    store: LoadStore,
+    merge: _Merge,
+    format: Format,
+    limits: InputLimits,
+    names: Mapping[str, str],
+    progress: StageProgress | None,
+) -> None:
+    """Files, parsed by a process apart."""
+    paths: list[str] = []
+    for found in (found for source in sources for found in expand(source)):
+        if isinstance(found, Problem):
+            merge.report.problem(found, limits.problems)
+        else:
+            paths.append(found)
+
+    def beat(done: int) -> None:
+        if progress is not None:
+            progress("parse", done, max(done, len(paths)))
+
+    came = False
+
+    def titles() -> Iterator[tuple[str, str]]:
+        nonlocal came
+        came = True
+        merge.flush()
+        yield from store.names()
+
+    for outcome in parser.parse(paths, names, format, limits, titles, beat):
+        if isinstance(outcome, PageGraph):
+            merge.add(outcome)
+        else:
+            merge.report.problem(outcome, limits.problems)
+    merge.flush()
+    if came or merge.report.added or merge.report.replaced:
+        stored = _stored_record_pages(store)
+        if any(not merge.has(uri) for uri, _ in stored):
+            _relink_others(stored, store, merge, Gazetteer(store.names()))
+
+
+def _stored_record_pages(store: LoadStore) -> list[tuple[str, str]]:
+    """(uri, source) of the pages that records made."""
+    return [(uri, source) for uri, source, _, _ in store.pages() if source.startswith(RECORDS)]
+
+
+def _relink_others(
+    stored: Sequence[tuple[str, str]], store: LoadStore, merge: _Merge, gazetteer: Gazetteer
+) -> None:
+    """Look for the names that are new in the records that were stored before this load."""
+    others = [(uri, source) for uri, source in stored if not merge.has(uri)]
+    merge.report.relinked = _relink(others, store, gazetteer)
 
 
 def _relink(stored: Sequence[tuple[str, str]], store: LoadStore, gazetteer: Gazetteer) -> int:
@@ -324,11 +323,6 @@ def _relink(stored: Sequence[tuple[str, str]], store: LoadStore, gazetteer: Gaze
         merge.add(build(relinked(_stored_records(store, uri, source, chunks[uri]), gazetteer)))
     merge.flush()
     return merge.report.replaced
-
-
-def _record_page(records: Sequence[Record], source: str, gazetteer: Gazetteer) -> PageGraph:
-    (page,) = records_to_pages(records, gazetteer)
-    return build(replace(page, source=source))
 
 
 def _stored_records(store: GraphReader, uri: str, source: str, chunks: Sequence[str]) -> Page:

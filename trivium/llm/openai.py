@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from functools import cached_property
 from typing import Any, TypeVar
@@ -20,6 +21,8 @@ CONTEXT_TOKENS = 8192
 _PATH = "/chat/completions"
 _OPTIONAL = frozenset({"temperature", "seed", "stream_options", "response_format"})
 _NO_LIMIT = 1 << 40
+_TOKEN_CHARACTERS = 100
+"""What a token stands for at most: more characters than this for each token that was asked for are not read."""
 _MESSAGE_TOKENS = 4
 """What the marks around a message cost."""
 
@@ -93,7 +96,7 @@ class OpenAIChatModel:
         body = self._body(messages, max_tokens, temperature, schema)
         body |= {"stream": True, "stream_options": {"include_usage": True}}
         objects = self._ask(lambda sent: self._endpoint.stream(_PATH, sent, self._limiter(messages)), body)
-        return Reply(self._pieces(objects, messages))
+        return Reply(self._pieces(objects, messages, max_tokens))
 
     def _body(
         self, messages: Sequence[Message], max_tokens: int, temperature: float, schema: JsonSchema | None
@@ -132,29 +135,51 @@ class OpenAIChatModel:
                     raise self._error(error) from error
                 self._refused |= refused
 
-    def _pieces(self, objects: JsonStream, messages: Sequence[Message]) -> Generator[str, None, ReplyUsage]:
+    def _pieces(
+        self, objects: JsonStream, messages: Sequence[Message], max_tokens: int
+    ) -> Generator[str, None, ReplyUsage]:
         written: list[str] = []
+        room = max_tokens * _TOKEN_CHARACTERS
         usage: tuple[int, int] | None = None
-        began = cut = False
+        began = ended = cut = False
         with closing(objects):
             try:
-                for event in objects:
+                for event in self._while_it_writes(objects):
                     usage = _usage(event) or usage
                     choice = _choice(event)
                     if choice is None:
                         continue
                     began = True
+                    ended = ended or choice.get("finish_reason") is not None
                     cut = cut or choice.get("finish_reason") == "length"
-                    if text := _text(choice):
+                    if text := _text(choice)[:room]:
+                        room -= len(text)
                         written.append(text)
                         yield text
+                    if room == 0:
+                        ended = cut = True
+                        break
             except EndpointError as error:
                 raise self._error(error) from error
         if not began:
             raise ChatModelError(f"{self._model}: expected choices[0].delta, got an answer without it")
+        if not (ended or objects.ended):
+            raise ChatModelError(f"{self._model}: {self._endpoint.host} broke off in the middle of an answer")
         if usage is not None:
             return ReplyUsage(*usage, "reported", cut)
         return self._estimated_usage(messages, "".join(written), cut)
+
+    def _while_it_writes(self, objects: JsonStream) -> Iterator[dict[str, Any]]:
+        """The events, as long as some of them add to the answer or to the thoughts before it. Raises EndpointError where
+        none has for the endpoint's time limit."""
+        last = time.monotonic()
+        for event in objects:
+            now = time.monotonic()
+            if _adds(event):
+                last = now
+            elif now - last > self._endpoint.timeout:
+                raise EndpointError(f"{self._endpoint.host} wrote nothing for {self._endpoint.timeout:g} s")
+            yield event
 
     def _estimated_usage(self, messages: Sequence[Message], written: str, cut: bool) -> ReplyUsage:
         """What an answer took, where its endpoint did not say."""
@@ -211,6 +236,15 @@ def _text(choice: dict[str, Any]) -> str:
     message = choice.get("delta", choice.get("message"))
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, str) else ""
+
+
+def _adds(event: dict[str, Any]) -> bool:
+    """Whether an event brings text: of the answer, of a reasoning model's thoughts, of a refusal ..."""
+    choice = _choice(event)
+    delta = None if choice is None else choice.get("delta")
+    return isinstance(delta, dict) and any(
+        isinstance(value, str) and value for name, value in delta.items() if name != "role"
+    )
 
 
 def _usage(event: dict[str, Any]) -> tuple[int, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from trivium.errors import ParseError
 from trivium.parser.runs import TextRun
 from trivium.parser.split import split_points
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
@@ -26,7 +27,9 @@ class _OpenSection:
 class Document:
     """Receives headings and blocks in document order."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_headings: int) -> None:
+        """``max_headings``: with more of them it is refused."""
+        self._max_headings = max_headings
         self.lead: list[Chunk] = []
         self.relations: dict[Relation, None] = {}  # an ordered set
         self._sections: list[_OpenSection] = []
@@ -55,7 +58,12 @@ class Document:
         return bool(self.lead) or any(section.chunks for section in self._sections)
 
     def heading(self, text: str, number: int) -> None:
-        """Opens a section under the nearest section whose heading has a smaller number."""
+        """Opens a section under the nearest section whose heading has a smaller number. Raises ParseError when there are
+        too many."""
+        if len(self._sections) >= self._max_headings:
+            raise ParseError(
+                f"the document has more than {self._max_headings:,} headings, the limit: split it into pages"
+            )
         while self._path and self._sections[self._path[-1]].number >= number:
             self._path.pop()
         parent = self._path[-1] if self._path else None
@@ -74,7 +82,7 @@ class Document:
         at = self._write(text)
         pieces = split_points(text)
         for (start, end), links in zip(pieces, _split_links(run.links, pieces), strict=True):
-            inside = tuple(Link(target, at + a, at + min(b, end)) for target, a, b in links)
+            inside = tuple(Link(target, at + min(a, end), at + min(b, end)) for target, a, b in links)
             self._current.append(
                 Chunk(kind=kind, text=text[start:end], start=at + start, end=at + end, links=inside)
             )

@@ -8,11 +8,10 @@ those of an Aho-Corasick automaton.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.text import composed, normalise_name, normalise_title, without_parenthesis
 
 MAX_WORDS = 12
 """Longer names are ignored."""
@@ -133,9 +132,7 @@ def _split(text: str) -> _Words:
     for match in _WORD.finditer(text):
         word = match.group()
         # A few letters become two words when they are lower-cased and stripped of marks.
-        parts = (
-            [word.lower()] if word.isascii() else normalise_name(unicodedata.normalize("NFC", word)).split()
-        )
+        parts = [word.lower()] if word.isascii() else normalise_name(composed(word)).split()
         for part in parts:
             words.append(part)
             starts.append(match.start())

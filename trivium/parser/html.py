@@ -5,6 +5,7 @@ from __future__ import annotations
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from trivium.errors import ParseError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
 from trivium.parser.input_limits import checked_bytes
 from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
@@ -15,7 +16,13 @@ from trivium.types import Page
 _ROOTS = ("#mw-content-text", "#bodyContent", ".mw-parser-output", "main", '[role="main"]', "article")
 
 
-def parse_html(html: str | bytes, *, source: str = "", title: str | None = None) -> Page:
+def parse_html(
+    html: str | bytes,
+    *,
+    source: str = "",
+    title: str | None = None,
+    limits: InputLimits = DEFAULT_LIMITS,
+) -> Page:
     """Parses one rendered page into text, sections, chunks, links and relations.
 
     Reads MediaWiki pages of any skin, Parsoid output, fragments of the MediaWiki API, Natural Questions
@@ -25,6 +32,7 @@ def parse_html(html: str | bytes, *, source: str = "", title: str | None = None)
         html: the document; bytes may be in any encoding they declare.
         source: where the document came from; stored with the page and included in error messages.
         title: the title to use when the page does not state one.
+        limits: how large and complicated the document may be.
 
     Returns:
         The page, with its canonical title where the page states one.
@@ -37,15 +45,15 @@ def parse_html(html: str | bytes, *, source: str = "", title: str | None = None)
     'Planet'
     """
     try:
-        return _parse(html, source, title)
+        return _parse(html, source, title, limits)
     except ParseError as error:
         if not source:
             raise
         raise ParseError(f"{source}: {error}") from error
 
 
-def _parse(html: str | bytes, source: str, title: str | None) -> Page:
-    data = checked_bytes(html)
+def _parse(html: str | bytes, source: str, title: str | None, limits: InputLimits) -> Page:
+    data = checked_bytes(html, limits)
     try:
         tree = LexborHTMLParser(data)
     except SelectolaxError as error:
@@ -56,7 +64,7 @@ def _parse(html: str | bytes, source: str, title: str | None) -> Page:
             f"the page does not say what it is called: expected a title of at most {MAX_TITLE} characters "
             "in its head or a heading; pass title=..."
         )
-    reader = Reader(identity.title, identity.host)
+    reader = Reader(identity.title, identity.host, limits)
     reader.read(_content(tree))
     document = reader.document
     if not document.has_chunks:

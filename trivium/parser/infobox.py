@@ -10,6 +10,7 @@ from trivium.parser.runs import COLON, LINE, TextRun
 from trivium.parser.tables import BETWEEN_CELLS
 
 _MAX_TYPE = 80  # characters; longer labels are sentences, not the name of a relation
+_MAX_LABEL = 1_000  # characters; the ornaments of longer ones are not removed, which takes quadratic time
 _PLURAL = re.compile(r"\((?:e?s|ren)\)(?=\W*$)")
 _ORNAMENT = re.compile(r"^[\W_]+|[^\w)\]%'’\"]+$")
 
@@ -22,6 +23,8 @@ def relation_type(label: str) -> str | None:
     >>> relation_type(" • Official language(s):")
     'official language'
     """
+    if len(label) > _MAX_LABEL:
+        return None
     clean = _PLURAL.sub("", _ORNAMENT.sub("", " ".join(label.lower().split())))
     return clean if 0 < len(clean) <= _MAX_TYPE and any(map(str.isalpha, clean)) else None
 

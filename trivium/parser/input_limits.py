@@ -1,24 +1,34 @@
 """Refuses input that is not an HTML document, or that would cost the HTML parser unbounded time or memory.
 
 The tree construction of the HTML standard scans the open elements at most start tags, and reopens unclosed
-formatting elements in every block: on hostile input both make the cost quadratic.
+formatting elements in every block, and compares each attribute with all before it: on hostile input these make the
+cost quadratic.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trivium.errors import ParseError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 
-MAX_BYTES = 128 << 20
-MAX_TAGS = 4_000_000  # a hundred times those of the longest articles; about three gigabytes of memory
 _MAX_CHECKED = 4_096  # bytes at the start that are tested for binary data
 _CHEAP_TAGS = 50_000  # documents with at most so many tags ...
 _CHEAP_OPEN = 2_500  # ... and so many elements left open are not checked further
 _MAX_STEPS = 2_000_000_000  # open elements scanned: a few seconds
 _MAX_REOPENED = 3_000_000  # formatting elements reopened: about a gigabyte
 
+_STRETCH = 4_096  # bytes; an element with thousands of attributes is several times as long
+_ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|))?+"""
+_MAX_ROOTS = 100  # html and body tags
+_ROOTS = (b"html", b"body")
+_ROOT_TAG = re.compile(rb"<(?:html|body)[\s/]", re.IGNORECASE)
+_LOWER = 0x20  # the bit of a lower-case letter
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]{2,40})", re.IGNORECASE)
@@ -30,18 +40,20 @@ _FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-def checked_bytes(html: str | bytes) -> bytes:
+def checked_bytes(html: str | bytes, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
     """Checks a document and returns it as UTF-8.
 
     Bytes are read in the encoding of their byte order mark, else the one a ``<meta>`` element names, else
     UTF-8; invalid sequences become U+FFFD.
 
     Raises:
-        ParseError: the document is empty, too large, binary, without any tags, or nested too deeply.
+        ParseError: the document is empty, too large, binary, without any tags, nested too deeply, or has too many tags
+            or attributes.
     """
-    if len(html) > MAX_BYTES:
+    if len(html) > limits.document_bytes:
         raise ParseError(
-            f"the document has {len(html):,} bytes, more than the limit of {MAX_BYTES:,}: split it into pages"
+            f"the document has {len(html):,} bytes, more than the limit of {limits.document_bytes:,}: split it into"
+            " pages"
         )
     data = html.encode("utf-8", "replace") if isinstance(html, str) else _as_utf8(html)
     if not data or data.isspace():
@@ -51,7 +63,7 @@ def checked_bytes(html: str | bytes) -> bytes:
         raise ParseError("the document is binary data: expected an HTML page (is it compressed?)")
     if _TAG.search(data) is None:
         raise ParseError("the document has no HTML tags: expected an HTML page; ingest plain text as records")
-    _check_cost(data)
+    _check_cost(data, limits)
     return data
 
 
@@ -75,12 +87,23 @@ def _as_utf8(data: bytes) -> bytes:
         return data
 
 
-def _check_cost(data: bytes) -> None:
-    tags, closing = data.count(b"<"), data.count(b"</")
-    if tags > MAX_TAGS:
+def _check_cost(data: bytes, limits: InputLimits) -> None:
+    # With numpy this takes a fraction of what searching the bytes would.
+    content = np.frombuffer(data + b"    ", np.uint8)
+    opening = np.flatnonzero(content == ord("<"))
+    after = content[opening + 1]
+    tags, closing = len(opening), int(np.count_nonzero(after == ord("/")))
+    if tags > limits.tags:
         raise ParseError(
-            f"the document has about {tags:,} tags, more than the limit of {MAX_TAGS:,}: split it into pages"
+            f"the document has about {tags:,} tags, more than the limit of {limits.tags:,}: split it into pages"
         )
+    roots = sum(
+        int(np.count_nonzero(content[opening[(after | _LOWER) == name[0]] + 3] | _LOWER == name[2]))
+        for name in _ROOTS
+    )
+    if roots > _MAX_ROOTS:
+        _check_roots(data)
+    _check_attributes(data, opening, limits)
     if tags <= _CHEAP_TAGS and tags - 2 * closing <= _CHEAP_OPEN:
         return
     depth = steps = formatting = reopened = 0
@@ -103,3 +126,51 @@ def _check_cost(data: bytes) -> None:
                 f"the document leaves {depth:,} elements open at byte {match.start():,}: "
                 "expected a page with less nesting; it is damaged or hostile"
             )
+
+
+def _check_roots(data: bytes) -> None:
+    """Further html and body tags add their attributes to the first."""
+    count = len(_ROOT_TAG.findall(data))
+    if count > _MAX_ROOTS:
+        raise ParseError(
+            f"the document has {count:,} html and body tags, more than {_MAX_ROOTS}: expected one of each; is it several"
+            " pages in one?"
+        )
+
+
+def _check_attributes(data: bytes, opening: NDArray[np.intp], limits: InputLimits) -> None:
+    """Refuse elements with very many attributes; ``opening`` are the places of ``<``. Only the tags around long stretches
+    without a tag's end, or with a quoted one, are read: to read all would take a sixth as long as parsing. Tags in quotes
+    can hide such an element; what that costs is for the limits of the process that parses."""
+    pattern = _tag_with_at_most(limits.attributes)
+    at, seen = 0, -1
+    while at < len(data) - _STRETCH:
+        end = data.find(b">", at, at + _STRETCH)
+        before = at if end < 0 else end
+        place = int(np.searchsorted(opening, before)) - 1
+        start = int(opening[place]) if place >= 0 else seen
+        if start != seen and data[start + 1 : start + 2].isalpha():
+            far = end < 0 or before - start > _STRETCH
+            if far or data.count(b'"', start, before) % 2:
+                seen = start
+                tag = pattern.match(data, start)
+                at = _end_of_script(data, start, limits) if tag is None else max(at, tag.end())
+        at += _STRETCH
+
+
+def _end_of_script(data: bytes, at: int, limits: InputLimits) -> int:
+    """Where the script ends in which something looks like an element with too many attributes. Raises ParseError when
+    there is no script."""
+    script = data.rfind(b"<script", 0, at)
+    end = data.find(b"</script", max(0, script))
+    if script < 0 or 0 <= end < at:
+        raise ParseError(
+            f"the element at byte {at:,} has more than {limits.attributes:,} attributes, the limit: expected a page with"
+            " fewer; it is damaged or hostile"
+        )
+    return len(data) if end < 0 else end
+
+
+@lru_cache(maxsize=4)
+def _tag_with_at_most(attributes: int) -> re.Pattern[bytes]:
+    return re.compile(rb"<[a-zA-Z][^\s/>]*+(?:%b){0,%d}+[\s/]*+(?:>|\Z)" % (_ATTRIBUTE, attributes))

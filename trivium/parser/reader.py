@@ -12,6 +12,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.links import link_target
 from trivium.parser.runs import COMMA, LINE, TextRun, indented_line
@@ -59,8 +60,8 @@ def handles(*tags: str) -> Callable[[Enter], Enter]:
 class Reader:
     """The state of the traversal: the run being filled, the enclosing ones, and the link that is open."""
 
-    def __init__(self, title: str | None, host: str | None) -> None:
-        self.document = Document()
+    def __init__(self, title: str | None, host: str | None, limits: InputLimits) -> None:
+        self.document = Document(limits.headings)
         self.title = title
         self.host = host
         self.run = TextRun()

@@ -20,7 +20,7 @@ MAX_INDENT = (
 
 # Control and invisible formatting characters; joiners (U+200C, U+200D) stay, several scripts need them.
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-_BEFORE_LINE = re.compile("[ \t]+\n")
+_BEFORE_LINE = re.compile("(?<![ \t])[ \t]+\n")  # tried at the first blank only: else quadratic in blanks
 _CLOSED = frozenset(",;:.!?(–—-/·•|=")  # no comma is added after these
 _CONTINUES = frozenset("(,;:.)/–—·•|=")  # ... nor before these
 

@@ -22,6 +22,7 @@ Labels = list[tuple[str, ...]]
 BETWEEN_CELLS = "; "
 _WITHIN_HEADER = ", "
 _BETWEEN_HEADERS = " | "
+_MAX_HEADERS = 50  # of one column; the label made of them is cut long before
 _MAX_LABEL = 80  # characters of a column's header that are repeated in its rows
 
 
@@ -71,15 +72,15 @@ def _is_head(row: list[PlacedCell], width: int, *, in_head: bool) -> bool:
 
 
 def _labels(head: list[list[PlacedCell]], width: int) -> Labels:
-    names: list[list[str]] = [[] for _ in range(width)]
+    names: list[dict[str, None]] = [{} for _ in range(width)]
     for row in head:
         for placed in row:
             if not placed.cell.length:
                 continue
             text = placed.cell.text
             for column in range(placed.first, placed.last + 1):
-                if text not in names[column]:
-                    names[column].append(text)
+                if len(names[column]) < _MAX_HEADERS:
+                    names[column].setdefault(text)
     return [tuple(column) for column in names]
 
 

@@ -13,6 +13,9 @@ from trivium.retrievers.setting_values import SettingValues
 from trivium.search.searcher import Searcher, check_k, check_question
 from trivium.types import Turn
 
+MAX_TURN_CHARACTERS = 200_000
+"""The longest question or answer of a history."""
+
 
 class AskOptions(TypedDict, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
@@ -37,6 +40,7 @@ def answer_stream(
             f"unknown option {', '.join(sorted(unknown))}: there are {', '.join(AskOptions.__annotations__)}"
         )
     check_question(question)
+    _check_history(options.get("history", ()))
     k = options.get("k", 6)
     check_k(k)
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
@@ -49,3 +53,17 @@ def answer_stream(
         lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings),
     )
     return answer(question, context, options.get("history", ()), options.get("model"))
+
+
+def _check_history(history: object) -> None:
+    """Raise InputError unless a history is a list of turns of bounded length."""
+    if not isinstance(history, Sequence) or isinstance(history, str):
+        raise InputError(f"expected the history as a list of turns, got {type(history).__name__}")
+    for turn in history:
+        if not isinstance(turn, Turn):
+            raise InputError(f"expected turns in the history, got {type(turn).__name__}")
+        if max(len(turn.question), len(turn.answer)) > MAX_TURN_CHARACTERS:
+            raise InputError(
+                f"a question or answer of the history may have {MAX_TURN_CHARACTERS:,} characters, got"
+                f" {max(len(turn.question), len(turn.answer)):,}"
+            )

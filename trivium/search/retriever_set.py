@@ -15,6 +15,12 @@ from trivium.retrievers.setting_values import SettingValues
 __all__ = ["RetrieverSet", "SettingValues"]
 
 
+MAX_RETRIEVERS = 100
+"""Names in the list of retrievers of one search."""
+MAX_SETTINGS = 1_000
+"""Settings of retrievers given with one search."""
+
+
 class RetrieverSet:
     """Retrievers by name.
 
@@ -58,13 +64,21 @@ class RetrieverSet:
         unknown setting."""
         usual, declared_values = self._usual, self._declared_values
         if values:
+            if len(values) > MAX_SETTINGS:
+                raise InputError(
+                    f"expected at most {MAX_SETTINGS:,} settings of retrievers, got {len(values):,}"
+                )
             own, declared_values = self._split({**self.values, **values})
             usual = self._make(own)
         if names is None or not names:
             return usual
         if isinstance(names, str):
             raise InputError(f"expected a list of retrievers, got the text {names!r}")
-        unknown = [str(name) for name in names if name not in usual and name not in list_plugins(PLUGINS)]
+        if len(names) > MAX_RETRIEVERS:
+            raise InputError(f"expected at most {MAX_RETRIEVERS} retrievers, got a list of {len(names):,}")
+        unknown = [
+            str(name)[:100] for name in names if name not in usual and name not in list_plugins(PLUGINS)
+        ]
         if unknown:
             raise InputError(
                 f"unknown retriever {', '.join(unknown)}: expected some of {', '.join(self.names)}"

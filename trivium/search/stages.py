@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+from trivium.common import stopping
+
 StageName = Literal["embed", "retrieve", "score", "signals", "fuse", "fetch"]
 
 STAGES: tuple[StageName, ...] = ("embed", "retrieve", "score", "signals", "fuse", "fetch")
@@ -35,7 +37,8 @@ def ignore_stages(_: StageEnded) -> None:
 
 @contextmanager
 def observed(observe: StageObserver, stage: StageName, retriever: str = "") -> Iterator[None]:
-    """Tell ``observe`` how long the block took, unless it raises."""
+    """Tell ``observe`` how long the block took, unless it raises. Raises StoppedError where nobody waits any more."""
+    stopping.check()
     started = time.perf_counter()
     yield
     observe(StageEnded(stage, time.perf_counter() - started, retriever))

@@ -12,10 +12,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.server.connection import connection_of
 from trivium.server.errors import CLIENT_GONE, ApiError
-from trivium.server.logs import FIELDS, request_id
+from trivium.server.log_limits import FIELDS, UNLIMITED
+from trivium.server.logs import request_id
 from trivium.server.metrics import Metrics
 
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_REFUSED = frozenset({400, 401, 403, 408, 413, 429, 431, 503, 507})
+"""Whoever wants to can have as many of these answers as they like: the log counts them when they are many."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 _log = logging.getLogger(__name__)
@@ -94,7 +97,7 @@ class AccessLog:
             "bytes": sent,
             "client": None if client is None else client[0],
         }
-        _log.info("request", extra={FIELDS: fields})
+        _log.info("request", extra={FIELDS: fields, UNLIMITED: status not in _REFUSED})
 
 
 def _identifier(given: str | None) -> str:

@@ -16,19 +16,26 @@ from starlette.staticfiles import StaticFiles
 
 import trivium
 from trivium.engine import Engine
+from trivium.graph.factory import is_address
 from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
+from trivium.server.audit import Audit, AuditLog, open_audit_file
+from trivium.server.changes import perform
 from trivium.server.collection import Collection
 from trivium.server.jobs import Jobs
+from trivium.server.keys import KeyRing
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
-from trivium.server.routes import asking, documents, entities, searching, state
+from trivium.server.routes import asking, changes, documents, entities, searching, state
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
+from trivium.server.spool import Spool, spool_folder
+from trivium.server.uploads import Uploads
+from trivium.server.wellbeing import Wellbeing
 
 PAGE = Path(__file__).parent / "page"
 """The files of the page: all of them are public."""
@@ -37,8 +44,9 @@ DESCRIPTION = """
 Ranked passages from a collection of documents, the reasons for their order, and answers that cite them.
 
 Every error is `{"error": {"code", "message"}}`. Besides those listed, any request may be answered with 401 (API key
-missing or wrong), 403 (host name or origin), 413 (too large), 429 (too many requests) and 503 (busy: the header
-`Retry-After` says when to try again).
+missing or wrong), 403 (host name, origin, or a change with a key that may only read), 413 (too large), 429 (too many
+requests), 431 (too many headers) and 503 (busy: the header `Retry-After` says when to try again), and documents that are
+sent with 507 (no space on the disk).
 """
 
 
@@ -52,15 +60,27 @@ def create_app(
     """The app on an existing store. ``model`` writes the answers; without one they are quoted from the passages.
     ``answerer`` returns what answers questions, given the current engine; by default that engine itself.
 
-    The store is opened at once (raises StoreNotFoundError, StoreFormatError), its indexes and the embedder are loaded
+    The store is opened at once (raises StoreNotFoundError, StoreFormatError; ConfigurationError and OSError where a file
+    that the settings name cannot be used), its indexes and the embedder are loaded
     when the app has started; until then it is alive but not ready.
     """
     settings = ServerSettings() if settings is None else settings
+    keys = KeyRing(settings.api_keys, settings.api_key_file)
+    audit_file = None if settings.audit_log is None else open_audit_file(settings.audit_log)
     metrics = Metrics()
     options: dict[str, Any] = {"selector": settings.path_selector, "settings": settings.retriever_settings}
     engine = Engine.open(store, on_stage=metrics.observe_stage, **options)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
-    jobs = Jobs(collection, metrics.job_ended)
+    spool = Spool(store, spool_folder(store, settings.spool))
+
+    def job_ended(kind: str, state: str) -> None:
+        metrics.job_ended(kind, state)
+        audit.job_ended()
+
+    jobs = Jobs(collection, spool, perform, settings.queue_jobs, job_ended)
+    audit = Audit(jobs, audit_file)
+    jobs.open()
+    metrics.watch_jobs(lambda: jobs.waiting, lambda: jobs.oldest_seconds)
     count = settings.processes
     processes = Processes(store, count, metrics.observe_stage, options) if count else None
     service = Service(
@@ -68,12 +88,15 @@ def create_app(
         collection=collection,
         metrics=metrics,
         jobs=jobs,
+        uploads=Uploads(spool, jobs, settings.spool_bytes),
         searching=Pool("search", max(settings.workers, count), settings.queue),
         answering=Pool("answer", settings.answer_workers, settings.answer_queue),
         answerer=answerer,
         model=model,
         processes=processes,
     )
+    folder = None if is_address(store) else Path(store)
+    wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
     for pool in (service.searching, service.answering):
         metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
 
@@ -90,20 +113,23 @@ def create_app(
         telemetry={"logs": False},
     )
     app.state.service = service
+    app.state.wellbeing = wellbeing
+    app.state.audit = audit
     errors.install(app)
-    for routes in (searching, asking, documents, entities, state):
+    for routes in (searching, asking, documents, changes, entities, state):
         app.include_router(routes.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
-    app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Guard, settings=settings, keys=keys, check_space=wellbeing.check_space)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-API-Key", "X-Request-ID"],
             expose_headers=["Location", "Retry-After", "X-Request-ID", SCORES],
         )
+    app.add_middleware(AuditLog, audit=audit)
     app.add_middleware(AccessLog, metrics=metrics)
     return app
 
@@ -119,10 +145,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # In a thread, so that the server answers /health meanwhile.
     opening = threading.Thread(target=_open, args=(service,), name="open")
     opening.start()
+    app.state.wellbeing.start()
     try:
         yield
     finally:
+        app.state.wellbeing.stop()
         await asyncio.to_thread(_close, service, opening)
+        app.state.audit.close()
 
 
 def _open(service: Service) -> None:
@@ -138,7 +167,8 @@ def _close(service: Service, opening: threading.Thread) -> None:
         service.processes.close()  # first: the other threads wait for them
     service.collection.stop()
     opening.join()
-    service.jobs.stop()
+    stopped = service.jobs.stop(service.settings.shutdown_timeout)
     service.searching.close()
     service.answering.close()
-    service.collection.close()
+    if stopped:  # else a thread still writes with it
+        service.collection.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self, TypeVar, runtime_checkable
@@ -68,6 +69,8 @@ class Collection:
         self._closing = threading.Event()
         self._view: _View | None = None
         self._problem: str | None = None
+        self._problem_since = 0.0
+        self._reads: dict[object, float] = {}  # and when they began
         self._watch = threading.Thread(target=self._follow, name="follow", daemon=True)
 
     def open(self, *, follow: bool = True) -> None:
@@ -108,6 +111,23 @@ class Collection:
     def problem(self) -> str | None:
         """Why the store, or its last change, cannot be shown; None where it is."""
         return self._problem
+
+    @property
+    def problem_seconds(self) -> float:
+        """For how long :attr:`problem` has been there; 0 where there is none."""
+        return 0.0 if self._problem is None else time.monotonic() - self._problem_since
+
+    @property
+    def died(self) -> bool:
+        """Whether nobody follows the store any more, though it is not being closed."""
+        watch = self._watch
+        return watch.ident is not None and not watch.is_alive() and not self._closing.is_set()
+
+    def reads_longer_than(self, seconds: float) -> int:
+        """How many calls of :meth:`read` have been under way for longer than that."""
+        began = time.monotonic() - seconds
+        with self._lock:
+            return sum(1 for start in self._reads.values() if start < began)
 
     @property
     def state(self) -> str | None:
@@ -154,14 +174,21 @@ class Collection:
 
     def read(self, work: Callable[[Engine], T]) -> T:
         """What ``work`` returns; it is called again where the store changed meanwhile."""
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                with self.reading() as engine:
-                    return work(engine)
-            except StoreChangedError:
-                continue
-        with self.reading() as engine:
-            return work(engine)
+        token = object()
+        with self._lock:
+            self._reads[token] = time.monotonic()
+        try:
+            for _ in range(_ATTEMPTS - 1):
+                try:
+                    with self.reading() as engine:
+                        return work(engine)
+                except StoreChangedError:
+                    continue
+            with self.reading() as engine:
+                return work(engine)
+        finally:
+            with self._lock:
+                del self._reads[token]
 
     def change(self, work: Callable[[Engine], T]) -> T:
         """Do ``work`` with the engine that writes, one at a time; what it committed shows afterwards, also where it
@@ -240,6 +267,8 @@ class Collection:
 
     def _fail(self, what: str, wait: float, error: Exception) -> None:
         kind = type(error).__name__
+        if self._problem is None:
+            self._problem_since = time.monotonic()
         self._problem = f"{what} ({kind}); the log says more"  # anybody may ask, so that it names no files
         unexpected = not isinstance(error, TriviumError)
         _log.warning("%s, trying again in %g s: %s: %s", what, wait, kind, error, exc_info=unexpected)

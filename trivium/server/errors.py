@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -11,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from trivium.common.stopping import StoppedError
 from trivium.errors import (
     ChatModelError,
     EmbeddingError,
@@ -22,6 +24,7 @@ from trivium.errors import (
     TriviumError,
 )
 from trivium.server.fields import OptionError
+from trivium.server.job_table import JobEndedError, KeyReusedError, NoJobsError, QueueFullError
 from trivium.server.pool import PoolFullError
 
 RETRY_SECONDS = 1
@@ -41,6 +44,7 @@ _CODES = {
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
     HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
     HTTPStatus.TOO_MANY_REQUESTS: "too_many_requests",
+    HTTPStatus.INSUFFICIENT_STORAGE: "no_space",
 }
 
 
@@ -68,9 +72,15 @@ def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
     return {"error": {"code": code, "message": message.encode("utf-8", "replace").decode("utf-8")}}
 
 
-def busy(message: str, code: str = "busy") -> ApiError:
-    """Try again in a moment."""
-    return ApiError(503, code, message, {"Retry-After": str(RETRY_SECONDS)})
+def busy(message: str, code: str = "busy", *, close: bool = False) -> ApiError:
+    """Try again in a moment; ``close`` the connection where the request has not been read."""
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    return ApiError(503, code, message, {**headers, "Connection": "close"} if close else headers)
+
+
+def disk_full() -> ApiError:
+    """There is no room for what was sent."""
+    return ApiError(507, "disk_full", "the server's disk is full: nothing was changed")
 
 
 def not_found(what: str) -> ApiError:
@@ -99,6 +109,23 @@ def of_trivium(error: TriviumError) -> ApiError:
             return ApiError(500, "internal", "internal error; the server's log has the details")
 
 
+def of_jobs(error: Exception) -> ApiError:
+    """The answer for an error of the jobs."""
+    match error:
+        case QueueFullError():
+            return busy("more changes are waiting than can be made soon")
+        case KeyReusedError():
+            return ApiError(422, "key_reused", "that Idempotency-Key was sent with another request before")
+        case JobEndedError():
+            return ApiError(409, "ended", "the job has ended: it cannot be cancelled")
+        case NoJobsError():
+            return ApiError(503, "read_only", "documents cannot be changed here; the server's log says why")
+        case sqlite3.OperationalError() if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+            return disk_full()
+        case _:
+            return busy("the jobs cannot be read or written at the moment", "store")
+
+
 def as_api_error(error: BaseException) -> ApiError:
     """The answer for any exception."""
     match error:
@@ -106,6 +133,8 @@ def as_api_error(error: BaseException) -> ApiError:
             return error
         case PoolFullError():
             return busy("more questions are waiting than can be answered soon")
+        case StoppedError():
+            return busy("the server is being stopped", "stopping")
         case TriviumError():
             return of_trivium(error)
         case _:
@@ -124,8 +153,18 @@ def install(app: FastAPI) -> None:
         return JSONResponse(error_body("gone", "the client closed the connection"), CLIENT_GONE)
 
     @app.exception_handler(PoolFullError)
-    async def pool_full(_: Request, error: PoolFullError) -> JSONResponse:
+    @app.exception_handler(StoppedError)
+    async def not_done(_: Request, error: Exception) -> JSONResponse:
         return as_api_error(error).response()
+
+    async def jobs_error(_: Request, error: Exception) -> JSONResponse:
+        answer = of_jobs(error)
+        if isinstance(error, sqlite3.Error):
+            _log.error("the table of the jobs: %s", error)
+        return answer.response()
+
+    for kind in (QueueFullError, KeyReusedError, JobEndedError, NoJobsError, sqlite3.Error):
+        app.add_exception_handler(kind, jobs_error)
 
     @app.exception_handler(TriviumError)
     async def trivium_error(_: Request, error: TriviumError) -> JSONResponse:

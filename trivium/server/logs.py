@@ -1,49 +1,200 @@
-"""One line of JSON for everything that is logged, with the id of the request it belongs to."""
+"""One line of JSON for everything that is logged, with the id of the request it belongs to.
+
+Whatever is repeated is counted instead of written (:mod:`trivium.server.log_limits`), long texts are cut, and lines are
+written by a thread of their own: a log that cannot be written holds up nobody.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import sys
+import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from queue import Full, Queue
+from types import TracebackType
+from typing import TextIO
+
+from trivium.server.log_limits import FIELDS, RepetitionLimit
+
+MAX_TEXT = 4096
+"""Characters of a message, or of a field, in the log."""
+MAX_TRACEBACK = 16_384
+"""Characters of a traceback in the log; its end says what went wrong."""
+_MAX_ENTRIES = 20
+_MAX_WAITING = 10_000
+"""Lines that wait to be written; further ones are dropped and counted."""
+_FLUSH_SECONDS = 1.0
+"""How long the end of the process waits for them."""
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The id of the request under way, in its threads too."""
 
-FIELDS = "fields"
-"""The key of ``extra`` whose entries become fields of the line."""
+_log = logging.getLogger(__name__)
 
 
 class JsonFormatter(logging.Formatter):
     """Records as JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``request_id`` where there is one, the fields
-    given by :data:`FIELDS`, and ``traceback`` of an exception."""
+    given by :data:`~trivium.server.log_limits.FIELDS`, and ``traceback`` of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
+        try:
+            message = record.getMessage()
+        except Exception:  # a template and arguments that do not fit each other
+            message = f"{record.msg!r} with {record.args!r}"
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _cut(message),
         }
+        fields = getattr(record, FIELDS, {})
         identifier = request_id.get()
-        if identifier is not None:
+        if identifier is not None and "repeated" not in fields:  # what repeated itself is of many requests
             line["request_id"] = identifier
-        line |= getattr(record, FIELDS, {})
+        line |= {name: _bounded(value) for name, value in fields.items()}
         if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=True, default=str)
+            line["traceback"] = self.formatException(record.exc_info)[-MAX_TRACEBACK:]
+        return json.dumps(line, ensure_ascii=True)
+
+
+class LogWriter(logging.Handler):
+    """Writes records as JSON to a stream, in a thread of its own.
+
+    Who logs never waits: where the stream is stuck (a pipe that nobody reads), broken or on a full disk, lines are
+    dropped once too many wait, and counted in the next line that can be written.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self.setFormatter(JsonFormatter())
+        self._stream = stream
+        self._limit = RepetitionLimit()
+        self._lines: Queue[str] = Queue(_MAX_WAITING)
+        self._dropped = 0
+        threading.Thread(target=self._write_all, name="log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for summary in self._limit.ended():
+            self._put(summary)
+        if self._limit.admits(record):
+            self._put(record)
+
+    def flush(self) -> None:
+        """Say what repeated itself so far, and wait until all lines are written, for a second at most."""
+        for summary in self._limit.ended(everything=True):
+            self._put(summary)
+        lines = self._lines
+        with lines.all_tasks_done:
+            lines.all_tasks_done.wait_for(lambda: not lines.unfinished_tasks, _FLUSH_SECONDS)
+
+    def close(self) -> None:
+        self.flush()
+        super().close()
+
+    def _put(self, record: logging.LogRecord) -> None:
+        try:
+            self._lines.put_nowait(self.format(record))
+        except Full:
+            self._dropped += 1
+        except Exception:  # such as a field that cannot be shown: nobody is to fail by what they log
+            self._dropped += 1
+
+    def _write_all(self) -> None:
+        while True:
+            line = self._lines.get()
+            try:
+                self._write(line)
+            finally:
+                self._lines.task_done()
+
+    def _write(self, line: str) -> None:
+        dropped = self._dropped
+        try:
+            if dropped:
+                self._stream.write(self._told(dropped) + "\n")
+            self._stream.write(line + "\n")
+            self._stream.flush()
+        except (OSError, ValueError):  # ValueError: the stream is closed
+            self._dropped += 1
+        else:
+            self._dropped -= dropped
+
+    def _told(self, dropped: int) -> str:
+        message = f"{dropped} lines of the log could not be written"
+        return self.format(logging.LogRecord(__name__, logging.ERROR, __file__, 0, message, None, None))
 
 
 def log_as_json(level: int = logging.INFO, libraries: Sequence[str] = ("uvicorn",)) -> None:
-    """Send what this package and the ``libraries`` that serve it log to stderr, a line each."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter())
+    """Send what is logged to stderr, a line each: of this package and the ``libraries`` that serve it from that level on,
+    of everything else warnings and errors. So do Python's warnings, and exceptions that nobody caught."""
+    root = logging.getLogger()
+    root.handlers = [LogWriter(sys.stderr)]
+    root.setLevel(logging.WARNING)
     for name in ("trivium", *libraries):
         logger = logging.getLogger(name)
-        logger.handlers = [handler]
+        logger.handlers = []
         logger.setLevel(level)
-        logger.propagate = False
+        logger.propagate = True
     # Its lines repeat those of the access log.
     logging.getLogger("uvicorn.access").disabled = True
+    logging.captureWarnings(True)
+    sys.excepthook = _uncaught
+    sys.unraisablehook = _unraisable
+    threading.excepthook = _uncaught_in_thread
+
+
+def write_log() -> None:
+    """Wait a moment until what was logged is written: for the end of a process."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+
+
+def _uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    _log.critical("uncaught exception", exc_info=(kind, error, traceback))
+
+
+def _uncaught_in_thread(raised: threading.ExceptHookArgs) -> None:
+    if raised.exc_value is None or issubclass(raised.exc_type, SystemExit):
+        return
+    name = "?" if raised.thread is None else raised.thread.name
+    _log.critical(
+        "the thread %s ended by an exception",
+        name,
+        exc_info=(raised.exc_type, raised.exc_value, raised.exc_traceback),
+    )
+
+
+def _unraisable(raised: sys.UnraisableHookArgs) -> None:
+    error = raised.exc_value
+    _log.error(
+        "%s: %.200r",
+        raised.err_msg or "exception ignored in",
+        raised.object,
+        exc_info=None if error is None else (type(error), error, raised.exc_traceback),
+    )
+
+
+def _bounded(value: object) -> object:
+    if isinstance(value, dict):
+        return {_cut(str(name)): _bounded(entry) for name, entry in list(value.items())[:_MAX_ENTRIES]}
+    if value is None or isinstance(value, int | float):
+        return value
+    return _cut(value if isinstance(value, str) else str(value))
+
+
+def _cut(text: str) -> str:
+    """A text of bounded length.
+
+    >>> _cut("short"), len(_cut("x" * 10_000)) <= MAX_TEXT
+    ('short', True)
+    """
+    if len(text) <= MAX_TEXT:
+        return text
+    note = f"... ({len(text)} characters)"
+    return text[: MAX_TEXT - len(note)] + note

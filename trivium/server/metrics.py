@@ -61,6 +61,14 @@ class Metrics:
         self._jobs = Counter(
             "trivium_jobs", "Changes of the documents that ended.", ("kind", "state"), registry=self._registry
         )
+        self._jobs_waiting = Gauge(
+            "trivium_jobs_waiting", "Changes of the documents that wait.", registry=self._registry
+        )
+        self._jobs_oldest = Gauge(
+            "trivium_jobs_oldest_seconds",
+            "How long the first change that waits has waited.",
+            registry=self._registry,
+        )
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request has ended."""
@@ -76,6 +84,17 @@ class Metrics:
         """Show how full a pool is."""
         self._places.labels(name).set_function(taken)
 
+    def watch_connections(self, count: Callable[[], int]) -> None:
+        """Show how many connections are open."""
+        Gauge("trivium_connections", "Connections that are open.", registry=self._registry).set_function(
+            count
+        )
+
+    def watch_jobs(self, waiting: Callable[[], int], oldest_seconds: Callable[[], float]) -> None:
+        """Show how many changes wait, and how long."""
+        self._jobs_waiting.set_function(waiting)
+        self._jobs_oldest.set_function(oldest_seconds)
+
     def store_changed(self, info: StoreInfo) -> None:
         """The store holds something else now."""
         for label, count in info.nodes.items():
@@ -84,7 +103,7 @@ class Metrics:
             self._relationships.labels(kind).set(count)
 
     def job_ended(self, kind: str, state: str) -> None:
-        """A job is done, or has failed."""
+        """A job is done, has failed, or was cancelled."""
         self._jobs.labels(kind, state).inc()
 
     def text(self) -> bytes:

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, TypeVar
 
+from trivium.common.stopping import Stop
+
 T = TypeVar("T")
 
 
@@ -23,6 +25,7 @@ class Pool:
         self.workers = workers
         self._places = workers + queue
         self._taken = 0
+        self._stops: set[Stop] = set()
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix=name)
 
     @property
@@ -31,15 +34,30 @@ class Pool:
         return self._taken
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What ``work`` returns, done in a thread. Cancelled before a thread took it up, it is never done; afterwards
-        it is done to its end, and keeps its place till then. Raises PoolFullError."""
+        """What ``work`` returns, done in a thread. Cancelled before a thread took it up, it is never done; afterwards it
+        is asked to stop (:mod:`trivium.common.stopping`), and keeps its place till it does. Raises PoolFullError."""
         self.check()
         loop = asyncio.get_running_loop()
         self._taken += 1
+        stop = Stop()
+        self._stops.add(stop)
+
+        def leave() -> None:
+            self._taken -= 1
+            self._stops.discard(stop)
+
+        def stoppable() -> T:
+            with stop.in_force():
+                return work()
+
         # The context carries the request's id and span into the thread.
-        future = self._threads.submit(copy_context().run, work)
-        future.add_done_callback(lambda _: _call_soon(loop, self._leave))
-        return await asyncio.wrap_future(future)
+        future = self._threads.submit(copy_context().run, stoppable)
+        future.add_done_callback(lambda _: _call_soon(loop, leave))
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            stop.ask()
+            raise
 
     def check(self) -> None:
         """Raises PoolFullError where there is no place left."""
@@ -47,11 +65,10 @@ class Pool:
             raise PoolFullError(self.name)
 
     def close(self) -> None:
-        """Drop what waits, and wait for what runs."""
+        """Drop what waits, stop what runs, and wait for its end."""
+        for stop in tuple(self._stops):
+            stop.ask()
         self._threads.shutdown(wait=True, cancel_futures=True)
-
-    def _leave(self) -> None:
-        self._taken -= 1
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], Any]) -> None:

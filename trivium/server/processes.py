@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
-import signal
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
-from http import HTTPStatus
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,17 +20,17 @@ from queue import Empty, Queue
 from typing import Any
 
 from pydantic import BaseModel
-from threadpoolctl import threadpool_limits
 
-from trivium.engine import Engine
 from trivium.errors import StoreError
 from trivium.search.stages import StageEnded, StageObserver
-from trivium.server.collection import Collection
-from trivium.server.errors import ApiError, as_api_error, busy
-from trivium.server.logs import log_as_json, request_id
-from trivium.server.questions import KINDS, Reply
+from trivium.server.errors import ApiError, busy
+from trivium.server.logs import request_id
+from trivium.server.questions import Reply
+from trivium.server.search_process import answer_all
 
-_END_SECONDS = 10.0
+_TAKEN_SECONDS = 0.5
+"""How long a process may take to take up a question; then another one is asked."""
+_END_SECONDS = 3.0
 """How long processes that are told to end may take; then they are killed."""
 _OPEN_SECONDS = 300.0
 """How long a process may take to open the store; then it is killed and replaced."""
@@ -47,7 +44,8 @@ _log = logging.getLogger(__name__)
 
 class Processes:
     """``count`` processes on one store. Thread-safe; each answers one question at a time. A process that ends is
-    replaced, and so is one that takes too long over a question."""
+    replaced, and so is one that takes too long over a question. One that does not even take a question up is given no
+    other, and the question goes to another process."""
 
     def __init__(
         self,
@@ -61,6 +59,8 @@ class Processes:
         self._on_stage = on_stage
         self._workers = [_Worker(str(store), dict(engine_options or {})) for _ in range(count)]
         self._idle: Queue[_Worker] = Queue()
+        self._absent: Queue[_Worker] = Queue()
+        """Those that cannot be asked now: they are opening the store, or have not been heard of."""
         self._closing = threading.Event()
         self._checking = threading.Thread(target=self._check, name="processes", daemon=True)
 
@@ -70,15 +70,30 @@ class Processes:
         for worker in self._workers:
             worker.start()
         for worker in self._workers:
-            with suppress(EOFError, OSError):  # TimeoutError is an OSError; the next question finds out
+            with suppress(EOFError, OSError):  # TimeoutError is an OSError; the checks find out
                 worker.wait_open(time.monotonic() + _OPEN_SECONDS)
-            self._idle.put(worker)
+            (self._idle if worker.ready else self._absent).put(worker)
         self._checking.start()
+
+    @property
+    def count(self) -> int:
+        """How many there are to be."""
+        return len(self._workers)
+
+    @property
+    def answering(self) -> int:
+        """How many can be asked, or are being asked."""
+        return sum(worker.ready for worker in self._workers)
 
     @property
     def ready(self) -> bool:
         """Whether one of them, at least, is running and has opened the store."""
-        return any(worker.ready for worker in self._workers)
+        return self.answering > 0
+
+    @property
+    def died(self) -> bool:
+        """Whether nobody replaces processes any more, though they are not being closed."""
+        return _died(self._checking) and not self._closing.is_set()
 
     def ask(self, kind: str, given: BaseModel, state: str | None, deadline: float) -> Reply:
         """The answer of whichever is idle, from a state of the store that is at least ``state``; waits for one.
@@ -87,11 +102,7 @@ class Processes:
         ApiError where the question cannot be answered or takes too long, StoreError where a process ended over it."""
         asked = {"kind": kind, "given": given.model_dump(), "state": state, "request": request_id.get()}
         try:
-            worker = self._idle.get(timeout=max(0.0, deadline - time.monotonic()))
-            try:
-                head, body = worker.ask(json.dumps(asked).encode(), deadline)
-            finally:
-                self._idle.put(worker)
+            head, body = self._ask_one(asked, deadline)
         except (Empty, TimeoutError):
             raise busy("no process answered in time", "timeout") from None
         except (EOFError, OSError) as error:
@@ -101,6 +112,32 @@ class Processes:
         if "error" in head:
             raise ApiError(**head["error"])
         return Reply(body, head["headers"])
+
+    def _ask_one(self, asked: dict[str, Any], deadline: float) -> tuple[dict[str, Any], bytes]:
+        while True:
+            worker = self._next_idle(deadline)
+            came_back = self._idle
+            try:
+                return worker.ask(asked, deadline)
+            except _NotTakenError:
+                came_back = self._absent
+            except (EOFError, OSError):
+                came_back = self._absent
+                raise
+            finally:
+                came_back.put(worker)
+
+    def _next_idle(self, deadline: float) -> _Worker:
+        """Raises Empty where none is idle in time, EOFError where none can open the store."""
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                return self._idle.get(timeout=min(max(0.0, left), _CHECK_SECONDS))
+            except Empty:
+                if left <= _CHECK_SECONDS:
+                    raise
+                if all(worker.failing for worker in self._workers):
+                    raise EOFError from None
 
     def close(self) -> None:
         """End them all. Questions under way are given up: their askers get a StoreError."""
@@ -118,15 +155,21 @@ class Processes:
         while not self._closing.wait(_CHECK_SECONDS):
             for worker in self._workers:
                 worker.kill_if_overdue()
-            for _ in self._workers:
-                try:
-                    worker = self._idle.get_nowait()
-                except Empty:
-                    break
-                try:
-                    worker.check()
-                finally:
-                    self._idle.put(worker)
+            for among in (self._idle, self._absent):
+                for _ in range(among.qsize()):
+                    try:
+                        worker = among.get_nowait()
+                    except Empty:
+                        break
+                    try:
+                        worker.check()
+                    except Exception:  # such as no descriptor, or no memory, for another process
+                        _log.exception("a process that answers questions could not be replaced yet")
+                    (self._idle if worker.ready else self._absent).put(worker)
+
+
+class _NotTakenError(Exception):
+    """The process does not take up the question."""
 
 
 class _Worker:
@@ -142,13 +185,20 @@ class _Worker:
         self._started = 0.0
         self._failures = 0  # processes in a row that ended before the store was open
         self._deadline: float | None = None
+        self._question = 0
+        self._silent = False  # it has not taken up the last question yet
         self._closed = False
 
     @property
     def ready(self) -> bool:
-        """Whether the process is running and has opened the store. Never waits."""
+        """Whether the process is running, has opened the store, and took up what it was asked last. Never waits."""
         process = self._process
-        return self._opened and process is not None and process.is_alive()
+        return self._opened and not self._silent and process is not None and process.is_alive()
+
+    @property
+    def failing(self) -> bool:
+        """Whether a process has ended before it had opened the store, and none has opened it since."""
+        return self._failures > 0
 
     def start(self) -> None:
         """Start a process, unless the server is being closed."""
@@ -158,7 +208,8 @@ class _Worker:
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()
             self._opened, self._deadline, self._started = False, None, time.monotonic()
-            self._process = context.Process(target=_answer_all, args=(theirs, *self._arguments), daemon=True)
+            self._silent = False
+            self._process = context.Process(target=answer_all, args=(theirs, *self._arguments), daemon=True)
             self._process.start()
             theirs.close()  # else the end of the process would not close the pipe
 
@@ -172,16 +223,19 @@ class _Worker:
         pipe.recv_bytes()
         self._opened, self._failures = True, 0
 
-    def ask(self, question: bytes, deadline: float) -> tuple[dict[str, Any], bytes]:
-        """Head and body of the answer. Raises TimeoutError where it is not there in time, EOFError or OSError where the
-        process ends; it is replaced then."""
+    def ask(self, asked: dict[str, Any], deadline: float) -> tuple[dict[str, Any], bytes]:
+        """Head and body of the answer. Raises _NotTakenError where the process does not begin, TimeoutError where the
+        answer is not there in time, EOFError or OSError where the process ends; it is replaced then."""
         self.check()
-        self.wait_open(deadline)
+        if not self._opened:
+            raise _NotTakenError
         pipe = self._connection()
+        self._question += 1
         with self._lock:
             self._deadline = deadline
         try:
-            pipe.send_bytes(question)
+            pipe.send_bytes(json.dumps({**asked, "number": self._question}).encode())
+            self._wait_taken(pipe, deadline)
             return json.loads(pipe.recv_bytes()), pipe.recv_bytes()
         except (EOFError, OSError):
             self._replace()
@@ -189,13 +243,29 @@ class _Worker:
                 raise TimeoutError from None
             raise
         finally:
-            with self._lock:
-                self._deadline = None
+            if not self._silent:
+                with self._lock:
+                    self._deadline = None
+
+    def _wait_taken(self, pipe: Connection, deadline: float) -> None:
+        """Until the process says that it has begun; answers to questions that were given up are thrown away."""
+        until = min(deadline, time.monotonic() + _TAKEN_SECONDS)
+        while True:
+            if not pipe.poll(max(0.0, until - time.monotonic())):
+                self._silent = True
+                raise _NotTakenError
+            said = json.loads(pipe.recv_bytes())
+            if said.get("taken") == self._question:
+                return
+            if "taken" not in said:
+                pipe.recv_bytes()
 
     def check(self) -> None:
-        """Look whether it has opened the store; replace it where it has ended or takes too long for that."""
+        """Look whether it has opened the store, or is heard of again; replace it where it has ended or takes too long for
+        that."""
         with suppress(EOFError, OSError):
             self.wait_open(time.monotonic())
+            self._listen()
         with self._lock:
             process = self._process
             if process is None:
@@ -206,6 +276,12 @@ class _Worker:
             ended = not process.is_alive()
         if ended:
             self._replace()
+
+    def _listen(self) -> None:
+        """Look whether it is heard of again. What it says is read with the next question."""
+        if self._silent and self._connection().poll(0):
+            with self._lock:
+                self._silent, self._deadline = False, None
 
     def kill_if_overdue(self) -> None:
         """End a process that is not done with its question by the deadline: its asker then gets a TimeoutError."""
@@ -260,6 +336,11 @@ class _Worker:
         return self._pipe
 
 
+def _died(thread: threading.Thread) -> bool:
+    """Whether a thread was started and has ended."""
+    return thread.ident is not None and not thread.is_alive()
+
+
 def pause(failures: int) -> float:
     """Seconds from one start to the next, after so many processes in a row that ended before the store was open.
 
@@ -267,50 +348,3 @@ def pause(failures: int) -> float:
     [0.0, 2.0, 4.0, 32.0, 60.0, 60.0]
     """
     return min(2.0 ** min(failures, 10), _MAX_PAUSE_SECONDS) if failures else 0.0
-
-
-# -- inside a process -----------------------------------------------------------------------------------------
-
-
-def _answer_all(pipe: Connection, store: str, engine_options: dict[str, Any]) -> None:
-    """Answer until the pipe is closed. Ctrl-C reaches every process of a terminal: the server says when to end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    log_as_json(logging.WARNING)
-    stages: list[StageEnded] = []
-    engine = Engine.open(store, on_stage=stages.append, **engine_options)
-    collection = Collection(engine, readers=1, changed=lambda _: None)
-    with threadpool_limits(limits=1):
-        collection.open(follow=False)
-        with suppress(EOFError, OSError):
-            pipe.send_bytes(b"open")
-            while True:
-                question = json.loads(pipe.recv_bytes())
-                stages.clear()
-                head, body = _answer(collection, question)
-                pipe.send_bytes(json.dumps({**head, "stages": [asdict(ended) for ended in stages]}).encode())
-                pipe.send_bytes(body)
-    collection.close()
-
-
-def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    request_id.set(question["request"])
-    kind = KINDS[question["kind"]]
-    try:
-        collection.sync_to(question["state"])
-        given = kind.given.model_validate(question["given"])
-        reply = collection.read(lambda engine: kind.work(engine, given))
-    except Exception as error:
-        answer = as_api_error(error)
-        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            _log.exception("a question could not be answered")
-        return {"error": _error_fields(answer)}, b""
-    return {"headers": dict(reply.headers)}, reply.body
-
-
-def _error_fields(error: ApiError) -> dict[str, Any]:
-    return {
-        "status": error.status_code,
-        "code": error.code,
-        "message": error.detail,
-        "headers": dict(error.headers or {}),
-    }

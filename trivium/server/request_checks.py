@@ -1,20 +1,22 @@
-"""Checks of every request before it reaches a route: host, origin, key, rate, size."""
+"""Checks of every request before it reaches a route: form, host, origin, key, scope, rate, space, size."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trivium.server.connections import client_of
 from trivium.server.errors import ApiError
+from trivium.server.keys import Key, KeyRing
 from trivium.server.settings import ServerSettings
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -26,18 +28,41 @@ UPLOADS = "/documents"
 _UPLOAD_TIMES = 10
 """How many times as long an upload may take to arrive."""
 _READING = ("GET", "HEAD", "OPTIONS")
+_QUESTIONS = ("/search", "/ask", "/explain")
+"""What is asked with POST and changes nothing. Whatever else is not read is a change, so that a new route needs a key
+that may write unless it is named here."""
+_MAX_HEADERS = 100
+_MAX_HEADER_BYTES = 16 << 10
+_CALLER = "trivium_caller"
 _MAX_CLIENTS = 10_000
 """Clients whose requests are counted; the one that has not asked for longest is forgotten."""
 
 
-class Guard:
-    """Middleware that refuses, in this order: a host name that is not the server's, a page of another origin, a missing
-    or wrong key, too many requests, too large a body."""
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request: the name of their key (None where none is needed), and their address."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+    key: str | None
+    address: str
+
+
+class Guard:
+    """Middleware that refuses, in this order: what is ambiguous HTTP, a host name that is not the server's, a page of
+    another origin, a missing or wrong key, a change with a key that may only read, too many requests, a change there is
+    no space for, too large a body."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        keys: KeyRing,
+        check_space: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``check_space`` raises ApiError where documents cannot be added for want of space."""
         self._app = app
         self._settings = settings
-        self._keys = [_digest(key) for key in settings.api_keys]
+        self._keys = keys
+        self._check_space = check_space
         self._hosts = frozenset((*LOOPBACK, *settings.hosts)) if settings.on_loopback else None
         self._rates = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
         self._wrong_keys = RateLimit(settings.wrong_keys)
@@ -49,13 +74,16 @@ class Guard:
         headers = Headers(scope=scope)
         limit = self._limit(scope["path"])
         try:
+            _check_form(scope, headers)
             self._check_host(headers)
             self._check_origin(scope, headers)
             client = self._check_key(scope, headers)
             self._check_rate(scope, client)
+            if scope["method"] in ("POST", "PUT") and _uploads(scope["path"]):
+                self._check_space()
             _check_length(headers, limit)
         except ApiError as error:
-            await error.response()(scope, receive, send)
+            await _refusal(error, headers)(scope, receive, send)
             return
         read = 0
         complete = False
@@ -110,34 +138,37 @@ class Guard:
             )
 
     def _check_key(self, scope: Scope, headers: Headers) -> str:
-        """The client for the rate limit: its key, or its address. Raises ApiError for a missing or unknown key, and for
-        any key from an address that has tried too many: otherwise the answers would tell the right one."""
-        address = scope.get("client")
-        anonymous = "" if address is None else str(address[0])
-        if not self._keys:
-            return anonymous
+        """The client for the rate limit: the name of its key, or its address. Raises ApiError for a missing or unknown
+        key, for one that may not do this, and for any key from an address that has tried too many: otherwise the answers
+        would tell the right one."""
+        found = scope.get("client")
+        address = "" if found is None else str(found[0])
+        client = f"address {client_of(address)}"
         path, method = scope["path"], scope["method"]
-        if path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or method == "OPTIONS":
-            return anonymous
+        open_to_all = path in OPEN_PATHS or path.startswith(OPEN_FOLDER) or method == "OPTIONS"
+        if self._keys.empty or open_to_all:
+            _set_caller(scope, Caller(None, address))
+            return client
         given = headers.get("x-api-key")
         if given is None:
             scheme, _, token = headers.get("authorization", "").partition(" ")
             given = token.strip() if scheme.lower() == "bearer" else ""
-        wait = self._wrong_keys.wait(anonymous, take=False)
+        wait = self._wrong_keys.wait(client, take=False)
         if wait > 0:
             raise _too_many("too many wrong API keys from this address", wait)
-        digest = _digest(given)
-        # Every key is compared, each in constant time, so that the time tells nothing about the keys.
-        if sum(hmac.compare_digest(digest, key) for key in self._keys) == 0:
+        key = self._keys.find(given)
+        if key is None:
             if given:
-                self._wrong_keys.wait(anonymous)
+                self._wrong_keys.wait(client)
             what = (
                 "an API key is needed: send it as X-API-Key"
                 if not given
                 else "that API key is not known here"
             )
             raise ApiError(401, "unauthorized", what, {"WWW-Authenticate": "Bearer"})
-        return digest.hex()
+        _set_caller(scope, Caller(key.name, address))
+        _check_scope(scope, key)
+        return f"key {key.name}"
 
     def _check_rate(self, scope: Scope, client: str) -> None:
         if self._rates is None or scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_FOLDER):
@@ -169,6 +200,58 @@ class RateLimit:
         return 0.0 if allowed else (1 - tokens) / self._per_second
 
 
+def changes_documents(scope: Scope) -> bool:
+    """Whether a request is for a change rather than a question."""
+    return scope["method"] not in _READING and scope["path"] not in _QUESTIONS
+
+
+def caller_of(scope: Scope) -> Caller | None:
+    """Who sent a request; None where that is not known, since it was refused."""
+    caller = scope.get("state", {}).get(_CALLER)
+    return caller if isinstance(caller, Caller) else None
+
+
+def _set_caller(scope: Scope, caller: Caller) -> None:
+    scope.setdefault("state", {})[_CALLER] = caller
+
+
+def _check_scope(scope: Scope, key: Key) -> None:
+    if key.scope != "write" and changes_documents(scope):
+        raise ApiError(
+            403,
+            "forbidden",
+            f"the API key {key.name!r} may only read: a change needs one with the scope write",
+        )
+
+
+def _check_form(scope: Scope, headers: Headers) -> None:
+    """Refuse what another server on the way here may have understood in another way, or a proxy should have got."""
+    close = {"Connection": "close"}
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise ApiError(
+            400, "bad_request", "expected either Content-Length or Transfer-Encoding, got both", close
+        )
+    if not scope["path"].startswith("/"):
+        raise ApiError(
+            400, "bad_request", "expected a path such as /search, got another form of address", close
+        )
+    size = sum(len(name) + len(value) for name, value in headers.raw)
+    if len(headers.raw) > _MAX_HEADERS or size > _MAX_HEADER_BYTES:
+        raise ApiError(
+            431,
+            "too_large",
+            f"a request may have {_MAX_HEADERS} headers of {_MAX_HEADER_BYTES:,} bytes in all",
+            close,
+        )
+
+
+def _refusal(error: ApiError, headers: Headers) -> JSONResponse:
+    """An answer that is given before the body has come. That is not waited for."""
+    if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
+        error.headers = {**(error.headers or {}), "Connection": "close"}
+    return error.response()
+
+
 def _uploads(path: str) -> bool:
     return path == UPLOADS or path.startswith(f"{UPLOADS}/")
 
@@ -198,7 +281,3 @@ def _host_name(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()
-
-
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()

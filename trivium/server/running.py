@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
@@ -13,10 +14,17 @@ from threadpoolctl import threadpool_limits
 
 from trivium.errors import ConfigurationError
 from trivium.server.connection import KEEP_ALIVE_SECONDS, TimedConnection
+from trivium.server.connections import ACCEPTED_AT_ONCE, connections_for
+from trivium.server.ending import end_by_signals
+from trivium.server.logs import write_log
 from trivium.server.settings import ServerSettings
 
+CLOSE_SECONDS = 5.0
+"""How long a server may take to close its store and its processes, once no request is under way."""
+_BACKLOG = 1024
 
-class _Server(uvicorn.Server):
+
+class Server(uvicorn.Server):
     """Uvicorn's, for which :func:`run` handles the signals: uvicorn would raise the one that stopped it once more at the
     end, and answer a second SIGTERM by waiting as before."""
 
@@ -24,12 +32,22 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or ():
+            # The configured length is also how many connections are accepted at once.
+            listener.listen(_BACKLOG)
+
 
 def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
-    """How uvicorn serves the app."""
+    """How :class:`Server` serves an app of :func:`~trivium.server.app.create_app`. Raises ConfigurationError where the
+    process may open too few files."""
+    connections = connections_for(settings)
+    app.state.wellbeing.watch_connections(connections)
+    app.state.service.metrics.watch_connections(lambda: len(connections))
     return uvicorn.Config(
         app,
-        http=TimedConnection,
+        http=cast(Any, partial(TimedConnection, connections=connections)),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -39,52 +57,49 @@ def configured(app: FastAPI, settings: ServerSettings) -> uvicorn.Config:
         forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=max(1, round(settings.shutdown_timeout)),
+        backlog=ACCEPTED_AT_ONCE,
     )
 
 
 def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say.
+    """Serve until SIGINT or SIGTERM; requests under way are answered first, for as long as the settings say (changes that
+    were accepted are on the disk, and are made after a restart).
     ``listening`` is told the address of the page once connections are accepted. Raises ConfigurationError where the
     address cannot be used.
 
-    The libraries of linear algebra get one thread: questions run side by side, and theirs would wait for each other.
+    For a process that does nothing else: it is ended :data:`CLOSE_SECONDS` after the time for requests, if it has not
+    ended by itself, and at once by a second signal. The libraries of linear algebra get one thread: questions run side by
+    side, and theirs would wait for each other.
     """
-    server = _Server(configured(app, settings))
-    with _bound(settings) as listener, _stopped_by_signals(server), threadpool_limits(limits=1):
+    server = Server(configured(app, settings))
+
+    def stop() -> None:
+        server.should_exit = True
+
+    with _bound(settings) as listener, threadpool_limits(limits=1):
+        end_by_signals(stop, settings.shutdown_timeout + CLOSE_SECONDS)
         listening(
             _address(listener)
         )  # who connects from now on is answered as soon as the server has started
         server.run(sockets=[listener])
-
-
-@contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Have SIGINT and SIGTERM stop the server; the second signal, of either kind, does not wait for requests."""
-
-    def stop(*_: object) -> None:
-        server.force_exit = server.should_exit
-        server.should_exit = True
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    write_log()
 
 
 @contextmanager
 def _bound(settings: ServerSettings) -> Iterator[socket.socket]:
     try:
-        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        family, kind, protocol, *_ = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM
+        )[0]
+        # With the protocol: asyncio sends without delay (TCP_NODELAY) only on sockets that name it.
+        listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise _unusable(settings, error) from error
     with listener:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((settings.host, settings.port))
-            listener.listen(1024)
+            listener.listen(_BACKLOG)
         except OSError as error:
             raise _unusable(settings, error) from error
         yield listener

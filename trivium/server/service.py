@@ -23,6 +23,7 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import KINDS, Reply
 from trivium.server.settings import ServerSettings
+from trivium.server.uploads import Uploads
 
 T = TypeVar("T")
 
@@ -52,6 +53,7 @@ class Service:
     collection: Collection
     metrics: Metrics
     jobs: Jobs
+    uploads: Uploads
     searching: Pool
     answering: Pool
     answerer: Callable[[Engine], Answerer]

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
@@ -20,21 +21,17 @@ from pydantic_core import PydanticCustomError
 
 from trivium.embedding.workers import available_cores
 from trivium.errors import ConfigurationError
-
-MIN_KEY_CHARACTERS = 16
-"""Characters an API key must have."""
+from trivium.server.keys import Key, parse_key
 
 
-def _check_key(key: str) -> str:
-    # The message never holds the key itself.
-    if len(key) < MIN_KEY_CHARACTERS or not key.isascii() or not key.isprintable() or " " in key:
-        raise PydanticCustomError(
-            "api_key",
-            "expected {least} or more printable ASCII characters without spaces, got {got} characters: make a key with"
-            "  openssl rand -hex 24",
-            {"least": MIN_KEY_CHARACTERS, "got": len(key)},
-        )
-    return key
+def _as_key(given: Any) -> Key:
+    if isinstance(given, Key):
+        return given
+    try:
+        return parse_key(given)
+    except ConfigurationError as error:
+        # The message never holds the key itself.
+        raise PydanticCustomError("api_key", "{fault}", {"fault": str(error)}) from None
 
 
 def _check_origin(origin: str) -> str:
@@ -62,7 +59,7 @@ def _check_proxy(proxy: str) -> str:
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-ApiKey = Annotated[str, AfterValidator(_check_key)]
+ApiKey = Annotated[Key, BeforeValidator(_as_key)]
 Origin = Annotated[str, AfterValidator(_check_origin)]
 Proxy = Annotated[str, AfterValidator(_check_proxy)]
 
@@ -70,7 +67,9 @@ Proxy = Annotated[str, AfterValidator(_check_proxy)]
 class ServerSettings(BaseModel):
     """How to serve. Sizes are in bytes, times in seconds; raises ConfigurationError that names the value at fault.
 
-    ``api_keys``: any of them opens the API, none leaves it open. ``cors_origins``: pages of which other origins may use
+    ``api_keys``: any of them opens the API, none leaves it open; each a key, or a line as in ``api_key_file``, a file of
+    keys that is read again when it changes (:mod:`trivium.server.keys`). ``audit_log``: a file to which each change of
+    the documents is appended, beside the log. ``cors_origins``: pages of which other origins may use
     it (``https://host[:port]``). ``hosts``: names under which the server may be addressed, besides the loopback ones;
     only looked at where it listens on loopback: there a foreign name means that a page of the web rebound its own.
     ``request_bytes``: of a request's JSON; ``upload_bytes``: of one with documents. ``timeout``: until a request is
@@ -83,7 +82,14 @@ class ServerSettings(BaseModel):
     its key, else the address it connects from; ``trusted_proxies`` (addresses or networks, such as ``10.0.0.0/8``) are
     believed about whom they connect for (``X-Forwarded-For``). ``wrong_keys``: how many an address may try in a minute
     before it has to wait, whatever key it sends then.
-    ``shutdown_timeout``: how long requests under way may take to end.
+    ``connections``: how many are open at once, or fewer where the process may open fewer files; where all are taken, the
+    one that has been idle longest is closed for a new one. ``connections_per_client``: the same of one address (trusted
+    proxies aside; IPv6 addresses of one /64 network count as one). ``min_free_bytes``: of the file system of a store in a
+    folder; with less free, nothing is added or replaced. ``shutdown_timeout``: how long requests under way, and then the
+    step of a change under way, may take to end; the process ends :data:`~trivium.server.running.CLOSE_SECONDS` after that
+    at the latest. ``queue_jobs``: changes of the documents that may wait; ``spool_bytes``: of the documents of all
+    changes that are being received, wait or are made. ``spool``: the folder to keep changes in until they are made
+    (default: ``jobs`` in the folder of a store, and for a database ``trivium/jobs`` in XDG_STATE_HOME).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -91,6 +97,8 @@ class ServerSettings(BaseModel):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
     api_keys: tuple[ApiKey, ...] = Field(default=(), repr=False)
+    api_key_file: Path | None = None
+    audit_log: Path | None = None
     cors_origins: tuple[Origin, ...] = ()
     hosts: tuple[str, ...] = ()
     request_bytes: Count = 256 << 10
@@ -107,7 +115,13 @@ class ServerSettings(BaseModel):
     rate_limit: Count | None = None
     trusted_proxies: tuple[Proxy, ...] = ()
     wrong_keys: Count = 30
+    connections: Count = 512
+    connections_per_client: Count = 128
+    min_free_bytes: Annotated[int, Field(ge=0)] = 256 << 20
     shutdown_timeout: Seconds = 15.0
+    queue_jobs: Count = 100
+    spool_bytes: Count = 1 << 30
+    spool: Path | None = None
 
     @model_validator(mode="wrap")
     @classmethod
@@ -129,13 +143,3 @@ class ServerSettings(BaseModel):
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return False
-
-
-def read_keys(file: Path) -> tuple[str, ...]:
-    """The API keys in a file, one a line; blank lines and lines that begin with ``#`` are left out. Raises
-    ConfigurationError where it holds none, and OSError where it cannot be read."""
-    lines = [line.strip() for line in file.read_text("utf-8").splitlines()]
-    keys = tuple(line for line in lines if line and not line.startswith("#"))
-    if not keys:
-        raise ConfigurationError(f"expected an API key a line in {file}, got none")
-    return keys

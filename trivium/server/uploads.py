@@ -1,111 +1,319 @@
-"""Documents of a request, kept in temporary files until they are loaded."""
+"""Documents of a request, written beside the jobs as they come, with limits to how many, how much and how slowly."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import hashlib
 import json
-import shutil
-import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO, TypeVar
 
 from fastapi import Request
 from pydantic import BaseModel, Field, ValidationError
-from starlette.datastructures import UploadFile
+from starlette.requests import ClientDisconnect
 
+from trivium.common.files import folder_to_disk, to_disk
 from trivium.parser.sources.base import clean_text
-from trivium.server.errors import ApiError
+from trivium.server.errors import ApiError, ClientGoneError, busy, disk_full
+from trivium.server.forms import FormReader
+from trivium.server.job_table import Change, Kind, NoJobsError
+from trivium.server.jobs import Jobs
 from trivium.server.schemas import Given, Record, Records
+from trivium.server.spool import Spool
 
 T = TypeVar("T", bound=BaseModel)
+R = TypeVar("R")
 
-MAX_FILES = 500
-_MAX_FIELDS = 10
+MAX_AT_ONCE = 8
+"""Uploads received at once."""
+MAX_JSON_BYTES = 8 << 20
+"""Parsed, it may take fifty times as much memory. The files of a form are not parsed here."""
+GRACE_SECONDS = 10.0
+"""How long an upload may be slower than the lowest rate."""
+LOWEST_RATE = 1000
+"""Bytes a second, on average."""
+STALL_SECONDS = 20.0
+"""How long nothing may come."""
 _MAX_NAME_CHARACTERS = 200
+_PIECE = 1 << 18
+_FORM = {
+    "multipart/form-data": "multipart/form-data with files",
+    "application/json": "application/json with records",
+}
+_PAGE = {"text/html": "text/html", "application/json": "application/json with text"}
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-@dataclass(frozen=True, slots=True)
 class Upload:
-    """Files in a folder of their own. ``names``: the names they were uploaded under, by path."""
+    """Files in the folder of the job that will load them, named by numbers: names that were sent never become paths."""
 
-    folder: Path
-    names: dict[str, str]
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.names: list[str] = []
+        """What the files were called, in the order they came."""
+        self.size = 0
+        """Bytes."""
+        self._digest = hashlib.sha256()
+        self.taken = False
+        """Whether a job has it."""
+        self._file: BinaryIO | None = None
+        self._content = hashlib.sha256()
+        folder.mkdir(mode=0o700)
 
     @property
-    def paths(self) -> list[str]:
-        """The files, in the order they came."""
-        return list(self.names)
+    def identifier(self) -> str:
+        """The id of the job."""
+        return self._folder.name
 
-    def discard(self) -> None:
-        """Remove the files."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+    @property
+    def digest(self) -> str:
+        """The same for the same names and contents, whatever form they came in."""
+        return self._digest.hexdigest()
+
+    @property
+    def body(self) -> Path:
+        """Where a body waits that is no form."""
+        return self._folder / "body"
+
+    def begin_file(self, name: str) -> None:
+        """What is written next is in a new file."""
+        self._file = (self._folder / str(len(self.names))).open("xb")
+        self._content = hashlib.sha256()
+        self.names.append(_file_name(name, len(self.names) + 1))
+
+    def write(self, piece: bytes) -> None:
+        """Add to the file."""
+        assert self._file is not None
+        self._file.write(piece)
+        self._content.update(piece)
+        self.size += len(piece)
+
+    def end_file(self) -> None:
+        """The file is complete, and on the disk when this returns."""
+        assert self._file is not None
+        to_disk(self._file)
+        self.close()
+        self._digest.update(json.dumps([self.names[-1], self._content.hexdigest()]).encode())
+
+    def close(self) -> None:
+        """Let go of a file that was begun."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def add_file(self, name: str, content: bytes) -> None:
+        """Add a whole file."""
+        self.begin_file(name)
+        self.write(content)
+        self.end_file()
+
+    def add_records(self, records: list[Record]) -> None:
+        """Add records as a file."""
+        lines = [json.dumps({"title": record.title, "text": record.text}) for record in records]
+        self.add_file("records.jsonl", "\n".join(lines).encode("ascii"))
+
+    def take_body(self, name: str) -> None:
+        """Add the body as a file."""
+        self.begin_file(name)
+        with self.body.open("rb") as body:
+            while piece := body.read(_PIECE):
+                self.write(piece)
+        self.end_file()
+        self.body.unlink()
+
+    def keep(self) -> None:
+        """The folder and its entries are on the disk when this returns."""
+        folder_to_disk(self._folder)
+        folder_to_disk(self._folder.parent)
+
+    def change(self, kind: Kind, uri: str | None = None) -> Change:
+        """The change that loads it."""
+        return Change(self.identifier, kind, uri, tuple(self.names), self.size)
 
 
 class _Text(Given):
     text: str = Field(min_length=1)
 
 
-async def receive_documents(request: Request) -> Upload:
-    """The files of a form, or records. Raises ApiError where there are none, or something else came."""
-    kind = _content_type(request)
-    if kind == "multipart/form-data":
-        return await _receive_form(request)
-    if kind == "application/json":
-        given = await _parsed(request, Records)
-        return await asyncio.to_thread(_save_records, given.records)
-    raise _unsupported(kind, "multipart/form-data with files, or application/json with records")
+class Uploads:
+    """Receives the documents of requests. Belongs to one event loop."""
+
+    def __init__(self, spool: Spool, jobs: Jobs, limit: int) -> None:
+        """``limit``: bytes of all uploads that are being received, wait or are worked on."""
+        self._spool = spool
+        self._jobs = jobs
+        self._limit = limit
+        self._receiving = 0
+        self._reserved = 0
+        self._parsing = asyncio.Semaphore(1)  # parsed JSON is a multiple of its size
+
+    @asynccontextmanager
+    async def receive(
+        self, request: Request, title: Callable[[], Awaitable[str]] | None = None
+    ) -> AsyncIterator[Upload]:
+        """The documents of a request: the files of a form or records, or, where the ``title`` of the one document is
+        asked for when it has come, its HTML or text. They are on the disk, and removed when the block ends unless a
+        job has ``taken`` them. Raises ApiError where there are none, something else or too much came, or too slowly."""
+        kind = _content_type(request)
+        expected = _FORM if title is None else _PAGE
+        if kind not in expected:
+            raise ApiError(
+                415,
+                "unsupported_media_type",
+                f"expected {' or '.join(expected.values())}, got {kind[:100] or 'no content type'}",
+            )
+        with self._place():
+            queued = await asyncio.to_thread(self._queued)
+            with self._reserving(queued) as reserve, _full_disk_is_told():
+                length = request.headers.get("content-length", "")
+                reserve(int(length[:20]) if length.isdecimal() else 0)
+                upload = Upload(self._spool.upload(Change.new_id()))
+                try:
+                    await self._save(request, kind, upload, reserve, title)
+                    await settled(upload.keep)
+                    yield upload
+                finally:
+                    upload.close()
+                    if not upload.taken:
+                        self._spool.discard(upload.identifier)
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        if self._receiving >= MAX_AT_ONCE:
+            raise busy("as many uploads as can be received at once are being received", close=True)
+        self._receiving += 1
+        try:
+            yield
+        finally:
+            self._receiving -= 1
+
+    def _queued(self) -> int:
+        """Bytes of the jobs. Raises ApiError where no further one would be accepted: before its documents are sent."""
+        if not self._jobs.open():
+            raise NoJobsError
+        if self._jobs.full:
+            raise busy("more changes are waiting than can be made soon", close=True)
+        return self._jobs.size
+
+    @contextmanager
+    def _reserving(self, queued: int) -> Iterator[Callable[[int], None]]:
+        """Counts what one upload takes of the room that there is for all, beside the bytes that are ``queued``; the
+        function is told how much it is by now."""
+        taken = 0
+
+        def reserve(size: int) -> None:
+            nonlocal taken
+            more = max(0, size - taken)
+            if queued + self._reserved + more > self._limit:
+                raise busy("more documents wait than there is room for", close=True)
+            taken += more
+            self._reserved += more
+
+        try:
+            yield reserve
+        finally:
+            self._reserved -= taken
+
+    async def _save(
+        self,
+        request: Request,
+        kind: str,
+        upload: Upload,
+        reserve: Callable[[int], None],
+        title: Callable[[], Awaitable[str]] | None,
+    ) -> None:
+        read = 0
+        if kind == "multipart/form-data":
+            form = FormReader(request.headers["content-type"], upload)
+            async for piece in _pieces(request):
+                read += len(piece)
+                reserve(read)
+                await settled(lambda piece=piece: form.write(piece))  # type: ignore[misc]
+            form.finish()
+            return
+        with upload.body.open("xb") as body:
+            async for piece in _pieces(request):
+                read += len(piece)
+                reserve(read)
+                if kind == "application/json" and read > MAX_JSON_BYTES:
+                    raise ApiError(
+                        413,
+                        "too_large",
+                        f"JSON may have {MAX_JSON_BYTES:,} bytes at most: send more as a form with a file of records",
+                        {"Connection": "close"},
+                    )
+                await settled(lambda piece=piece: body.write(piece))  # type: ignore[misc]
+        name = None if title is None else await title()
+        if kind == "text/html" and name is not None:
+            await settled(lambda: upload.take_body(name))
+            return
+        async with self._parsing:
+            await settled(lambda: _save_json(upload, name))
 
 
-async def receive_one(request: Request, title: str) -> Upload:
-    """The HTML or text of the document of that title. Raises ApiError where something else came."""
-    kind = _content_type(request)
-    if kind == "text/html":
-        body = await request.body()
-        return await asyncio.to_thread(_save, [(title, body)])
-    if kind == "application/json":
-        given = await _parsed(request, _Text)
-        return await asyncio.to_thread(_save_records, [Record(title=title, text=given.text)])
-    raise _unsupported(kind, "text/html, or application/json with text")
-
-
-async def _receive_form(request: Request) -> Upload:
-    async with request.form(max_files=MAX_FILES, max_fields=_MAX_FIELDS) as form:
-        files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
-        if not files:
-            raise ApiError(422, "invalid", "files: expected at least one file, got none")
-        named = [(_file_name(file.filename, n), file.file) for n, file in enumerate(files, start=1)]
-        return await asyncio.to_thread(_save, named)
-
-
-def _save(named: Iterable[tuple[str, bytes | BinaryIO]]) -> Upload:
-    """Save files under numbers: names that were sent never become paths."""
-    folder = Path(tempfile.mkdtemp(prefix="trivium-upload-"))
-    upload = Upload(folder, {})
+async def settled(work: Callable[[], R]) -> R:
+    """What ``work`` returns, done in a thread; it is waited for also where the request is given up meanwhile."""
+    task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
-        for number, (name, content) in enumerate(named):
-            path = folder / str(number)
-            with path.open("wb") as file:
-                if isinstance(content, bytes):
-                    file.write(content)
-                else:
-                    shutil.copyfileobj(content, file)
-            upload.names[str(path)] = name
-    except BaseException:
-        upload.discard()
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
         raise
-    return upload
 
 
-def _save_records(records: Iterable[Record]) -> Upload:
-    lines = [json.dumps({"title": record.title, "text": record.text}) for record in records]
-    return _save([("records.jsonl", "\n".join(lines).encode("ascii"))])
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    """The body as it comes. Raises ApiError where that is too slow, ClientGoneError."""
+    now = asyncio.get_running_loop().time
+    began, read = now(), 0
+    stream = request.stream()
+    while True:
+        patience = min(now() + STALL_SECONDS, began + GRACE_SECONDS + read / LOWEST_RATE)
+        try:
+            async with asyncio.timeout_at(patience):
+                piece = await anext(stream)
+        except StopAsyncIteration:
+            return
+        except ClientDisconnect:
+            raise ClientGoneError from None
+        except TimeoutError:
+            raise ApiError(
+                408,
+                "too_slow",
+                f"an upload has to come with {LOWEST_RATE:,} bytes a second or more",
+                {"Connection": "close"},
+            ) from None
+        read += len(piece)
+        if piece:
+            yield piece
 
 
-async def _parsed(request: Request, model: type[T]) -> T:
+@contextmanager
+def _full_disk_is_told() -> Iterator[None]:
     try:
-        return model.model_validate_json(await request.body())
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise disk_full() from error
+
+
+def _save_json(upload: Upload, title: str | None) -> None:
+    """The records of a body, or its text as the record of that title."""
+    content = upload.body.read_bytes()
+    upload.body.unlink()
+    if title is None:
+        records = _parsed(content, Records).records
+    else:
+        records = [Record(title=title, text=_parsed(content, _Text).text)]
+    upload.add_records(records)
+
+
+def _parsed(content: bytes, model: type[T]) -> T:
+    try:
+        return model.model_validate_json(content)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False, include_context=False)
         message = "; ".join(
@@ -121,13 +329,7 @@ def _content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _unsupported(kind: str, expected: str) -> ApiError:
-    return ApiError(
-        415, "unsupported_media_type", f"expected {expected}, got {kind[:100] or 'no content type'}"
-    )
-
-
-def _file_name(given: str | None, number: int) -> str:
+def _file_name(given: str, number: int) -> str:
     """The last part of a name as some browser's system writes it, printable."""
-    name = clean_text(PureWindowsPath(PurePosixPath(given or "").name).name).strip()
+    name = clean_text(PureWindowsPath(PurePosixPath(given).name).name).strip()
     return name[:_MAX_NAME_CHARACTERS] or f"document {number}"

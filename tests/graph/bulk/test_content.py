@@ -15,6 +15,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.graph.bulk.files import read_export
 from tests.graph.neo4j.database import expected
 from trivium.graph.bulk import export
+from trivium.graph.digest import page_digest
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import RelationEdge
 
@@ -107,7 +108,7 @@ def test_lines_are_what_the_manual_of_the_importer_asks_for(tmp_path: Path) -> N
     assert set(lines) == {"pages.csv", "chunks.csv", "has_chunk.csv", "is_chunk_of.csv"}
     assert lines["pages.csv"].startswith('1,"The ""X""","the x",,"The ""X""","')
     assert lines["pages.csv"].endswith(
-        f',,,"",,"{page.content_hash}","one\ntwo\n","Z","The ""X""","is","Y"\n'
+        f',,,"",,"{page.content_hash}","{page_digest(page)}","one\ntwo\n","Z","The ""X""","is","Y"\n'
     )
     assert lines["chunks.csv"].startswith('2,"The ""X""#chunk-1","one\ntwo","')
     assert lines["chunks.csv"].endswith(',,,"paragraph",0,0,7,2,"Y\x1fZ","the x one two",2\n')

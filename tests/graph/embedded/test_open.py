@@ -134,7 +134,7 @@ def test_another_schema_version_is_refused(folder: Path) -> None:
     database = sqlite3.connect(folder / "graph.db")
     database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(StoreFormatError, match=r"schema version 99.*versions 1 to 3"):
+    with pytest.raises(StoreFormatError, match=r"schema version 99.*versions 1 to 4"):
         EmbeddedStore.open(folder)
 
 

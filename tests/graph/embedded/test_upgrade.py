@@ -12,12 +12,17 @@ import pytest
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError
-from trivium.graph.embedded import EmbeddedStore, connection
+from trivium.graph.embedded import EmbeddedStore, connection, schema_versions
 from trivium.graph.schema import SCHEMA_VERSION
 
 PAGE = graph(
     "Mars", [("red planet", ["Sun"])], {"Moons": [("two", ["Phobos"])]}, relations=[("orbits", "Sol")]
 )
+
+
+ADDED = ("entity_type", "sentences", "page_sum", "vector_sum", "sentences_sum")
+"""Tables of versions 2 to 4."""
+SUMS = ADDED[2:]
 
 
 def _schema(database: sqlite3.Connection) -> list[tuple[str, str]]:
@@ -33,23 +38,23 @@ def _open(folder: Path) -> sqlite3.Connection:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An embedded store as version 1 made it: without what versions 2 and 3 added to the schema."""
+    """An embedded store as version 1 made it: without what later versions added to the schema."""
     folder = tmp_path / "store"
     with EmbeddedStore.create(folder) as store:
         store.write([PAGE])
         embed_pending(store)
         store.refresh()
     database = _open(folder)
-    database.executescript("DROP TABLE entity_type; DROP TABLE sentences; PRAGMA user_version = 1;")
+    database.executescript("".join(f"DROP TABLE {name};" for name in ADDED) + "PRAGMA user_version = 1;")
     script, removed = re.subn(
-        r"CREATE TABLE (?:entity_type|sentences) .*?;",
+        rf"CREATE TABLE (?:{'|'.join(ADDED)}) .*?;",
         "",
         files("trivium.graph.embedded").joinpath("schema.sql").read_text(),
         flags=re.S,
     )
     first = sqlite3.connect(":memory:")
     first.executescript(script)
-    assert removed == 2
+    assert removed == len(ADDED)
     assert _schema(database) == _schema(first)
     first.close()
     database.close()
@@ -59,7 +64,7 @@ def folder(tmp_path: Path) -> Path:
 def _version(folder: Path) -> int:
     database = _open(folder)
     try:
-        return connection.schema_version(database)
+        return schema_versions.schema_version(database)
     finally:
         database.close()
 
@@ -110,7 +115,8 @@ def test_a_store_of_version_2_waits_for_its_sentences(folder: Path) -> None:
     with EmbeddedStore.open(folder) as store:
         store.set_types({"Sun": "star"})
     database = _open(folder)
-    database.executescript("DROP TABLE sentences; PRAGMA user_version = 2;")
+    dropped = "".join(f"DROP TABLE {name};" for name in ("sentences", *SUMS))
+    database.executescript(f"{dropped} PRAGMA user_version = 2;")
     database.close()
     with EmbeddedStore.open(folder, read_only=True) as store:
         assert store.sentence_vectors(store.chunk_uris()).starts.tolist() == [0, 0, 0]
@@ -140,11 +146,11 @@ def test_an_upgrade_waits_for_its_turn_or_changes_nothing(
 
 def test_an_upgrade_that_fails_halfway_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its first steps are undone with it."""
-    monkeypatch.setattr(connection, "_ADDED", (*connection._ADDED, (2, "page (there is one)")))
+    monkeypatch.setattr(schema_versions, "_ADDED", (*schema_versions._ADDED, (2, "page (there is one)")))
     with pytest.raises(StoreError, match="already exists"):
         EmbeddedStore.open(folder)
     database = _open(folder)
-    assert connection.schema_version(database) == 1
+    assert schema_versions.schema_version(database) == 1
     assert "entity_type" not in dict(_schema(database))
     database.close()
 
@@ -153,10 +159,10 @@ def test_an_upgrade_another_process_made_first_is_left_alone(folder: Path) -> No
     """Also one to a version this program does not know."""
     EmbeddedStore.open(folder).close()
     database = _open(folder)
-    connection.upgrade(database)
+    schema_versions.upgrade(database)
     database.execute("PRAGMA user_version = 99")
-    connection.upgrade(database)
-    assert connection.schema_version(database) == 99
+    schema_versions.upgrade(database)
+    assert schema_versions.schema_version(database) == 99
     database.close()
 
 

@@ -14,6 +14,7 @@ from tests.fakes.memory_graph import chunk_text, triple
 from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
+from trivium.graph.digest import page_digest
 from trivium.graph.model import ChunkNode
 from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection, rows
@@ -135,6 +136,7 @@ def _nodes(oracle: MemoryStore) -> Nodes:
                 "source": page.source,
                 "revision": page.revision,
                 "content_hash": page.content_hash,
+                "digest": page_digest(page),
                 "body": page.text,
                 "aliases": sorted(graph.claims[uri]),
                 "relations": sorted(map(triple, graph.relations_of(uri))),

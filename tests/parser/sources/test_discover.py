@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import discover
-from trivium.parser.sources.files import DOCUMENT_LIMIT
 
 HTML = "<!DOCTYPE html>\n<html><head><title>Io</title></head><body><p>Io is a moon.</p></body></html>"
 RECORD = '{"title": "Io", "text": "Io is a moon."}\n'
@@ -209,14 +209,14 @@ def test_a_row_over_the_limit_is_a_problem_and_the_next_row_is_read(tmp_path: Pa
     with path.open("wb") as file:
         file.write(NQ.encode())
         file.write(b'{"document_html": "')
-        file.truncate(file.tell() + DOCUMENT_LIMIT)
+        file.truncate(file.tell() + DEFAULT_LIMITS.document_bytes)
         file.seek(0, os.SEEK_END)
         file.write(b'"}\n' + NQ.encode())
     first, long, last = discover([str(path)])
     assert isinstance(first, Item)
     assert isinstance(last, Item)
     assert isinstance(long, Problem)
-    assert long == Problem(f"{path}, line 2", "the row is 64 MB long, more than the limit of 64 MB")
+    assert long == Problem(f"{path}, line 2", "the row is 32 MB long, more than the limit of 32 MB")
     assert last.line == 3
 
 

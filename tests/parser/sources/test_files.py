@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from trivium.errors import InputError
+from trivium.limits import InputLimits
+from trivium.parser.sources import files
 from trivium.parser.sources.base import Item, clean_text, printable_path
-from trivium.parser.sources.files import parse_json, read_document, read_lines, read_slice
+from trivium.parser.sources.files import parse_json, read_array, read_document, read_lines, read_slice
 
 
 def test_lines_know_their_number_offset_and_length(tmp_path: Path) -> None:
@@ -37,7 +40,7 @@ def test_lines_are_those_of_the_file_and_only_long_ones_are_withheld(
     path = tmp_path / "lines"
     path.write_bytes(b"\n".join(given_lines))
     expected = {number: line for number, line in enumerate(given_lines, 1) if line.strip()}
-    found = {line.number: line for line in read_lines(path, limit)}
+    found = {line.number: line for line in read_lines(path, InputLimits(document_bytes=limit))}
     for number, line in expected.items():
         assert (found[number].data is None) == (len(line) > limit)
         if found[number].data is not None:
@@ -65,7 +68,7 @@ def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(tmp_path: Path) -> N
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(3 << 20)))
     with pytest.raises(InputError, match="larger than 2 MB"):
-        read_document(path, limit=2 << 20)
+        read_document(path, InputLimits(document_bytes=2 << 20))
 
 
 def test_a_missing_file_and_a_shrunken_one_are_explained(tmp_path: Path) -> None:
@@ -107,3 +110,59 @@ def test_cleaned_text_keeps_its_length_and_can_be_encoded() -> None:
 def test_items_are_named_so_that_every_terminal_can_print_them() -> None:
     assert Item("nq", "rows.jsonl", 10, 5, line=3).name == "rows.jsonl, line 3"
     assert printable_path("caf\udce9.html") == "caf\ufffd.html"
+
+
+@given(
+    st.lists(
+        st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=5), max_size=8
+    ),
+    st.sampled_from([None, 0, 2]),
+    st.sampled_from(["", " ", "\n\t"]),
+)
+def test_an_array_is_read_as_json_reads_it(
+    tmp_path: Path, values: list[object], indent: int | None, around: str
+) -> None:
+    """Also where the pieces that are read end anywhere."""
+    path = tmp_path / "array"
+    path.write_text(around + json.dumps(values, indent=indent, ensure_ascii=False) + around, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_PIECE", 3)
+        assert list(read_array(path)) == values
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"[1, 2", "expected a comma"),
+        (b"[1, 2,", "malformed or cut short"),
+        (b"[1, 2] 3", "expected the end"),
+        (b'[1, {"a', "malformed or cut short"),
+        (b"[1, " + b"[" * 100_000, "nested too deeply"),
+        (b'[1, "\xff"]', "expected UTF-8"),
+    ],
+)
+def test_an_array_is_read_as_far_as_it_is_good(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "array"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=reason):
+        list(read_array(path))
+
+
+def test_json_of_very_many_values_is_refused(tmp_path: Path) -> None:
+    """A few megabytes of them would be gigabytes of objects."""
+    content = b"[" + b"{}," * 2_000_000 + b"{}]"
+    with pytest.raises(InputError, match="values, more than the limit"):
+        parse_json(content)
+    (tmp_path / "array").write_bytes(b"[" + content + b"]")
+    with pytest.raises(InputError, match="values, more than the limit"):
+        list(read_array(tmp_path / "array"))
+
+
+def test_a_file_that_unpacks_to_a_hundred_times_its_size_is_refused(tmp_path: Path) -> None:
+    """Unless that is little."""
+    path = tmp_path / "lines.gz"
+    path.write_bytes(gzip.compress(b"some text\n" * 1_500_000))
+    with pytest.raises(InputError, match="100 times its size"):
+        list(read_lines(path))
+    path.write_bytes(gzip.compress(b"some text\n" * 500_000))
+    assert sum(1 for _ in read_lines(path)) == 500_000

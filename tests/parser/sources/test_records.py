@@ -20,6 +20,14 @@ from trivium.types import ChunkKind, Page
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
+def read_all(path: str | Path) -> tuple[list[Record], list[Problem]]:
+    """The records of a file, and what was wrong with others."""
+    found = list(read_records(path))
+    return [one for one in found if isinstance(one, Record)], [
+        one for one in found if isinstance(one, Problem)
+    ]
+
+
 def pages(*records: tuple[str, str], names: tuple[str, ...] = ()) -> list[Page]:
     titles = [title for title, _ in records] + list(names)
     gazetteer = Gazetteer((title, title) for title in titles)
@@ -96,7 +104,7 @@ def test_bad_lines_are_reported_by_number_and_the_good_ones_read(tmp_path: Path)
         b'{"title": "\xff", "text": "x"}\n'
         b'{"title": "B", "text": "two"}'
     )
-    records, problems = read_records(path)
+    records, problems = read_all(path)
     assert [(record.title, record.text) for record in records] == [("A b", "one"), ("B", "two")]
     assert [problem.location.removeprefix(f"{path}, ") for problem in problems] == [
         "line 2",
@@ -120,8 +128,8 @@ def test_a_json_array_and_a_gzipped_file_hold_the_same_records(tmp_path: Path) -
     rows = [{"title": "Io", "text": "moon"}, {"title": "Europa", "text": "ice"}, {"text": "lost"}]
     (tmp_path / "a.json").write_text(json.dumps(rows, indent=1))
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    of_array, array_problems = read_records(tmp_path / "a.json")
-    of_lines, line_problems = read_records(str(tmp_path / "b.jsonl.gz"))
+    of_array, array_problems = read_all(tmp_path / "a.json")
+    of_lines, line_problems = read_all(str(tmp_path / "b.jsonl.gz"))
     assert (
         [(r.title, r.text) for r in of_array]
         == [(r.title, r.text) for r in of_lines]
@@ -140,7 +148,7 @@ def test_a_json_array_and_a_gzipped_file_hold_the_same_records(tmp_path: Path) -
 def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad"
     path.write_bytes(content)
-    records, problems = read_records(path)
+    records, problems = read_all(path)
     assert (records, [problem.location.split(",")[0] for problem in problems]) == ([], [str(path)])
 
 
@@ -148,7 +156,7 @@ def test_a_file_cut_short_keeps_the_records_before_the_cut(tmp_path: Path) -> No
     row = json.dumps({"title": "Io", "text": "moon " * 40}) + "\n"
     path = tmp_path / "cut.gz"
     path.write_bytes(gzip.compress(row.encode() * 50, mtime=0)[:-8])
-    records, problems = read_records(path)
+    records, problems = read_all(path)
     assert len(records) >= 1
     assert problems == [Problem(str(path), problems[0].reason)]
     assert "cut short" in problems[0].reason
@@ -163,7 +171,7 @@ def test_malicious_titles_and_texts_are_plain_data(tmp_path: Path) -> None:
     ]
     path = tmp_path / "bad.jsonl"
     path.write_text("\n".join(map(json.dumps, [*rows, {"title": "x" * 10_000, "text": "longer title"}])))
-    records, problems = read_records(path)
+    records, problems = read_all(path)
     assert problems == [Problem(f"{path}, line 5", "expected a title of at most 500 characters, got 10000")]
     made = records_to_pages(records, Gazetteer((record.title, record.title) for record in records))
     assert [page.title for page in made] == [normalise_title(row["title"]) for row in rows]
@@ -176,7 +184,7 @@ def test_malicious_titles_and_texts_are_plain_data(tmp_path: Path) -> None:
 @pytest.mark.skipif(not DATA.is_dir(), reason="the evaluation data is not there (TRIVIUM_DATA)")
 def test_the_musique_corpus_becomes_pages_without_a_loss() -> None:
     path = DATA / "multihop" / "musique_corpus.jsonl"
-    records, problems = read_records(path)
+    records, problems = read_all(path)
     made = records_to_pages(records, Gazetteer((record.title, record.title) for record in records))
     assert (len(records), problems) == (4543, [])
     assert len(made) == len({record.title for record in records})

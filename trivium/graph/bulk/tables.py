@@ -153,6 +153,7 @@ PAGES = NodeTable(
         "source": Kind.TEXT,
         "revision": Kind.NUMBER,
         "content_hash": Kind.TEXT,
+        "digest": Kind.TEXT,
         "body": Kind.TEXT,
         "aliases": Kind.TEXTS,
         "relation_sources": Kind.TEXTS,

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from trivium.common.files import TEMPORARY, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.files import cannot_change, is_full
+from trivium.graph.embedded.schema_versions import add_missing_tables, schema_version, upgrade
 from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
@@ -32,6 +33,9 @@ READ_CACHE_KIB = 65_536
 """Page cache of a connection that reads."""
 WRITE_CACHE_KIB = 262_144
 """Page cache of the connection that writes: the indexes of a large load fit in it."""
+_OF_DAMAGE = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
+"""Names of errors. The first is one of the statement: as the package's own are right, the schema is not."""
+_UNREADABLE_TEXT = "Could not decode to UTF-8"
 OLDEST_SQLITE = (3, 37, 0)
 """STRICT tables came with this version."""
 
@@ -49,13 +53,37 @@ def is_busy(error: sqlite3.OperationalError) -> bool:
     return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
+def damaged(folder: Path, error: BaseException) -> StoreFormatError:
+    """The error for a database that cannot be read as it was written."""
+    return StoreFormatError(
+        f"the database of the store at {folder} is damaged or no database ({error});  trivium check {folder} --repair"
+        "  repairs what it can; otherwise restore a backup (trivium restore) or build the store again"
+    )
+
+
+def is_damaged(folder: Path) -> bool:
+    """Whether SQLite finds the database damaged. Reads all of it."""
+    try:
+        with closing(
+            sqlite3.connect(f"{(folder / DATABASE).resolve().as_uri()}?mode=ro", uri=True)
+        ) as database:
+            return [row[0] for row in database.execute("PRAGMA integrity_check(1)")] != ["ok"]
+    except (
+        sqlite3.DatabaseError,
+        UnicodeDecodeError,
+    ):  # the latter is of a message that quotes a damaged name
+        return True
+
+
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
-    """Turn the errors of SQLite into those of this package."""
+    """Turn the errors of SQLite, and those that a damaged database leads to, into those of this package."""
     try:
         yield
     except sqlite3.OperationalError as error:
         name = getattr(error, "sqlite_errorname", "") or ""
+        if name in _OF_DAMAGE or str(error).startswith(_UNREADABLE_TEXT):
+            raise damaged(folder, error) from error
         if is_busy(error):
             raise StoreBusyError(
                 f"another process is writing to the store at {folder}; waited {BUSY_SECONDS:g} s, "
@@ -78,13 +106,16 @@ def translated(folder: Path) -> Iterator[None]:
             "own and values of the types of trivium.graph.model; nothing was changed"
         ) from error
     except sqlite3.DatabaseError as error:
-        raise StoreFormatError(
-            f"the database of the store at {folder} is damaged or no database: {error}; build the store again"
-        ) from error
+        raise damaged(folder, error) from error
     except UnicodeEncodeError as error:
         raise StoreError(
             f"expected valid Unicode, got a text with a lone surrogate: {error.object[:60]!r}"
         ) from error
+    except (TypeError, ValueError, KeyError, IndexError) as error:
+        # A damaged row may have values of types that its table does not allow.
+        if not is_damaged(folder):
+            raise
+        raise damaged(folder, error) from error
 
 
 class Database:
@@ -266,21 +297,25 @@ def create_database(folder: Path) -> Database:
     """An empty store in a new or empty folder. The database is there whole or not at all, whenever the process ends.
     Raises StoreError where there is something already."""
     _check_sqlite()
-    taken = StoreError(
-        f"expected a new or empty folder for the store, got {folder}; open it, or name another"
-    )
     try:
-        if folder.exists() and (
-            not folder.is_dir() or any(not _left_behind(path) for path in folder.iterdir())
-        ):
-            raise taken
+        check_new_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_new_file(folder / DATABASE, _empty_database())
     except (FileExistsError, FileNotFoundError) as error:  # another process has just made a store here
-        raise taken from error
+        raise _taken(folder) from error
     except OSError as error:
         raise StoreError(f"a store cannot be made at {folder}: {error.strerror or error}") from error
     return open_database(folder, read_only=False)
+
+
+def check_new_folder(folder: Path) -> None:
+    """Raise StoreError unless a store can be made in a folder: one that is not there, or holds nothing."""
+    if folder.exists() and (not folder.is_dir() or any(not _left_behind(path) for path in folder.iterdir())):
+        raise _taken(folder)
+
+
+def _taken(folder: Path) -> StoreError:
+    return StoreError(f"expected a new or empty folder for the store, got {folder}; open it, or name another")
 
 
 def _left_behind(path: Path) -> bool:
@@ -356,42 +391,3 @@ def _check_sqlite() -> None:
         raise StoreError(
             f"the embedded store needs SQLite {wanted}, this Python has {sqlite3.sqlite_version}"
         )
-
-
-_ENTITY_TYPE = """entity_type (
-    name_id INTEGER PRIMARY KEY REFERENCES name (id) ON DELETE CASCADE,
-    type    TEXT NOT NULL
-) STRICT"""
-
-_SENTENCES = """sentences (
-    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
-    data    BLOB NOT NULL
-) STRICT"""
-
-_ADDED = ((2, _ENTITY_TYPE), (3, _SENTENCES))
-"""Schema versions and the table that each brought, as in schema.sql. A store that is upgraded has them empty."""
-
-
-def schema_version(connection: sqlite3.Connection) -> int:
-    """The version of the schema a database was made by or upgraded to."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date inside the transaction of the caller. Another process may have done it since
-    the version was read; no index becomes stale."""
-    version = schema_version(connection)
-    if version < SCHEMA_VERSION:
-        for since, table in _ADDED:
-            if version < since:
-                connection.execute(f"CREATE TABLE {table}")
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def add_missing_tables(connection: sqlite3.Connection) -> None:
-    """Give a connection that cannot write the tables that a store of an earlier version lacks, empty. They stay empty for
-    this connection even if another process upgrades the store."""
-    version = schema_version(connection)
-    for since, table in _ADDED:
-        if version < since:
-            connection.execute(f"CREATE TEMP TABLE {table}")

@@ -75,6 +75,23 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return facts
 
 
+def damaged_files(folder: Path) -> list[str]:
+    """Names of the files of a folder that are missing or not those that were written, by their checksums alone; the
+    manifest itself where it cannot be read."""
+    try:
+        files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
+        return [name for name, (size, _, checksum) in files.items() if not _is(folder / name, size, checksum)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return [MANIFEST]
+
+
+def _is(path: Path, size: int, checksum: int) -> bool:
+    try:
+        return path.stat().st_size == size and _checksum(path) == checksum
+    except OSError:
+        return False
+
+
 def _files(folder: Path) -> list[Path]:
     """Files below a folder; lock files of tantivy (hidden, without content) are not data."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))

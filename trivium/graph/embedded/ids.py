@@ -56,13 +56,13 @@ def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> 
     )
     connection.executemany(
         "INSERT INTO lookup (form, name_id, shortened) VALUES (?, ?, ?)",
-        ((form, number, shortened) for number, uri in rows for form, shortened in _forms(uri)),
+        ((form, number, shortened) for number, uri in rows for form, shortened in forms_of(uri)),
     )
     ids.update((uri, number) for number, uri in rows)
     return ids
 
 
-def _forms(uri: str) -> Iterable[tuple[str, int]]:
+def forms_of(uri: str) -> Iterable[tuple[str, int]]:
     """Normalised forms of a title; the flag is 1 for the one without its parenthesis."""
     title = unescape(uri)
     full = normalise_name(title)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from trivium.errors import StoreError
+from trivium.graph.digest import page_digest
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.ids import name_ids, next_id, text_ids
 from trivium.graph.embedded.reconcile import TermChanges, Touched
@@ -29,6 +30,10 @@ def insert_pages(
         " ON CONFLICT (id) DO UPDATE SET source = excluded.source, revision = excluded.revision,"
         " content_hash = excluded.content_hash, text = excluded.text",
         ((names[page.uri], page.source, page.revision, page.content_hash, page.text) for page in pages),
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO page_sum (page_id, digest) VALUES (?, ?)",
+        ((names[page.uri], page_digest(page)) for page in pages),
     )
     sections = _insert_sections(connection, pages, names)
     _insert_chunks(connection, pages, names, sections, terms)

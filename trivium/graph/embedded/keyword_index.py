@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,6 +20,7 @@ import tantivy
 from numpy.typing import NDArray
 
 from trivium.common.ragged import expand_ranges
+from trivium.errors import StoreFormatError
 from trivium.graph.arrays import Rows, load_array, load_arrays, new_array, save_array, save_arrays
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.files import cannot_change, link_or_copy
@@ -40,16 +42,20 @@ class KeywordIndex:
     """An opened inverted index."""
 
     def __init__(self, folder: Path) -> None:
+        """Raises StoreFormatError where it is damaged."""
         self._schema = _schema()
+        with _readable():
+            self._searcher = self._open(folder)
+
+    def _open(self, folder: Path) -> tantivy.Searcher:
         if cannot_change(folder):
             # Tantivy makes a lock file beside its files even to read them. It has them all open after this.
             with TemporaryDirectory(prefix="trivium-") as links:
                 for path in (folder / FOLDER).iterdir():
                     if not path.name.endswith(".lock"):
                         Path(links, path.name).symlink_to(path.resolve())
-                self._searcher = _searcher(Path(links))
-        else:
-            self._searcher = _searcher(folder / FOLDER)
+                return _searcher(Path(links))
+        return _searcher(folder / FOLDER)
 
     def search(self, terms: Sequence[str], k: int) -> tuple[list[float], Rows]:
         """BM25 scores and numbers of about the k best chunks that contain some of the terms, best first."""
@@ -63,9 +69,28 @@ class KeywordIndex:
         if not queries or k <= 0:
             return [], np.empty(0, dtype=np.int64)
         k = min(k, max(self._searcher.num_docs, 1))  # room for k hits is taken before there are any
-        found = self._searcher.search(tantivy.Query.boolean_query(queries), k, count=False).hits
-        numbers = self._searcher.fast_field_values("chunk", [address for _, address in found])
-        return [score for score, _ in found], np.array(numbers, dtype=np.int64)
+        with _readable():
+            found = self._searcher.search(tantivy.Query.boolean_query(queries), k, count=False).hits
+            numbers = self._searcher.fast_field_values("chunk", [address for _, address in found])
+            return [score for score, _ in found], np.array(numbers, dtype=np.int64)
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether tantivy panicked, as it may over a damaged file. What it then raises is no Exception."""
+    return type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Say of whatever tantivy raises when it reads a file that the file is damaged."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, ValueError | TypeError) and not is_panic(error):
+            raise
+        raise StoreFormatError(
+            f"the derived files {FOLDER} of the store are damaged ({error}): run  trivium check STORE --repair"
+        ) from error
 
 
 def build_keyword_index(
@@ -161,7 +186,12 @@ class ForwardIndex:
         starts = np.zeros(len(rows), dtype=np.int64)
         lengths[present], starts[present] = self.lengths[rows[present]], self.starts[rows[present]]
         chunk, places = expand_ranges(starts, lengths.sum(axis=1))
-        return count_numbers(self.values[places], chunk, lengths, self._asked(terms), len(self.numbers))
+        values = self.values[places]
+        if len(values) and not (values.min() >= 0 and values.max() < len(self.numbers)):
+            raise StoreFormatError(
+                f"the derived file {_FORWARD}.npy of the store is damaged: run  trivium check STORE --repair"
+            )
+        return count_numbers(values, chunk, lengths, self._asked(terms), len(self.numbers))
 
     def _asked(self, terms: Sequence[str]) -> Rows:
         found = self.table.find_all(terms)

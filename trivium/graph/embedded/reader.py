@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trivium.errors import StoreChangedError, StoreError
+from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.meta import read_meta
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import ChunkRecord, PageRecord
-from trivium.graph.schema import Label, RelationshipType, unescape
+from trivium.graph.schema import Label, RelationshipType, embedding_text, headings_of, unescape
+from trivium.graph.vectors import text_hash
 
 _NODE_COUNTS = {
     Label.ENTITY: "SELECT count(*) FROM name WHERE leads_to IS NULL",
@@ -93,23 +95,33 @@ def count_embedded(connection: Connection) -> tuple[int, int]:
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
-    """Records in the order asked. Raises StoreChangedError for an unknown chunk."""
+    """Records in the order asked. Raises StoreChangedError for an unknown chunk, StoreFormatError for a damaged one."""
     rows = connection.execute(
         """
-        SELECT c.uri, n.uri, coalesce(s.uri, n.uri), c.text, c.kind, c.position, c.start_char, c.end_char,
+        SELECT t.hash, c.uri, n.uri, coalesce(s.uri, n.uri), c.text, c.kind, c.position, c.start_char, c.end_char,
             c.token_count
         FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value JOIN name AS n ON n.id = c.page_id
-        LEFT JOIN section AS s ON s.id = c.section_id
+        JOIN text AS t ON t.id = c.text_id LEFT JOIN section AS s ON s.id = c.section_id
         """,
         [as_json(dict.fromkeys(chunks))],
     )
-    records = {row[0]: ChunkRecord(*row) for row in rows}
+    records = {row[1]: _intact(row[0], ChunkRecord(*row[1:])) for row in rows}
     for uri in chunks:
         if uri not in records:
             raise StoreChangedError(
                 f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
             )
     return [records[uri] for uri in chunks]
+
+
+def _intact(key: str, chunk: ChunkRecord) -> ChunkRecord:
+    """The chunk, when its headings and text have the hash that they had when they were written."""
+    if text_hash(embedding_text(headings_of(chunk.section), chunk.text)) != key:
+        raise StoreFormatError(
+            f"the store is damaged: the text of {chunk.uri!r} is not what was written; load the page {chunk.page!r} again"
+            " after  trivium check STORE --repair,  or restore a backup"
+        )
+    return chunk
 
 
 def page_text(connection: Connection, page: str) -> str:
@@ -300,5 +312,4 @@ def read_types(connection: Connection) -> dict[str, str]:
 
 def fusion_decision(connection: Connection) -> str | None:
     """Which fusion was decided on for the store, as it was written."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'fusion'").fetchone()
-    return None if row is None else str(row[0])
+    return read_meta(connection, "fusion")

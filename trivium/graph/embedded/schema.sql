@@ -141,6 +141,21 @@ CREATE INDEX relation_source ON relation (source_id);
 CREATE INDEX relation_target ON relation (target_id);
 CREATE INDEX relation_of_type ON relation (type_id);
 
+-- Checksums of what is stored nowhere twice: of a page with its sections, chunks and citations, and of the data of
+-- vector and sentences. What was written by an earlier version of the schema has none until it is written again.
+CREATE TABLE page_sum (
+    page_id INTEGER PRIMARY KEY REFERENCES page (id) ON DELETE CASCADE,
+    digest  TEXT NOT NULL
+) STRICT;
+CREATE TABLE vector_sum (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    crc     INTEGER NOT NULL
+) STRICT;
+CREATE TABLE sentences_sum (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    crc     INTEGER NOT NULL
+) STRICT;
+
 -- In how many chunks a search term occurs, in the text or the headings.
 CREATE TABLE term (
     term TEXT PRIMARY KEY,

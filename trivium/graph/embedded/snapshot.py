@@ -19,13 +19,14 @@ from trivium.errors import StoreError, TriviumError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building
-from trivium.graph.embedded.connection import Connection, Database, current_state
+from trivium.graph.embedded.connection import Connection, Database, current_state, damaged, is_damaged
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
     ForwardIndex,
     KeywordIndex,
     build_forward_index,
     build_keyword_index,
+    is_panic,
     load_forward_index,
 )
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
@@ -114,7 +115,11 @@ def _build(connection: Connection, index: Path, key: str, counter: _Counter) -> 
             return
         except (OSError, sqlite3.Error, TriviumError):
             raise
-        except Exception as error:  # whatever a library says of a file that it cannot read or write
+        except BaseException as error:  # whatever a library says of a file that it cannot read or write
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
+            if not is_full(index) and is_damaged(index.parent):
+                raise damaged(index.parent, error) from error
             if previous is None or is_full(index):
                 raise OSError(f"{type(error).__name__}: {error}") from error
             _warn(previous, error)
@@ -150,7 +155,7 @@ def _build_from(
     for nodes, plan in plans:
         if plan is not None:
             plan.apply(folder, nodes, matrix, counter.step)
-    write_manifest(folder, {"format": FORMAT, "dimension": dimension})
+    write_manifest(folder, {"format": FORMAT})
     folder.rename(index / f"{_PREFIX}{key}")
     for path in index.iterdir():
         if path.is_dir() and path.name != f"{_PREFIX}{key}":
@@ -182,13 +187,15 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
     if facts is None:
         return None
     try:
-        ann = {label: open_index(folder, label, facts["dimension"]) for label in Label}
+        matrix = load_matrix(folder)
+        dimension = matrix.values.shape[1]
+        ann = {label: open_index(folder, label, dimension) for label in Label}
         topology = load_topology(folder)
         return IndexSnapshot(
             key=key,
-            dimension=facts["dimension"],
+            dimension=dimension,
             topology=topology,
-            matrix=load_matrix(folder),
+            matrix=matrix,
             ann={label: index for label, index in ann.items() if index is not None},
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
@@ -200,8 +207,13 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
         return None
 
 
-def _warn(folder: Path, error: Exception) -> None:
+def _warn(folder: Path, error: BaseException) -> None:
     _log.warning("the index %s is damaged and is built anew (%s: %s)", folder, type(error).__name__, error)
+
+
+def snapshot_folder(folder: Path, key: str) -> Path:
+    """Where the indexes of a state of the store in ``folder`` are, when they are made."""
+    return folder / INDEX / f"{_PREFIX}{key}"
 
 
 def _facts(folder: Path) -> dict[str, Any] | None:

@@ -13,16 +13,17 @@ from typing import Self
 import numpy as np
 
 from trivium.graph.embedded import reader, search, topology, writer
+from trivium.graph.embedded.check import EmbeddedChecker
 from trivium.graph.embedded.connection import (
     DATABASE,
     Database,
     create_database,
     current_state,
     open_database,
-    schema_version,
 )
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
+from trivium.graph.embedded.schema_versions import schema_version
 from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
 from trivium.graph.embedded.vectors import (
     claim,
@@ -357,6 +358,11 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.chunk_uris(connection)
 
+    # -- checking ----------------------------------------------------------------------------------------------
+
+    def checker(self) -> EmbeddedChecker:
+        return EmbeddedChecker(self._database, self._forget_indexes)
+
     # -- the derived data ------------------------------------------------------------------------------------
 
     def _current(self, progress: Progress | None = None) -> IndexSnapshot:
@@ -370,6 +376,9 @@ class EmbeddedStore:
                 if indexes is None or indexes.key != key:
                     indexes = self._indexes = load_snapshot(self._database, progress)
         return indexes
+
+    def _forget_indexes(self) -> None:
+        self._indexes = None
 
     def _asked(self, vector: Vectors) -> IndexSnapshot | None:
         """The indexes to ask with a vector; None in a store no embedder has claimed."""

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.dots import dots
-from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.errors import EmbedderMismatchError, StoreError, StoreFormatError
 from trivium.graph.arrays import Rows, load_array, new_array, save_array
 from trivium.graph.embedded.connection import Connection, Database, as_json, begin_state, read_integers
 from trivium.graph.embedded.files import link_or_copy
+from trivium.graph.embedded.meta import read_meta, write_meta
 from trivium.graph.records import Codes, Floats, Passage, Pending, SentenceVectors, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
@@ -30,8 +32,8 @@ _SLACK = 1e-5
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
     """Who filled the store."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'embedder'").fetchone()
-    return None if row is None else EmbedderIdentity(**json.loads(row[0]))
+    value = read_meta(connection, "embedder")
+    return None if value is None else EmbedderIdentity(**json.loads(value))
 
 
 def claim(connection: Connection, identity: EmbedderIdentity) -> None:
@@ -46,10 +48,18 @@ def claim(connection: Connection, identity: EmbedderIdentity) -> None:
             f"dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, "
             f"{identity.dimension} dimensions); use {stored.name!r}, or build another store"
         )
-    connection.execute(
-        "INSERT OR REPLACE INTO meta (key, value) VALUES ('embedder', ?)", [json.dumps(asdict(identity))]
-    )
+    write_meta(connection, "embedder", json.dumps(asdict(identity)))
     begin_state(connection)
+
+
+def intact(data: bytes, crc: int | None, what: str) -> bytes:
+    """The data of a row, checked against its checksum where it has one. Raises StoreFormatError."""
+    if crc is not None and crc32(data) != crc:
+        raise StoreFormatError(
+            f"the store is damaged: data in its table {what!r} are not what was written;  trivium check STORE --repair"
+            "  makes them again"
+        )
+    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +161,10 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
         """,
         ((text_hash(text), data[row].tobytes()) for row, text in enumerate(texts)),
     )
+    connection.executemany(
+        "INSERT OR REPLACE INTO vector_sum (text_id, crc) SELECT id, ?2 FROM text WHERE hash = ?1",
+        ((text_hash(text), crc32(data[row].tobytes())) for row, text in enumerate(texts)),
+    )
     begin_state(connection)
 
 
@@ -159,12 +173,12 @@ def relation_vectors(connection: Connection, types: Sequence[str]) -> Vectors:
     identity = read_embedder(connection)
     rows = np.full((len(types), 0 if identity is None else identity.dimension), np.nan, dtype=np.float32)
     found = connection.execute(
-        "SELECT j.key, v.data FROM json_each(?) AS j JOIN relation_type AS r ON r.type = j.value"
-        " JOIN vector AS v ON v.text_id = r.text_id",
+        "SELECT j.key, v.data, s.crc FROM json_each(?) AS j JOIN relation_type AS r ON r.type = j.value"
+        " JOIN vector AS v ON v.text_id = r.text_id LEFT JOIN vector_sum AS s ON s.text_id = v.text_id",
         [as_json(types)],
     )
-    for row, data in found:
-        rows[row] = np.frombuffer(data, dtype="<f4")
+    for row, data, crc in found:
+        rows[row] = np.frombuffer(intact(data, crc, "vector"), dtype="<f4")
     return rows
 
 
@@ -193,13 +207,19 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
     if identity is None:
         raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
     check_codes(codes, len(passages), identity.dimension)
+    rows = [
+        (text_hash(embedding_text(passage.headings, passage.text)), vectors.tobytes())
+        for passage, vectors in zip(passages, codes, strict=True)
+    ]
     connection.executemany(
         "INSERT OR REPLACE INTO sentences (text_id, data) SELECT id, ?2 FROM text WHERE hash = ?1"
         " AND EXISTS (SELECT 1 FROM chunk WHERE text_id = text.id)",
-        (
-            (text_hash(embedding_text(passage.headings, passage.text)), vectors.tobytes())
-            for passage, vectors in zip(passages, codes, strict=True)
-        ),
+        rows,
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO sentences_sum (text_id, crc) SELECT id, ?2 FROM text WHERE hash = ?1"
+        " AND EXISTS (SELECT 1 FROM sentences WHERE text_id = text.id)",
+        ((key, crc32(data)) for key, data in rows),
     )
     begin_state(connection)
 
@@ -207,13 +227,12 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
 def sentence_vectors(connection: Connection, dimension: int, chunks: Rows) -> SentenceVectors:
     """Those of chunks by their numbers (n,), in the order asked; none for -1."""
     asked = chunks.tolist()
-    found = dict(
-        connection.execute(
-            "SELECT c.id, v.data FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value"
-            " JOIN sentences AS v ON v.text_id = c.text_id",
-            [as_json(asked)],
-        )
+    rows = connection.execute(
+        "SELECT c.id, v.data, s.crc FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value"
+        " JOIN sentences AS v ON v.text_id = c.text_id LEFT JOIN sentences_sum AS s ON s.text_id = c.text_id",
+        [as_json(asked)],
     )
+    found = {number: intact(data, crc, "sentences") for number, data, crc in rows}
     return join_codes([found.get(number, b"") for number in asked], dimension)
 
 
@@ -302,9 +321,14 @@ def build_matrix(connection: Connection, folder: Path, previous: Path | None, di
             values[begin : begin + len(some)] = old.values[some]
         filled = len(kept)
     after = int(ids[filled - 1]) if filled else 0
-    cursor = connection.execute("SELECT data FROM vector WHERE id > ? ORDER BY id", [after])
+    cursor = connection.execute(
+        "SELECT v.data, s.crc FROM vector AS v LEFT JOIN vector_sum AS s ON s.text_id = v.text_id"
+        " WHERE v.id > ? ORDER BY v.id",
+        [after],
+    )
     while rows := cursor.fetchmany(_BLOCK):
-        block = np.frombuffer(b"".join(row[0] for row in rows), dtype="<f4").reshape(len(rows), dimension)
+        data = b"".join(intact(data, crc, "vector") for data, crc in rows)
+        block = np.frombuffer(data, dtype="<f4").reshape(len(rows), dimension)
         values[filled : filled + len(rows)] = block
         filled += len(rows)
     values.flush()

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from trivium.graph.embedded.connection import Connection, as_json, begin_state
 from trivium.graph.embedded.ids import name_ids, text_ids
 from trivium.graph.embedded.insert import insert_pages, insert_relations
+from trivium.graph.embedded.meta import write_meta
 from trivium.graph.embedded.reconcile import TermChanges, Touched, reconcile
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import WriteReport
@@ -85,9 +86,7 @@ def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
 
 def set_fusion_decision(connection: Connection, decision: str | None) -> None:
     """Store a decision in place of an earlier one, or none. No index depends on it."""
-    connection.execute("DELETE FROM meta WHERE key = 'fusion'")
-    if decision is not None:
-        connection.execute("INSERT INTO meta (key, value) VALUES ('fusion', ?)", [decision])
+    write_meta(connection, "fusion", decision)
 
 
 def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> None:

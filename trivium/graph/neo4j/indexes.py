@@ -51,7 +51,7 @@ def prepare(connection: Connection) -> None:
             f"expected an empty database at {connection.address}, got one with {nodes:,} nodes: name another"
             " database, or empty this one"
         )
-    _make_schema(connection, existing={})
+    make_schema(connection, existing={})
     connection.write(_create_store)
 
 
@@ -84,7 +84,7 @@ def recognise(connection: Connection) -> None:
             f" {_READABLE[0]} to {_READABLE[-1]};"
             " build it again in an empty database"
         )
-    _make_schema(connection, read_indexes(connection))
+    make_schema(connection, read_indexes(connection))
 
 
 def detect(connection: Connection) -> Dialect:
@@ -157,7 +157,8 @@ def await_indexes(connection: Connection, progress: Progress | None = None) -> N
         progress(_FILLED, _FILLED)
 
 
-def _make_schema(connection: Connection, existing: Mapping[str, Index]) -> None:
+def make_schema(connection: Connection, existing: Mapping[str, Index]) -> None:
+    """Make the constraints and indexes that do not exist, and wait until they are filled."""
     wanted = cypher.CONSTRAINTS | cypher.INDEXES
     missing = [statement for name, statement in wanted.items() if name not in existing]
     for statement in missing:

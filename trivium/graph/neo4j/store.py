@@ -11,6 +11,7 @@ from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j import keywords, reader, vectors, writer
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.cache import StoreCache
+from trivium.graph.neo4j.check import Neo4jChecker
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.indexes import detect, ensure_vector_indexes, prepare, recognise
@@ -175,6 +176,12 @@ class Neo4jStore:
         """Make the vector indexes where they are missing and wait until every index is filled."""
         with self._writing() as connection:
             ensure_vector_indexes(connection, progress)
+
+    # -- checking ----------------------------------------------------------------------------------------------
+
+    def checker(self) -> Neo4jChecker:
+        self._cache.forget_state()
+        return Neo4jChecker(self._connection)
 
     # -- reading ---------------------------------------------------------------------------------------------
 

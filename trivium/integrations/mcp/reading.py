@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 from anyio import CapacityLimiter, to_thread
 from mcp.server.mcpserver.exceptions import ToolError
 
+from trivium.common.stopping import Stop
 from trivium.embedding.workers import available_cores
 from trivium.engine import Engine
 from trivium.errors import (
@@ -61,16 +62,20 @@ class Library:
             return await to_thread.run_sync(lambda: self._collection.read(work), limiter=self._searching)
 
     async def read_while_wanted(self, work: Callable[[Engine], T]) -> T:
-        """:meth:`read` of what may take long and looks itself whether it is still wanted: a cancelled request does not
+        """:meth:`read` of what may take long: a cancelled request stops it (:mod:`trivium.common.stopping`) and does not
         wait for its thread. It is not done again where the store changes meanwhile."""
+        stop = Stop()
 
         def once() -> T:
-            with self._collection.reading() as engine:
+            with stop.in_force(), self._collection.reading() as engine:
                 return work(engine)
 
         with explained():
             await self._opened()
-            return await to_thread.run_sync(once, limiter=self._answering, abandon_on_cancel=True)
+            try:
+                return await to_thread.run_sync(once, limiter=self._answering, abandon_on_cancel=True)
+            finally:
+                stop.ask()
 
     async def info(self) -> StoreInfo:
         """What the collection holds."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
@@ -10,7 +9,6 @@ from typing import Annotated, TypeVar
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from trivium.answering.events import Done
 from trivium.engine import Engine
 from trivium.errors import InputError, StoreError
 from trivium.graph.schema import headings_of
@@ -101,12 +99,11 @@ class Tools:
         """Answer a question from the collection only, citing passages; it says so where the collection does not tell. The
         question must stand by itself. For more than a sentence or two, search and read instead."""
         asked, fused = self._views(retrievers, fusion)
-        unwanted = threading.Event()
 
-        def work(engine: Engine) -> Answered | None:
+        def work(engine: Engine) -> Answered:
             _check_searchable(engine)
             check_options(engine.searcher, retrievers, fusion, settings)
-            events = engine.ask_stream(
+            answer = engine.ask(
                 question,
                 k=k,
                 model=self._defaults.model,
@@ -114,20 +111,9 @@ class Tools:
                 fusion=fused,
                 settings=settings,
             )
-            for event in events:
-                if unwanted.is_set():
-                    events.close()
-                    break
-                if isinstance(event, Done):
-                    return _answered(event.answer)
-            return None
+            return _answered(answer)
 
-        try:
-            answered = await self._library.read_while_wanted(work)
-        finally:
-            unwanted.set()
-        assert answered is not None
-        return _result(answered, render_answered)
+        return _result(await self._library.read_while_wanted(work), render_answered)
 
     async def open_section(
         self,

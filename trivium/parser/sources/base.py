@@ -17,6 +17,9 @@ ItemFormat = Literal["html", "nq", "records", "wiki"]
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
+_MAX_REASON = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One unit of work: a document, or for ``records`` a whole file. Small and picklable.
@@ -53,6 +56,12 @@ class Problem:
 
     location: str
     reason: str
+
+    def shortened(self) -> Problem:
+        """The same with a reason of bounded length: some quote the document."""
+        if len(self.reason) <= _MAX_REASON:
+            return self
+        return Problem(self.location, f"{self.reason[:_MAX_REASON]}…")
 
 
 def printable_path(path: str) -> str:

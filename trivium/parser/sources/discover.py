@@ -9,16 +9,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
 from trivium.parser.sources import huggingface, mediawiki, nq
 from trivium.parser.sources.base import Format, Item, Problem, printable_path
 from trivium.parser.sources.files import (
-    DOCUMENT_LIMIT,
     is_gzipped,
     parse_json,
     read_document,
     read_lines,
     read_slice,
+    too_long,
 )
 from trivium.parser.sources.nq_rows import as_row
 from trivium.parser.sources.recognise import Recognised, recognise
@@ -28,7 +29,9 @@ from trivium.types import Page
 _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 
 
-def discover(sources: Sequence[str], format: Format = "auto") -> Iterator[Item | Problem]:
+def discover(
+    sources: Sequence[str], format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS
+) -> Iterator[Item | Problem]:
     """The items of the sources, in the order given and sorted within each; each file once.
 
     A source is a file, a folder (searched through, symbolic links followed), a glob, ``wiki:Title`` (a page
@@ -47,11 +50,13 @@ def discover(sources: Sequence[str], format: Format = "auto") -> Iterator[Item |
         elif source.startswith(mediawiki.PREFIX):
             expanded.append(source)
         else:
-            expanded.append(_expand(source))
-    return _items(expanded, format)
+            expanded.append(expand(source))
+    return _items(expanded, format, limits)
 
 
-def _items(expanded: Sequence[str | list[str | Problem]], format: Format) -> Iterator[Item | Problem]:
+def _items(
+    expanded: Sequence[str | list[str | Problem]], format: Format, limits: InputLimits
+) -> Iterator[Item | Problem]:
     seen: set[str] = set()
     wiki: mediawiki.MediaWiki | None = None
     for source in expanded:
@@ -61,7 +66,7 @@ def _items(expanded: Sequence[str | list[str | Problem]], format: Format) -> Ite
                     yield path
                 elif (real := os.path.realpath(path)) not in seen:
                     seen.add(real)
-                    yield from _file_items(path, format)
+                    yield from file_items(path, format, limits)
         elif source.startswith(huggingface.PREFIX):
             yield from huggingface.items(source)
         else:
@@ -72,7 +77,7 @@ def _items(expanded: Sequence[str | list[str | Problem]], format: Format) -> Ite
                 yield Problem(source, str(error))
 
 
-def _expand(source: str) -> list[str | Problem]:
+def expand(source: str) -> list[str | Problem]:
     """The files a source names, sorted. Raises InputError when there are none."""
     if os.path.lexists(source):
         matches = [source]
@@ -123,37 +128,38 @@ def _walk(folder: str) -> Iterator[str | Problem]:
     yield from problems
 
 
-def _file_items(path: str, format: Format) -> Iterator[Item | Problem]:
+def file_items(
+    path: str, format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS
+) -> Iterator[Item | Problem]:
+    """The items of one file, or why there are none."""
     name = printable_path(path)
     try:
         if not Path(path).exists():
             raise InputError("the symbolic link is broken")
         if not Path(path).is_file():
             raise InputError("expected a regular file")
-        kind: Recognised = recognise(Path(path)) if format == "auto" else format
+        kind: Recognised = recognise(Path(path), limits) if format == "auto" else format
         if kind == "nq":
-            yield from _rows(path)
+            yield from _rows(path, limits)
         else:
             yield Item(kind, path)
     except InputError as error:
         yield Problem(name, str(error))
 
 
-def _rows(path: str) -> Iterator[Item | Problem]:
+def _rows(path: str, limits: InputLimits) -> Iterator[Item | Problem]:
     """One item per row, given by its byte range; rows of a compressed file, which has none, are included as content."""
     packed = is_gzipped(Path(path))
-    for line in read_lines(Path(path)):
+    for line in read_lines(Path(path), limits):
         if line.data is None:
-            reason = (
-                f"the row is {line.length >> 20} MB long, more than the limit of {DOCUMENT_LIMIT >> 20} MB"
-            )
+            reason = too_long("row", line.length, limits)
             yield Problem(f"{printable_path(path)}, line {line.number}", reason)
         else:
             content = line.data if packed else None
             yield Item("nq", path, line.offset, line.length, line.number, content)
 
 
-def read(item: Item) -> list[Page]:
+def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
     """The pages of an item of format ``html``, ``nq`` or ``wiki``. A page's ``source`` is the item's name.
 
     Raises InputError (ParseError among them) when the document cannot be used. Records are read by
@@ -161,18 +167,18 @@ def read(item: Item) -> list[Page]:
     """
     if item.format == "records":
         raise ValueError("records are read with read_records and records_to_pages")
-    data = _bytes(item)
+    data = _bytes(item, limits)
     if item.format == "html":
-        return [parse_html(data, source=item.name)]
-    value = parse_json(data)
+        return [parse_html(data, source=item.name, limits=limits)]
+    value = parse_json(data, limits)
     if item.format == "nq":
-        return [nq.to_page(as_row(value), source=item.name)]
-    return [mediawiki.to_page(value, source=item.name)]
+        return [nq.to_page(as_row(value), source=item.name, limits=limits)]
+    return [mediawiki.to_page(value, source=item.name, limits=limits)]
 
 
-def _bytes(item: Item) -> bytes:
+def _bytes(item: Item, limits: InputLimits) -> bytes:
     if item.content is not None:
         return item.content
     if item.length is not None:
         return read_slice(Path(item.location), item.offset, item.length)
-    return read_document(Path(item.location))
+    return read_document(Path(item.location), limits)

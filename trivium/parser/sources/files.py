@@ -1,26 +1,28 @@
-"""Reads files and their lines, plain or gzipped, with size limits; failures become InputError."""
+"""Reads files, their lines and the elements of their JSON arrays, plain or gzipped, within limits; failures become
+InputError."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from trivium.errors import InputError
-
-DOCUMENT_LIMIT = 64 << 20
-"""Limit for a document or row, in bytes (unpacked)."""
-
-FILE_LIMIT = 1 << 30
-"""Limit for a JSON array, in bytes, which is read whole; larger collections have to be JSON Lines."""
+from trivium.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
 
 _GZIP = b"\x1f\x8b"
 _MEGABYTE = 1 << 20
+_PIECE = 1 << 18
+# JSON shorter than this cannot hold so many values that they matter.
+_FEW_VALUES = 4 << 20
+_decode = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,13 @@ def is_gzipped(path: Path) -> bool:
         return file.read(2) == _GZIP
 
 
-def read_document(path: Path, limit: int = DOCUMENT_LIMIT) -> bytes:
-    """The whole file, unpacked. Raises InputError when it cannot be read or is longer than ``limit``
-    bytes."""
-    with opened(path) as file:
+def read_document(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
+    """The whole file, unpacked. Raises InputError when it cannot be read or is longer than a document may be."""
+    limit = limits.document_bytes
+    with opened(path, limits) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise InputError(f"the file is larger than {limit // _MEGABYTE} MB, the limit; split it first")
+        raise InputError(f"the file is larger than {in_megabytes(limit)}, the limit; split it first")
     return data
 
 
@@ -66,13 +68,14 @@ def read_slice(path: Path, offset: int, length: int) -> bytes:
     return data
 
 
-def read_lines(path: Path, limit: int = DOCUMENT_LIMIT) -> Iterator[Line]:
+def read_lines(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Line]:
     """The lines of a file without blank ones, read one at a time.
 
     Raises InputError when the file cannot be read, or not to its end, for example because it is cut short.
     """
     number = offset = 0
-    with opened(path) as file:
+    limit = limits.document_bytes
+    with opened(path, limits) as file:
         while data := file.readline(limit + 1):
             number += 1
             start, offset = offset, offset + len(data)
@@ -86,24 +89,162 @@ def read_lines(path: Path, limit: int = DOCUMENT_LIMIT) -> Iterator[Line]:
                 yield Line(number, start, len(data), data.rstrip(b"\r\n"))
 
 
-def parse_json(data: bytes) -> object:
-    """The JSON value. Raises InputError that states what is wrong (encoding, syntax, depth)."""
+def too_long(what: str, length: int, limits: InputLimits) -> str:
+    """Why a row or line of that many bytes is not read."""
+    limit = in_megabytes(limits.document_bytes)
+    return f"the {what} is {in_megabytes(length)} long, more than the limit of {limit}"
+
+
+def in_megabytes(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / _MEGABYTE:.3g} MB" if size < 1000 * _MEGABYTE else f"{size // _MEGABYTE} MB"
+
+
+def parse_json(data: bytes, limits: InputLimits = DEFAULT_LIMITS) -> object:
+    """The JSON value. Raises InputError that states what is wrong (encoding, syntax, depth, too many values)."""
+    if len(data) > _FEW_VALUES:
+        _check_values(data.count(b",") + data.count(b"[") + data.count(b"{"), limits)
     try:
         return cast(object, json.loads(data.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         raise InputError(f"expected UTF-8, got byte 0x{data[error.start]:02x} at {error.start}") from error
     except RecursionError as error:
-        raise InputError("the JSON is nested too deeply") from error
+        raise _too_deep() from error
     except ValueError as error:
         raise InputError(f"the JSON is malformed or cut short: {error}") from error
 
 
+def read_array(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[object]:
+    """The elements of a JSON array, read one at a time: only the element at hand is in memory.
+
+    Raises InputError when the file cannot be read, is not an array, or an element is malformed or longer than a document
+    may be; what comes after a malformed element cannot be told from it.
+    """
+    with opened(path, limits) as file:
+        text = _Text(file)
+        if text.next() != "[":
+            raise InputError("expected a JSON array")
+        text.at += 1
+        more = text.next() != "]"
+        while more:
+            yield text.value(limits)
+            after = text.next()
+            if after not in (",", "]"):
+                raise InputError(
+                    "the JSON is malformed or cut short: expected a comma or ] after an element, got "
+                    + (repr(after) if after else "the end")
+                )
+            more = after == ","
+            text.at += more
+        text.at += 1
+        if rest := text.next():
+            raise InputError(f"the JSON is malformed: expected the end after the array, got {rest!r}")
+
+
+class _Text:
+    """The text of a file, decoded piece by piece; ``at`` is the position in the ``buffer``."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.buffer = ""
+        self.at = 0
+        self._file = file
+        self._ended = False
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+
+    def next(self) -> str:
+        """The next character that is no white space, not taken yet; empty at the end."""
+        while True:
+            while self.at < len(self.buffer) and self.buffer[self.at] in " \t\r\n":
+                self.at += 1
+            if self.at < len(self.buffer) or not self._read(_PIECE):
+                return self.buffer[self.at : self.at + 1]
+
+    def value(self, limits: InputLimits) -> object:
+        """The JSON value at the position, and go on behind it."""
+        self.next()
+        while True:
+            size = len(self.buffer) - self.at
+            if size > _FEW_VALUES:
+                _check_values(sum(self.buffer.count(mark, self.at) for mark in ",[{"), limits)
+            try:
+                value, end = _decode(self.buffer, self.at)
+            except RecursionError as error:
+                raise _too_deep() from error
+            except ValueError as error:
+                if size > limits.document_bytes:
+                    raise InputError(
+                        f"an element of the JSON array is malformed, or longer than {in_megabytes(limits.document_bytes)}"
+                    ) from error
+                # What is cut short by the end of the buffer looks malformed. Twice as much each time: linear in all.
+                if not self._read(max(_PIECE, size)):
+                    raise InputError(f"the JSON is malformed or cut short: {error}") from error
+                continue
+            if end == len(self.buffer) and self._read(_PIECE):
+                continue  # a number may go on
+            self.at = end
+            return cast(object, value)
+
+    def _read(self, size: int) -> bool:
+        """Add some text to the buffer, and drop what lies behind; False at the end."""
+        if self._ended:
+            return False
+        data = self._file.read(size)
+        self._ended = not data
+        try:
+            text = self._decoder.decode(data, final=self._ended)
+        except UnicodeDecodeError as error:
+            raise InputError(f"expected UTF-8, got byte 0x{error.object[error.start]:02x}") from error
+        self.buffer = self.buffer[self.at :] + text
+        self.at = 0
+        return bool(text) or not self._ended
+
+
+def _check_values(count: int, limits: InputLimits) -> None:
+    if count > limits.values:
+        raise InputError(f"the JSON has about {count:,} values, more than the limit of {limits.values:,}")
+
+
+def _too_deep() -> InputError:
+    return InputError("the JSON is nested too deeply")
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip file, unpacked as far as its limits allow."""
+
+    def __init__(self, path: Path, limits: InputLimits) -> None:
+        self._packed = path.open("rb")
+        self._file = gzip.GzipFile(fileobj=self._packed)
+        self._left = max(UNPACKED_FREE, path.stat().st_size * limits.ratio)
+        self._reason = f"{limits.ratio} times its size"
+        if limits.file_bytes is not None and limits.file_bytes < self._left:
+            self._left, self._reason = limits.file_bytes, in_megabytes(limits.file_bytes)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read1(len(buffer))  # what comes before damage is read
+        self._left -= len(data)
+        if self._left < 0:
+            raise InputError(
+                f"the file unpacks to more than {self._reason}, the limit: split it, or unpack it first"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        self._packed.close()
+        super().close()
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """The file for reading, unpacked when it is gzipped; failures inside the block become InputError."""
+def opened(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[BinaryIO]:
+    """The file for reading, unpacked when it is gzipped; failures inside the block become InputError, and so does
+    unpacking to more than the limits allow."""
     with _errors_as_input_error():
         if is_gzipped(path):
-            with gzip.open(path, "rb") as unpacked:
+            with io.BufferedReader(_Unpacked(path, limits), _PIECE) as unpacked:
                 yield cast(BinaryIO, unpacked)
         else:
             with path.open("rb") as plain:

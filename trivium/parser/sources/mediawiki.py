@@ -22,6 +22,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_aft
 
 from trivium.common.retries import PassingError, retry_after
 from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
 from trivium.parser.sources.base import Item, clean_text
 from trivium.parser.sources.cache import AnswerCache
@@ -165,7 +166,7 @@ class MediaWiki:
         self._next = self._clock() + self._interval
 
 
-def to_page(answer: object, source: str = "") -> Page:
+def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
     """The page of an API response, with its revision and, as aliases, the titles redirected to it.
 
     Raises InputError when it is not a response to ``action=parse``.
@@ -179,7 +180,7 @@ def to_page(answer: object, source: str = "") -> Page:
     # The response holds a fragment: add the head in which a whole page would give its title.
     name = f'<link rel="canonical" href="/wiki/{quote(title, safe="")}">' if title else ""
     document = f"<!DOCTYPE html><html><head>{name}</head><body>{clean_text(parsed['text'])}</body></html>"
-    page = parse_html(document, source=source)
+    page = parse_html(document, source=source, limits=limits)
     redirects = parsed.get("redirects")
     entries = redirects if isinstance(redirects, list) else []
     redirect_titles = [entry.get("from") for entry in entries if isinstance(entry, Mapping)]

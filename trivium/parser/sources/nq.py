@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
 from trivium.parser.sources.align import PageWords, Window, occurrences, words_of
 from trivium.parser.sources.base import clean_text
@@ -61,12 +62,12 @@ class UntracedAnswer:
     reason: str
 
 
-def to_page(row: Row, source: str = "") -> Page:
+def to_page(row: Row, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
     """The page of a row, with the row's revision. When the row has another title than the page itself, it becomes an
     alias. Raises InputError when the page cannot be parsed."""
     document = document_of(as_row(row))
     title, revision = title_and_revision(document)
-    page = parse_html(clean_text(cast(str, document["html"])), source=source, title=title)
+    page = parse_html(clean_text(cast(str, document["html"])), source=source, title=title, limits=limits)
     if title is not None and title not in (page.title, *page.aliases):
         page = replace(page, aliases=(*page.aliases, title))
     return page if revision is None else replace(page, revision=revision)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from trivium.errors import InputError
-from trivium.parser.sources.files import FILE_LIMIT, parse_json, read_document, read_head, read_lines
+from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.sources.files import (
+    parse_json,
+    read_array,
+    read_document,
+    read_head,
+    read_lines,
+    too_long,
+)
 
 Recognised = Literal["html", "nq", "records"]
 
@@ -40,7 +48,7 @@ table ul ol dl center
 _HTML_TAGS = frozenset(_TAGS.split())
 
 
-def recognise(path: Path) -> Recognised:
+def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Recognised:
     """The format of a file. Raises InputError when it is not a collection of documents; the message states what it
     is."""
     head = read_head(path, _HEAD)
@@ -53,8 +61,10 @@ def recognise(path: Path) -> Recognised:
         raise InputError("expected HTML or JSON, got a tar archive; unpack it first")
     text = _decoded(head)
     start = _beginning(text)
-    if start[:1] in ("{", "["):
-        return _recognise_json(path)
+    if start[:1] == "[":
+        return _classify_array(path, limits)
+    if start[:1] == "{":
+        return _recognise_lines(path, limits)
     tag = _TAG.match(start)
     if _HTML.search(text) or (tag and tag.group(1).lower() in _HTML_TAGS):
         return "html"
@@ -82,42 +92,45 @@ def classify(row: Mapping[str, object]) -> Recognised:
     raise InputError(f"expected the keys title and text, or those of Natural Questions, got {keys}")
 
 
-def _recognise_json(path: Path) -> Recognised:
+def _recognise_lines(path: Path, limits: InputLimits) -> Recognised:
     reason = ""
-    for line in islice(read_lines(path), _LINES_TRIED):
+    for line in islice(read_lines(path, limits), _LINES_TRIED):
         if line.data is None:
-            reason = reason or f"line {line.number} is {line.length >> 20} MB long"
+            reason = reason or f"line {line.number}: {too_long('line', line.length, limits)}"
             continue
         try:
-            value = parse_json(line.data)
+            value = parse_json(line.data, limits)
         except InputError as error:
             reason = reason or f"line {line.number}: {error}"
             continue
         if isinstance(value, Mapping):
             return classify(value)
-        if isinstance(value, list):
-            return _classify_list(value)
         reason = reason or f"line {line.number} is a JSON {type(value).__name__}, not an object"
-    # No line is an object by itself: an array may be spread over the whole file.
+    # No line is an object by itself: one object may be spread over the whole file.
     try:
-        value = parse_json(read_document(path, FILE_LIMIT))
+        parse_json(read_document(path, limits), limits)
     except InputError as error:
         raise InputError(f"expected JSON Lines or a JSON array of objects: {reason or error}") from error
-    if isinstance(value, list):
-        return _classify_list(value)
     raise InputError(
         "expected JSON Lines (one object per line) or a JSON array, got one value over several lines"
     )
 
 
-def _classify_list(value: Sequence[object]) -> Recognised:
-    first = next((row for row in value if isinstance(row, Mapping)), None)
+def _classify_array(path: Path, limits: InputLimits) -> Recognised:
+    try:
+        first = _first_object(read_array(path, limits))
+    except InputError as error:
+        raise InputError(f"expected JSON Lines or a JSON array of objects: {error}") from error
     if first is None:
         raise InputError("expected JSON objects with title and text, got none")
     kind = classify(first)
     if kind == "nq":
         raise InputError("Natural Questions are read as JSON Lines (one row per line), got a JSON array")
     return kind
+
+
+def _first_object(values: Iterable[object]) -> Mapping[str, object] | None:
+    return next((value for value in values if isinstance(value, Mapping)), None)
 
 
 def _decoded(head: bytes) -> str:

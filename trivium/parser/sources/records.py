@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.gazetteer import Gazetteer, Mention
 from trivium.parser.page import MAX_TITLE
 from trivium.parser.sources.base import Problem, clean_text, printable_path
 from trivium.parser.sources.files import (
-    DOCUMENT_LIMIT,
-    FILE_LIMIT,
     parse_json,
-    read_document,
+    read_array,
     read_head,
     read_lines,
+    too_long,
 )
 from trivium.parser.split import split_points
-from trivium.text import normalise_name, normalise_title, without_parenthesis
+from trivium.text import composed, normalise_name, normalise_title, without_parenthesis
 from trivium.types import Chunk, ChunkKind, Link, Page
 
 
@@ -33,27 +32,26 @@ class Record:
     source: str = ""
 
 
-def read_records(path: str | Path, name: str | None = None) -> tuple[list[Record], list[Problem]]:
-    """The records of a JSON Lines file or a JSON array, plain or gzipped, and a problem for every line without a
-    valid record. ``name`` is the file's name for display, by default its path.
+def read_records(
+    path: str | Path, name: str | None = None, limits: InputLimits = DEFAULT_LIMITS
+) -> Iterator[Record | Problem]:
+    """The records of a JSON Lines file or a JSON array, plain or gzipped, read one at a time, and a problem in the place
+    of every line without a valid record. ``name`` is the file's name for display, by default its path.
 
     Raises nothing: a file that cannot be read, or not to its end, is a problem as well.
     """
-    records: list[Record] = []
-    problems: list[Problem] = []
     name = printable_path(str(path)) if name is None else name
     try:
-        for place, value in _values(Path(path), name):
+        for place, value in _values(Path(path), name, limits):
             if isinstance(value, Problem):
-                problems.append(value)
+                yield value
                 continue
             try:
-                records.append(_record(value, name))
+                yield _record(value, name)
             except InputError as error:
-                problems.append(Problem(place, str(error)))
+                yield Problem(place, str(error))
     except InputError as error:
-        problems.append(Problem(name, str(error)))
-    return records, problems
+        yield Problem(name, str(error))
 
 
 def records_to_pages(records: Iterable[Record], gazetteer: Gazetteer) -> list[Page]:
@@ -118,23 +116,19 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
     return Page(title=title, text="\n\n".join(texts), chunks=tuple(chunks), source=source)
 
 
-def _values(path: Path, name: str) -> Iterator[tuple[str, object]]:
+def _values(path: Path, name: str, limits: InputLimits) -> Iterator[tuple[str, object]]:
     """The values of a file, each with its location; a line that cannot be read yields a Problem."""
     if read_head(path, 64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
-        values = parse_json(read_document(path, FILE_LIMIT))
-        for index, value in enumerate(values if isinstance(values, list) else [], 1):
+        for index, value in enumerate(read_array(path, limits), 1):
             yield f"{name}, record {index}", value
         return
-    for line in read_lines(path):
+    for line in read_lines(path, limits):
         place = f"{name}, line {line.number}"
         if line.data is None:
-            reason = (
-                f"the line is {line.length >> 20} MB long, more than the limit of {DOCUMENT_LIMIT >> 20} MB"
-            )
-            yield place, Problem(place, reason)
+            yield place, Problem(place, too_long("line", line.length, limits))
             continue
         try:
-            yield place, parse_json(line.data)
+            yield place, parse_json(line.data, limits)
         except InputError as error:
             yield place, Problem(place, str(error))
 
@@ -146,9 +140,7 @@ def _record(value: object, source: str) -> Record:
     if not isinstance(title, str) or not isinstance(text, str):
         raise InputError("expected title and text as strings, got " + ", ".join(sorted(map(str, value))[:8]))
     # Composed characters, so that the offsets of mentions and the text of the page agree.
-    record = Record(
-        normalise_title(clean_text(title)), unicodedata.normalize("NFC", clean_text(text)).strip(), source
-    )
+    record = Record(normalise_title(clean_text(title)), composed(clean_text(text)).strip(), source)
     if not record.title or not record.text:
         raise InputError(f"the {'text' if record.title else 'title'} is empty")
     if len(record.title) > MAX_TITLE:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -14,8 +13,9 @@ from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
+from trivium.common import stopping
 from trivium.serialization import hit_json
-from trivium.server.errors import ClientGoneError, as_api_error, busy, error_body
+from trivium.server.errors import as_api_error, busy, error_body
 from trivium.server.fields import check_options
 from trivium.server.schemas import AskAnswer, AskRequest, errors
 from trivium.server.service import Service, Serving, disconnected, unless_gone
@@ -66,12 +66,11 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
 
 
 class Answering:
-    """One question being answered in a thread; cancelled when the client is gone."""
+    """One question being answered in a thread, which stops when the client is gone."""
 
     def __init__(self, serving: Service, given: AskRequest) -> None:
         self.serving = serving
         self._given = given
-        self._abandoned = threading.Event()
         # Threads that wait for a language model must not hold up searches, nor searches answers.
         self._pool = serving.searching if serving.model is None else serving.answering
 
@@ -87,11 +86,8 @@ class Answering:
         return answers[0]
 
     async def run(self, take: Callable[[AnswerEvent], None]) -> None:
-        """Hand every event to ``take``, in the thread; cancelled, it stops at the next one."""
-        try:
-            await self._pool.run(lambda: self._write(take))
-        finally:
-            self._abandoned.set()
+        """Hand every event to ``take``, in the thread; cancelled, it stops."""
+        await self._pool.run(lambda: self._write(take))
 
     def check_place(self) -> None:
         """Raises PoolFullError where the queue is full."""
@@ -109,17 +105,19 @@ class Answering:
                 fusion=given.fusion,
                 settings=given.settings,
             )
-            for event in self._until_abandoned(events):
+            for event in _until_stopped(events):
                 take(event)
 
-    def _until_abandoned(self, events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
+
+def _until_stopped(events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
+    try:
         for event in events:
-            if self._abandoned.is_set():
-                close = getattr(events, "close", None)
-                if close is not None:
-                    close()
-                raise ClientGoneError
+            stopping.check()
             yield event
+    finally:
+        close = getattr(events, "close", None)
+        if close is not None:
+            close()  # what it has begun to read is hung up
 
 
 def _stream(request: Request, answering: Answering) -> Response:

@@ -1,67 +1,22 @@
-"""The documents of the collection: looked at, added, replaced, removed."""
+"""The documents of the collection, to be looked at."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import headings_of, page_uri, unescape
-from trivium.server.changes import adding, deleting, replacing
-from trivium.server.errors import busy, not_found
-from trivium.server.jobs import Job, QueueFullError
-from trivium.server.schemas import Records, errors
-from trivium.server.service import Service, Serving
-from trivium.server.uploads import Upload, receive_documents, receive_one
+from trivium.server.errors import not_found
+from trivium.server.schemas import errors
+from trivium.server.service import Serving
 from trivium.text import normalise_title
 
 router = APIRouter(tags=["documents"])
-
-_HTML = {"type": "string", "description": "A page that says what it is called."}
-_ADD = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["files"],
-                    "properties": {
-                        "files": {
-                            "type": "array",
-                            "minItems": 1,
-                            "items": {"type": "string", "format": "binary"},
-                            "description": "HTML pages, or records as JSON Lines.",
-                        }
-                    },
-                }
-            },
-            "application/json": {
-                "schema": Records.model_json_schema(ref_template="#/components/schemas/{model}")
-            },
-        },
-    }
-}
-_REPLACE = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "text/html": {"schema": _HTML},
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["text"],
-                    "additionalProperties": False,
-                    "properties": {"text": {"type": "string", "minLength": 1}},
-                }
-            },
-        },
-    }
-}
 
 
 class Document(BaseModel):
@@ -146,7 +101,7 @@ async def read_document(page: str, request: Request, serving: Serving) -> WholeD
     """A document: its text with its sections, passages and their offsets. Other titles of it lead to it."""
 
     def work(engine: Engine) -> WholeDocument:
-        uri = _known(engine, page)
+        uri = known_document(engine, page)
         for graph in list(engine.store.page_graphs([uri])):
             return _document(graph)
         raise _no_document(page)
@@ -154,63 +109,7 @@ async def read_document(page: str, request: Request, serving: Serving) -> WholeD
     return await serving.read(request, work)
 
 
-@router.post(
-    "/documents",
-    status_code=202,
-    response_model=Job,
-    openapi_extra=_ADD,
-    responses=errors(400, 413, 415, 422, 503),
-)
-async def add_documents(request: Request, response: Response, serving: Serving) -> Job:
-    """Add documents; those that are there already and differ are replaced. Answers at once with the job that does it."""
-    upload = await receive_documents(request)
-    return _queue(serving, response, "add", adding(upload), upload)
-
-
-@router.put(
-    "/documents/{page:path}",
-    status_code=202,
-    response_model=Job,
-    openapi_extra=_REPLACE,
-    responses=errors(400, 404, 413, 415, 422, 503),
-)
-async def replace_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
-    """Put another version in the place of a document. Answers at once with the job that does it; it fails where the page
-    says that it is called something else."""
-    await request.body()  # before the read below waits for the end of the connection
-    uri = await serving.read(request, lambda engine: _known(engine, page))
-    upload = await receive_one(request, unescape(uri))
-    return _queue(serving, response, "replace", replacing(upload, uri), upload)
-
-
-@router.delete("/documents/{page:path}", status_code=202, response_model=Job, responses=errors(404, 422, 503))
-async def delete_document(page: str, request: Request, response: Response, serving: Serving) -> Job:
-    """Remove a document. One that others cite stays as an entity. Answers at once with the job that does it."""
-    uri = await serving.read(request, lambda engine: _known(engine, page))
-    return _queue(serving, response, "delete", deleting(uri), None)
-
-
-@router.get("/jobs/{identifier}", responses=errors(404, 422))
-async def read_job(identifier: str, serving: Serving) -> Job:
-    """How far a change of the documents is."""
-    job = serving.jobs.get(identifier)
-    if job is None:
-        raise not_found(f"there is no job {identifier!r}; jobs that ended long ago are forgotten")
-    return job
-
-
-def _queue(serving: Service, response: Response, kind: Any, work: Any, upload: Upload | None) -> Job:
-    try:
-        job = serving.jobs.submit(kind, work, (lambda: None) if upload is None else upload.discard)
-    except QueueFullError:
-        if upload is not None:
-            upload.discard()
-        raise busy("more changes are waiting than can be made soon") from None
-    response.headers["Location"] = f"/jobs/{job.id}"
-    return job
-
-
-def _known(engine: Engine, page: str) -> str:
+def known_document(engine: Engine, page: str) -> str:
     """The uri of the document that a title, alias or uri means. Raises ApiError where there is none."""
     store = engine.store
     uris = dict.fromkeys((page, page_uri(normalise_title(page))))

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
 from trivium.server.errors import ApiError
 from trivium.server.metrics import CONTENT_TYPE
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
+from trivium.server.wellbeing import Problem, Wellbeing
 
 router = APIRouter(tags=["state"])
 
 
 class Health(BaseModel):
-    """The process is alive."""
+    """Whether the process does its work: `ok`, or `failing` with what only a restart mends."""
 
-    status: str = Field(examples=["ok"])
+    status: Literal["ok", "failing"]
+    problems: list[Problem] | None = None
 
 
 class Readiness(BaseModel):
     """Whether questions can be answered now: the store is open, the embedder loaded, the index current. (While documents
-    are being added it is not, and questions are answered from what was there before.)"""
+    are being added it is not, and questions are answered from what was there before.) `problems` is everything that is
+    wrong, also what does not keep questions from being answered."""
 
     ready: bool
     store: bool
     embedder: bool
     index_current: bool
     problem: str | None = Field(description="What keeps the store, or its last change, from being shown.")
+    problems: list[Problem]
 
 
 class Stats(BaseModel):
@@ -48,14 +52,26 @@ class Stats(BaseModel):
     waiting: dict[str, int] = Field(description="Requests running and waiting, by pool.")
 
 
-@router.get("/health")
-async def health() -> Health:
-    """Whether the process is alive; does not read the store."""
-    return Health(status="ok")
+def _wellbeing(request: Request) -> Wellbeing:
+    return cast(Wellbeing, request.app.state.wellbeing)
+
+
+Watched = Annotated[Wellbeing, Depends(_wellbeing)]
+"""A parameter of a route that knows how the server is."""
+
+
+@router.get("/health", responses={503: {"model": Health}}, response_model_exclude_none=True)
+async def health(response: Response, wellbeing: Watched) -> Health:
+    """Whether the process does its work, as far as it can tell without waiting; 503 where only a restart helps."""
+    problems = wellbeing.fatal()
+    if not problems:
+        return Health(status="ok")
+    response.status_code = 503
+    return Health(status="failing", problems=problems)
 
 
 @router.get("/ready", responses={503: {"model": Readiness}})
-async def ready(response: Response, serving: Serving) -> Readiness:
+async def ready(response: Response, serving: Serving, wellbeing: Watched) -> Readiness:
     """Whether questions can be answered; 503 where not."""
     collection, processes = serving.collection, serving.processes
     answer = Readiness(
@@ -64,6 +80,7 @@ async def ready(response: Response, serving: Serving) -> Readiness:
         embedder=collection.embedded,
         index_current=collection.ready and collection.current,
         problem=collection.problem,
+        problems=wellbeing.problems(),
     )
     if not answer.ready:
         response.status_code = 503

@@ -111,7 +111,8 @@ RETURN row.uri, elementId(e)
 SET_PAGES: LiteralString = """
 UNWIND $rows AS row MATCH (p) WHERE elementId(p) = row.id
 SET p:Page, p.source = row.source, p.revision = row.revision, p.content_hash = row.content_hash,
-    p.body = row.body, p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
+    p.digest = row.digest, p.body = row.body,
+    p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
     p.relation_targets = row.relation_targets
 """
 
@@ -171,7 +172,7 @@ UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_subchapter_of]-(s:SubChapter)
 
 UNSET_PAGES: LiteralString = """
 UNWIND $uris AS uri MATCH (p:Page {uri: uri})
-REMOVE p:Page, p.source, p.revision, p.content_hash, p.body, p.aliases,
+REMOVE p:Page, p.source, p.revision, p.content_hash, p.digest, p.body, p.aliases,
        p.relation_sources, p.relation_types, p.relation_targets
 """
 

@@ -1,0 +1,150 @@
+"""`trivium serve` as a process: what happens to it from outside neither keeps it from answering nor from ending."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.e2e.conftest import Run
+from tests.e2e.served import host_and_port, ready, serve, started
+from trivium.server.keys import Key, KeyRing, parse_key
+
+QUESTION = {"question": "Who discovered the moons of Mars?"}
+
+_STUCK = """
+import sys, threading
+from fastapi import FastAPI
+from trivium.server import running
+from trivium.server.app import create_app
+from trivium.server.collection import Collection
+from trivium.server.logs import log_as_json
+from trivium.server.settings import ServerSettings
+store, what = sys.argv[1:]
+forever = threading.Event()
+class Stuck:
+    def ask_stream(self, question, **options):
+        forever.wait()
+        yield
+if what == "opening":
+    Collection.open = lambda collection: forever.wait()
+running.CLOSE_SECONDS = 1.0
+settings = ServerSettings(port=0, shutdown_timeout=1.0)
+app = create_app(store, settings, answerer=lambda engine: Stuck())
+log_as_json()
+running.run(app, settings, lambda address: print(address, flush=True))
+"""
+
+
+def search(address: str) -> float:
+    """Seconds until a search is answered."""
+    began = time.monotonic()
+    answer = requests.post(f"{address}search", json=QUESTION, timeout=20)
+    assert answer.status_code == 200 and answer.json()["hits"]
+    return time.monotonic() - began
+
+
+def test_idle_connections_keep_nobody_out_and_do_not_flood_the_log(
+    sample_store: Path, tmp_path: Path
+) -> None:
+    """260 of them where the process may open 256 files; then it may open none at all for a while."""
+    log = tmp_path / "log"
+    command = ["-m", "trivium", "serve", "--store", str(sample_store), "--port", "0"]
+    with (
+        log.open("w") as stream,
+        started(command, stream, files=256) as (running, address),
+        ExitStack() as stack,
+    ):
+        ready(address)
+        search(address)
+        usual = max(search(address) for _ in range(5))
+
+        def connect(count: int) -> Iterator[socket.socket]:
+            for _ in range(count):
+                yield stack.enter_context(socket.create_connection(host_and_port(address), timeout=20))
+
+        idle = list(connect(260))
+        assert max(search(address) for _ in range(5)) < usual + 1.0
+        assert requests.get(f"{address}health", timeout=20).status_code == 200
+        for client in idle:
+            client.close()
+        open_now = len(list(Path(f"/proc/{running.pid}/fd").iterdir()))
+        resource.prlimit(running.pid, resource.RLIMIT_NOFILE, (open_now - 1, 256))
+        crowd = list(connect(100))
+        time.sleep(2.5)
+        resource.prlimit(running.pid, resource.RLIMIT_NOFILE, (256, 256))
+        for client in crowd:
+            client.close()
+        search(address)
+        running.send_signal(signal.SIGTERM)
+        running.wait(30)
+    lines = log.read_text().splitlines()
+    assert log.stat().st_size < 100_000 and lines.pop() == "stopped"
+    told = [json.loads(line) for line in lines]
+    assert any("the process may open 256 files" in line["message"] for line in told)
+    assert any(line["logger"] == "asyncio" for line in told)
+
+
+@pytest.mark.parametrize("what", ["answer", "opening"])
+def test_one_signal_always_ends_it_within_the_stated_time(sample_store: Path, what: str) -> None:
+    """Also while something never ends: an answer, or opening the store. It waits a second for requests here, and one for
+    the rest; the log says what happened."""
+    with started(["-c", _STUCK, str(sample_store), what]) as (running, address), ExitStack() as stack:
+        if what == "answer":
+            ready(address)
+            body = json.dumps(QUESTION).encode()
+            for path, sent in (("ask", len(body)), ("search", 5)):
+                client = stack.enter_context(socket.create_connection(host_and_port(address), timeout=20))
+                head = f"POST /{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:sent])
+            time.sleep(0.3)
+        began = time.monotonic()
+        running.send_signal(signal.SIGTERM)
+        _, err = running.communicate(timeout=30)
+    assert 0.9 < time.monotonic() - began < 1.0 + 1.0 + 3.0
+    told = [json.loads(line)["message"] for line in err.splitlines()]
+    assert running.returncode == 1 and any("has not ended within 2 s" in message for message in told)
+
+
+def test_two_signals_end_it_at_once(sample_store: Path) -> None:
+    """A process that is stopped, and is not to be left over, included."""
+    with serve(sample_store, "--processes", "1") as (running, address):
+        ready(address)
+        listed = subprocess.run(
+            ["pgrep", "-P", str(running.pid), "-f", "spawn_main"], capture_output=True, text=True, check=True
+        )
+        (child,) = map(int, listed.stdout.split())
+        with socket.create_connection(host_and_port(address), timeout=20) as client:
+            head = "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            client.sendall(f"{head}Content-Length: 100\r\nExpect: 100-continue\r\n\r\n".encode())
+            assert client.recv(1000).startswith(b"HTTP/1.1 100")
+            os.kill(child, signal.SIGSTOP)
+            began = time.monotonic()
+            running.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+            running.send_signal(signal.SIGTERM)
+            running.wait(10)
+        assert time.monotonic() - began < 2.0 and running.returncode == 0
+        assert (
+            not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]
+        )
+
+
+def test_a_key_is_shown_once_and_its_line_opens_what_it_is_for(trivium: Run) -> None:
+    made = trivium("keys", "new", "dashboard", "--scope", "read", "--json").json
+    key = parse_key(made["line"])
+    assert KeyRing([key]).find(made["key"]) == key and (key.name, key.scope) == ("dashboard", "read")
+    text, line = trivium("keys", "new", "editor").out.split()
+    assert KeyRing([parse_key(line)]).find(text) == Key("editor", "write", parse_key(line).digest)
+    refused = trivium("keys", "new", "two words")
+    assert refused.code == 2 and "letters, digits" in refused.err

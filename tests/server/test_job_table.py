@@ -1,0 +1,167 @@
+"""The table of the jobs: whatever happens, nothing that was accepted is lost, done twice or overtaken."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
+
+from trivium.server import job_table
+from trivium.server.job_table import (
+    Change,
+    JobEndedError,
+    JobTable,
+    Key,
+    KeyReusedError,
+    QueueFullError,
+)
+
+LIMIT = 4
+"""Jobs that may wait."""
+
+
+class Life(RuleBasedStateMachine):
+    """A table and a list of what should be in it: jobs are submitted, done, cancelled; servers end and begin."""
+
+    accepted = Bundle("accepted")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.table = JobTable(Path(self.folder.name) / "jobs.db")
+        self.waiting: list[str] = []
+        self.running: str | None = None
+        self.cancelling = False
+        self.starts: dict[str, int] = {}
+        self.ended: dict[str, str] = {}
+        self.order: list[str] = []
+
+    @rule(target=accepted)
+    def submit(self) -> str:
+        change = Change(Change.new_id(), "add", None, ("a.html", "ä.html"), 7)
+        if len(self.waiting) >= LIMIT:
+            with pytest.raises(QueueFullError):
+                self.table.add(change, LIMIT)
+            return "refused"
+        assert self.table.add(change, LIMIT).state == "queued"
+        self.waiting.append(change.id)
+        self.order.append(change.id)
+        return change.id
+
+    @rule()
+    @precondition(lambda self: self.running is None)
+    def take(self) -> None:
+        taken = self.table.take()
+        if not self.waiting:
+            assert taken is None
+            return
+        self.running = self.waiting.pop(0)
+        self.starts[self.running] = self.starts.get(self.running, 0) + 1
+        change = Change(self.running, "add", None, ("a.html", "ä.html"), 7)
+        assert taken == (change, self.starts[self.running])
+
+    @rule()
+    @precondition(lambda self: self.running is not None)
+    def finish(self) -> None:
+        assert self.running is not None
+        self.table.end(self.running, "done", {"added": 1})
+        self.ended[self.running] = "done"
+        self.running, self.cancelling = None, False
+
+    @rule(identifier=accepted)
+    def cancel(self, identifier: str) -> None:
+        if identifier == "refused":
+            assert self.table.cancel(identifier) is None
+        elif identifier in self.ended:
+            with pytest.raises(JobEndedError):
+                self.table.cancel(identifier)
+        else:
+            job = self.table.cancel(identifier)
+            assert job is not None
+            if identifier == self.running:
+                assert job.state == "running" and self.table.is_cancelling(identifier)
+                self.cancelling = True
+            else:
+                assert job.state == "cancelled"
+                self.waiting.remove(identifier)
+                self.ended[identifier] = "cancelled"
+
+    @rule()
+    def crash(self) -> None:
+        """The server is killed and another one begins."""
+        self._restart(counted=True)
+
+    @rule()
+    def stop(self) -> None:
+        """The server is told to end, and another one begins."""
+        self.table.put_back(counted=False)
+        if self.running is not None:
+            self.starts[self.running] -= 1
+        self._restart(counted=True)
+
+    def _restart(self, *, counted: bool) -> None:
+        self.table.close()
+        self.table = JobTable(Path(self.folder.name) / "jobs.db")
+        self.table.put_back(counted=counted)
+        if self.running is not None and self.cancelling:
+            self.ended[self.running] = "cancelled"
+        elif self.running is not None:
+            self.waiting.insert(0, self.running)
+        self.running, self.cancelling = None, False
+
+    @invariant()
+    def nothing_is_lost_or_overtaken(self) -> None:
+        jobs = self.table.recent(1000)
+        assert [job.id for job in reversed(jobs)] == self.order
+        states = {job.id: job.state for job in jobs}
+        assert states == {
+            **dict.fromkeys(self.waiting, "queued"),
+            **({} if self.running is None else {self.running: "running"}),
+            **self.ended,
+        }
+        unfinished = {*self.waiting, *([] if self.running is None else [self.running])}
+        assert self.table.unfinished() == unfinished
+        assert self.table.waiting() == len(self.waiting)
+        assert self.table.size() == 7 * len(unfinished)
+        assert (self.table.oldest_seconds() > 0) <= bool(self.waiting)
+
+    def teardown(self) -> None:
+        self.table.close()
+        self.folder.cleanup()
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+
+def test_a_key_finds_its_job_and_is_no_other_requests(tmp_path: Path) -> None:
+    table = JobTable(tmp_path / "jobs.db")
+    first = table.add(Change("a", "delete", "Mars"), 1, Key("key", "Mars"))
+    assert table.add(Change("b", "delete", "Mars"), 1, Key("key", "Mars")) == first, "also where none fits in"
+    table.take()
+    table.end("a", "done", {"removed": ["Mars"]})
+    found = table.keyed(Key("key", "Mars"))
+    assert found is not None and (found.id, found.report) == ("a", {"removed": ["Mars"]})
+    with pytest.raises(KeyReusedError):
+        table.add(Change("b", "delete", "Phobos"), 1, Key("key", "Phobos"))
+    assert table.keyed(Key("other", "Mars")) is None
+    table.close()
+
+
+def test_the_last_jobs_that_ended_are_remembered_and_all_that_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_table, "REMEMBERED", 3)
+    table = JobTable(tmp_path / "jobs.db")
+    for number in range(8):
+        table.add(Change(str(number), "add"), 10)
+    for number in range(5):
+        table.take()
+        table.end(str(number), "done", {})
+    assert [job.id for job in table.recent(100)] == ["7", "6", "5", "4", "3", "2"]
+    assert [job.id for job in table.recent(2, before="6")] == ["5", "4"]
+    assert [job.id for job in table.recent(2, state="done")] == ["4", "3"]
+    table.close()

@@ -1,0 +1,336 @@
+"""Accepted changes over HTTP: kept through restarts, listed, cancelled, the same once, and refused where they cannot be
+kept; uploads that are too slow, too many or too large cost nobody else anything."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.fakes.disks import make_read_only, small_disk
+from tests.server.world import HTML, QUESTION, RECORDS, build_store, finished, listening, serving
+from tests.waiting import until
+from trivium.common.progress import StageProgress
+from trivium.engine import Engine
+from trivium.errors import StoreBusyError
+from trivium.server import app, jobs, uploads
+from trivium.server.changes import perform
+from trivium.server.collection import Collection
+from trivium.server.job_table import Change
+from trivium.server.settings import ServerSettings
+from trivium.server.spool import Spool
+
+MEGABYTE = 1 << 20
+PART = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\n<html>'
+"""How a form begins."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture
+def copy(store: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(store, tmp_path / "store"))
+
+
+class Held:
+    """Changes that begin, and go on when they are let; ``begun`` has their kinds."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.begun: list[str] = []
+
+    def work(
+        self, engine: Engine, change: Change, files: Mapping[str, str], progress: StageProgress
+    ) -> Mapping[str, Any]:
+        self.begun.append(change.kind)
+        while not self.gate.wait(0.01):
+            progress("parse", 1, 2)
+        return perform(engine, change, files, progress)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Held:
+    held = Held()
+    monkeypatch.setattr(app, "perform", held.work)
+    return held
+
+
+def uploaded(store: Path) -> list[Path]:
+    return list((store / "jobs" / "uploads").iterdir())
+
+
+def add(client: TestClient, title: str, **headers: str) -> dict[str, Any]:
+    records = [{"title": title, "text": "A crater of Phobos."}]
+    answer = client.post("/documents", json={"records": records}, headers=headers)
+    assert answer.status_code == 202, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_stopped_server_keeps_what_waits_and_the_next_one_makes_it_in_order(copy: Path, held: Held) -> None:
+    with serving(copy) as client:
+        accepted = [add(client, title) for title in ("Hall", "Sharpless", "Todd")]
+        accepted.append(client.delete("/documents/Mars").json())
+        until(lambda: held.begun)
+        running = client.get(f"/jobs/{accepted[0]['id']}").json()
+        assert (running["state"], running["stage"], running["total"]) == ("running", "parse", 2)
+        metrics = client.get("/metrics").text
+        assert "trivium_jobs_waiting 3.0" in metrics and "trivium_jobs_oldest_seconds 0.0\n" not in metrics
+    assert len(uploaded(copy)) == 3
+    (copy / "jobs" / "uploads" / "of a server that was killed").mkdir()
+    held.gate.set()
+    with serving(copy) as client:
+        done = [finished(client, job) for job in accepted]
+        assert [job["state"] for job in done] == ["done"] * 4
+        assert sorted(job["finished"] for job in done) == [job["finished"] for job in done]
+        listed = {page["uri"] for page in client.get("/documents").json()["documents"]}
+        assert {"Hall", "Sharpless", "Todd"} <= listed and "Mars" not in listed
+        until(lambda: not uploaded(copy))
+
+
+def test_jobs_are_listed_newest_first_page_by_page_and_by_state(copy: Path, held: Held) -> None:
+    with serving(copy) as client:
+        ids = [add(client, f"Crater {number}")["id"] for number in range(4)][::-1]
+        until(lambda: held.begun)
+        first = client.get("/jobs", params={"limit": 3}).json()
+        assert [job["id"] for job in first["jobs"]] == ids[:3] and first["next"] == ids[2]
+        last = client.get("/jobs", params={"limit": 3, "before": first["next"]}).json()
+        assert [job["id"] for job in last["jobs"]] == ids[3:] and last["next"] is None
+        queued = client.get("/jobs", params={"state": "queued"}).json()["jobs"]
+        assert [job["id"] for job in queued] == ids[:3]
+        assert client.get("/jobs", params={"before": "unknown"}).status_code == 404
+        assert client.get("/jobs", params={"state": "lost"}).status_code == 422
+
+
+def test_a_job_that_waits_is_cancelled_at_once_and_a_running_one_at_its_next_step(
+    copy: Path, held: Held
+) -> None:
+    with serving(copy) as client:
+        running, waiting = add(client, "Hall"), add(client, "Todd")
+        until(lambda: held.begun)
+        cancelled = client.delete(f"/jobs/{waiting['id']}")
+        assert (cancelled.status_code, cancelled.json()["state"]) == (200, "cancelled")
+        assert len(uploaded(copy)) == 1
+        assert client.delete(f"/jobs/{running['id']}").status_code == 202
+        assert finished(client, running)["state"] == "cancelled"
+        ended = client.delete(f"/jobs/{running['id']}")
+        assert (ended.status_code, ended.json()["error"]["code"]) == (409, "ended")
+        assert client.delete("/jobs/unknown").status_code == 404
+        until(lambda: not uploaded(copy))
+        held.gate.set()
+        assert finished(client, add(client, "Drake"))["state"] == "done"
+        assert held.begun == ["add", "add"]
+        assert client.get("/documents/Hall").status_code == client.get("/documents/Todd").status_code == 404
+
+
+def test_the_same_request_with_the_same_key_is_one_job(copy: Path) -> None:
+    key = {"Idempotency-Key": "a-key"}
+    with serving(copy) as client:
+        job = add(client, "Hall", **key)
+        finished(client, job)
+        assert add(client, "Hall", **key)["id"] == job["id"]
+        other = client.post(
+            "/documents", json={"records": [{"title": "Todd", "text": "A crater."}]}, headers=key
+        )
+        assert (other.status_code, other.json()["error"]["code"]) == (422, "key_reused")
+        assert not uploaded(copy)
+        form = [("files", ("Vulcan.html", HTML, "text/html"))]
+        sent = [
+            client.post("/documents", files=form, headers={"Idempotency-Key": "form"}).json()["id"]
+            for _ in "ab"
+        ]
+        assert sent[0] == sent[1], "although each form has a boundary of its own"
+        removed = client.delete("/documents/Mars", headers={"Idempotency-Key": "delete"})
+        finished(client, removed.json())
+        again = client.delete("/documents/Mars", headers={"Idempotency-Key": "delete"})
+        assert again.status_code == 202 and again.json()["id"] == removed.json()["id"], "though it is gone"
+        assert client.delete("/documents/Mars").status_code == 404
+        for wrong in ("x" * 201, "a b"):
+            answer = client.delete("/documents/Phobos", headers={"Idempotency-Key": wrong})
+            assert answer.status_code == 422
+
+
+def test_a_full_queue_and_too_many_bytes_are_refused(copy: Path, held: Held) -> None:
+    with serving(copy, ServerSettings(queue_jobs=1, spool_bytes=1000)) as client:
+        add(client, "Hall")
+        until(lambda: held.begun)
+        large = client.post("/documents", json={"records": [{"title": "Todd", "text": "A crater. " * 100}]})
+        add(client, "Sharpless")
+        for refused in (large, client.delete("/documents/Mars")):
+            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "busy")
+            assert "retry-after" in refused.headers
+        assert len(uploaded(copy)) == 2
+
+
+def test_a_full_disk_refuses_the_upload_and_leaves_nothing_of_it(copy: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, 2), serving(copy, ServerSettings(spool=disk)) as client:
+        (spool,) = disk.iterdir()
+        page = HTML + "x" * 3 * MEGABYTE
+        for given in (
+            {"files": [("files", ("a.html", page, "text/html"))]},
+            {"json": {"records": [{"title": "A", "text": page}]}},
+        ):
+            answer = client.post("/documents", **given)  # type: ignore[arg-type]
+            assert (answer.status_code, answer.json()["error"]["code"]) == (507, "disk_full")
+            assert not list((spool / "uploads").iterdir())
+        assert finished(client, add(client, "Hall"))["state"] == "done"
+
+
+def test_a_store_on_a_read_only_file_system_is_searched_and_changes_are_refused(
+    store: Path, tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, 20):
+        shutil.copytree(store, disk / "store")
+        make_read_only(disk)
+        with serving(disk / "store") as client:
+            assert client.post("/search", json={"question": QUESTION}).status_code == 200
+            for refused in (
+                client.delete("/documents/Mars"),
+                client.post("/documents", json={"records": RECORDS}),
+            ):
+                assert (refused.status_code, refused.json()["error"]["code"]) == (503, "read_only")
+            assert client.get("/jobs").json() == {"jobs": [], "next": None}
+            assert not client.app.state.service.jobs.died  # type: ignore[attr-defined]
+
+
+def test_of_two_servers_one_works_for_both_and_the_other_one_goes_on_after_it(copy: Path, held: Held) -> None:
+    with serving(copy) as second_client:
+        receiving = copy / "jobs" / "uploads" / "being received"
+        receiving.mkdir()
+        with serving(copy) as first_client:
+            assert receiving.exists(), "it is not what a server that was killed has left"
+            job = add(first_client, "Hall")
+            until(lambda: held.begun)
+            assert second_client.get(f"/jobs/{job['id']}").json()["state"] == "running"
+            waiting = add(second_client, "Todd")
+            assert second_client.delete(f"/jobs/{job['id']}").status_code == 202
+            assert finished(first_client, job)["state"] == "cancelled", "by the one that does not work"
+            until(lambda: len(held.begun) == 2)
+        held.gate.set()
+        assert finished(second_client, waiting)["state"] == "done"
+
+
+def test_a_change_waits_while_another_process_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BUSY_SECONDS", 0.01)
+    refused = iter([True] * 5 + [False])
+
+    class Busy:
+        def change(self, work: Callable[[Any], Any]) -> Any:
+            if next(refused):
+                raise StoreBusyError("another process is writing")
+            return work(None)
+
+    queue = jobs.Jobs(
+        cast(Collection, Busy()),
+        Spool(tmp_path, tmp_path / "jobs"),
+        lambda *_: {"added": 1},
+        10,
+        lambda *_: None,
+    )
+    assert queue.open()
+    queue.submit(Change("a", "add"))
+    queue.start()
+    until(lambda: [(job.state, job.report) for job in queue.recent(2)] == [("done", {"added": 1})])
+    assert queue.stop(10)
+
+
+# -- on real sockets ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def uploading(address: str, length: int, path: str = "/documents") -> Iterator[socket.socket]:
+    """A connection whose head says that so many bytes of a form come, when the server asks for them or answers."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as client:
+        kind = "multipart/form-data; boundary=b"
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
+        )
+        client.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
+        yield client
+
+
+def status_of(client: socket.socket) -> int:
+    return int(client.recv(65536).split()[1])
+
+
+def asked_for(client: socket.socket) -> None:
+    assert status_of(client) == 100
+
+
+def test_an_upload_that_is_too_slow_is_given_up_and_delays_nobody(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(uploads, "MAX_AT_ONCE", 2)
+    with listening(copy) as address, uploading(address, MEGABYTE) as silent:
+        asked_for(silent)
+        with uploading(address, MEGABYTE) as slow:
+            asked_for(slow)
+            slow.sendall(PART)
+            began = time.monotonic()
+            with uploading(address, MEGABYTE) as third:
+                assert status_of(third) == 503, "before its body is asked for"
+            while time.monotonic() - began < 5 and not ended(slow, lambda: slow.sendall(b"-")):
+                pass
+            assert status_of(slow) == 408
+            assert 0.4 < time.monotonic() - began < 5
+        assert status_of(silent) == 408
+        until(lambda: not uploaded(copy))
+        with uploading(address, MEGABYTE) as next_one:
+            asked_for(next_one)
+
+
+def ended(client: socket.socket, send: Callable[[], None]) -> bool:
+    """Whether there is an answer within a moment; else a little more is sent."""
+    client.settimeout(0.05)
+    try:
+        client.recv(1, socket.MSG_PEEK)
+    except TimeoutError:
+        send()
+        return False
+    finally:
+        client.settimeout(30)
+    return True
+
+
+def test_more_than_there_is_room_for_is_refused_before_it_is_sent(copy: Path) -> None:
+    with listening(copy, ServerSettings(spool_bytes=2 * MEGABYTE)) as address:
+        with uploading(address, MEGABYTE) as first:
+            asked_for(first)
+            with uploading(address, 2 * MEGABYTE) as second:
+                assert status_of(second) == 503
+        until(lambda: not uploaded(copy))
+        with uploading(address, 2 * MEGABYTE) as second:
+            asked_for(second)
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(copy: Path) -> None:
+    with listening(copy) as address:
+        with uploading(address, MEGABYTE) as client:
+            asked_for(client)
+            client.sendall(PART)
+            until(lambda: any(folder.joinpath("0").exists() for folder in uploaded(copy)))
+        until(lambda: not uploaded(copy))
+
+
+def test_json_that_would_take_much_memory_is_refused(copy: Path) -> None:
+    with serving(copy) as client:
+        body = b'{"records":[' + b"{}," * 3_000_000 + b"{}]}"
+        answer = client.post("/documents", content=body, headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+        assert "form" in json.dumps(answer.json()) and not uploaded(copy)

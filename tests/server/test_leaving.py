@@ -1,0 +1,114 @@
+"""Who leaves takes along what was being done for him: a slow endpoint never ends answering for others."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from pydantic import SecretStr
+
+from tests.fakes.openai_server import OpenAIServer, Reply, error, event, events, streamed
+from tests.server.world import QUESTION, build_store, listening
+from tests.waiting import until
+from trivium.endpoints.endpoint import Endpoint
+from trivium.llm.openai import OpenAIChatModel
+from trivium.server.settings import ServerSettings
+
+NO_TEXT = event({"choices": [{"index": 0, "delta": {"role": "assistant"}, "finish_reason": None}]})
+MISBEHAVIOUR = {
+    "never answers": Reply({}, delay=20.0),
+    "only comments": events(*([b": ping\n\n", 0.05] * 400)),
+    "no text": events(*([NO_TEXT, 0.05] * 400)),
+    "bytes without an end": events(b"data: {", *([b" ", 0.05] * 400)),
+    "come again in a minute": error(503, "busy", headers={"Retry-After": "60"}),
+}
+PLACES = 2
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_store(tmp_path_factory.mktemp("left"))
+
+
+@pytest.fixture
+def endpoint() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+@pytest.fixture
+def address(store: Path, endpoint: OpenAIServer) -> Iterator[str]:
+    settings = ServerSettings(answer_workers=1, answer_queue=PLACES - 1)
+    model = OpenAIChatModel("tiny", Endpoint(endpoint.base_url, SecretStr("secret"), direct=True))
+    with listening(store, settings, model=model) as running:
+        yield running
+
+
+@contextmanager
+def connect(address: str) -> Iterator[http.client.HTTPConnection]:
+    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=20)) as connection:
+        yield connection
+
+
+def send(connection: http.client.HTTPConnection, stream: bool) -> None:
+    body = json.dumps({"question": QUESTION, "stream": stream})
+    connection.request("POST", "/ask", body, {"Content-Type": "application/json"})
+
+
+def taken(address: str) -> int:
+    with connect(address) as connection:
+        connection.request("GET", "/stats")
+        waiting: dict[str, Any] = json.load(connection.getresponse())["waiting"]
+    return int(waiting["answer"])
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("kind", MISBEHAVIOUR)
+def test_a_client_that_leaves_frees_its_place_within_a_second(
+    address: str, endpoint: OpenAIServer, kind: str, stream: bool
+) -> None:
+    """As many as there are places ask and leave; the next one is answered by an endpoint that is well again."""
+    endpoint.script.extend([MISBEHAVIOUR[kind]] * PLACES)
+    with ExitStack() as clients:
+        for _ in range(PLACES):
+            send(clients.enter_context(connect(address)), stream)
+        until(lambda: endpoint.requests)
+    left = time.monotonic()
+    until(lambda: taken(address) == 0, 5.0)
+    assert time.monotonic() - left < 1.5  # a second, and what a busy machine adds
+    endpoint.script.clear()
+    endpoint.script.append(streamed("Asaph Hall found them [1]."))
+    with connect(address) as after:
+        send(after, stream=False)
+        assert json.load(after.getresponse())["answer"] == "Asaph Hall found them [1]."
+
+
+def test_a_question_that_takes_too_long_frees_its_place(store: Path, endpoint: OpenAIServer) -> None:
+    """The client stays; the time for an answer is over."""
+    endpoint.script.append(MISBEHAVIOUR["only comments"])
+    model = OpenAIChatModel("tiny", Endpoint(endpoint.base_url, direct=True))
+    with (
+        listening(store, ServerSettings(answer_timeout=0.5), model=model) as address,
+        connect(address) as client,
+    ):
+        send(client, stream=False)
+        answer = client.getresponse()
+        assert answer.status == 503 and json.load(answer)["error"]["code"] == "timeout"
+        until(lambda: taken(address) == 0, 1.5)
+
+
+def test_a_server_that_is_stopped_does_not_wait_for_a_model(store: Path, endpoint: OpenAIServer) -> None:
+    endpoint.script.append(MISBEHAVIOUR["no text"])
+    model = OpenAIChatModel("tiny", Endpoint(endpoint.base_url, direct=True))
+    with ExitStack() as client, listening(store, ServerSettings(shutdown_timeout=1), model=model) as address:
+        send(client.enter_context(connect(address)), stream=True)
+        until(lambda: endpoint.requests)
+        stopped = time.monotonic()
+    assert time.monotonic() - stopped < 5

@@ -1,0 +1,168 @@
+"""Vectors against the texts they belong to: embedded again and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from trivium.common.iteration import batched
+from trivium.common.progress import Progress
+from trivium.embedding.base import Embedder
+from trivium.graph.findings import Finding, Severity
+from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Codes, Floats, Passage, Vectors
+from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of
+from trivium.index.sentences import sentence_texts
+
+SAMPLE = 50
+"""Texts that are embedded again where not all are."""
+_SENTENCES_OF = 10
+"""Chunks whose sentences are embedded again where not all are."""
+LEAST_COSINE = 0.999
+"""A vector that is less like that of its text belongs to another text or another model."""
+_LEAST_OF_SENTENCES = 0.998
+"""The same for vectors of whole numbers, which are a little off."""
+_SEED = 20_240_607
+_AT_ONCE = 128
+_RELATION = "relation type"
+
+T = TypeVar("T")
+
+OTHER_VECTORS = "vector of another text"
+OTHER_SENTENCES = "sentences of another text"
+
+
+@dataclass
+class VectorCheck:
+    """What was compared, and what differs."""
+
+    compared: int = 0
+    sentences: int = 0
+    """Chunks whose sentences were compared."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """text -> a node that has it, where the vector is another's."""
+    passages: dict[Passage, str] = field(default_factory=dict)
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong, one finding for each kind."""
+        for kind, what, wrong in (
+            (OTHER_VECTORS, "vectors do not belong to their texts", self.texts),
+            (OTHER_SENTENCES, "vectors of sentences do not belong to their chunks", self.passages),
+        ):
+            if wrong:
+                yield Finding(
+                    kind,
+                    Severity.DAMAGE,
+                    what,
+                    tuple(wrong.values()),
+                    "a repair embeds them again; with --full every vector is compared",
+                    repairable=True,
+                    keys=tuple(wrong),
+                )
+
+
+def check_vectors(
+    store: GraphStore,
+    embedder: Embedder,
+    relation_types: Collection[str],
+    *,
+    without: Collection[str] = (),
+    full: bool,
+    progress: Progress | None = None,
+) -> VectorCheck:
+    """Embed texts again, all of them or always the same sample, and compare. What has no vector yet is left out, and so
+    are the pages ``without``."""
+    seen = VectorCheck()
+    nodes = [
+        (label, uri)
+        for label, uri in _nodes(store, relation_types)
+        if label == _RELATION or page_of(uri) not in without
+    ]
+    chunks = [uri for label, uri in nodes if label == Label.CHUNK]
+    if not full:
+        nodes, chunks = _sample(nodes, SAMPLE), _sample(chunks, _SENTENCES_OF)
+    total, types = len(nodes) + len(chunks), store.types()
+    for some in batched(nodes, _AT_ONCE):
+        _compare(store, embedder, some, types, seen)
+        if progress is not None:
+            progress(seen.compared, total)
+    for some_chunks in batched(chunks, _AT_ONCE):
+        _compare_sentences(store, embedder, some_chunks, seen)
+        if progress is not None:
+            progress(seen.compared + seen.sentences, total)
+    return seen
+
+
+def _nodes(store: GraphStore, relation_types: Collection[str]) -> list[tuple[str, str]]:
+    """Everything that is embedded, as (label, uri)."""
+    graph = store.adjacency()
+    pages = [page.uri for page in store.pages()]
+    sections = [
+        uri for some in batched(pages, _AT_ONCE) for own in store.outline(some).values() for uri in own
+    ]
+    return [
+        *((str(Label.CHUNK), uri) for uri in graph.chunks),
+        *((str(Label.ENTITY), uri) for uri in graph.entities),
+        *((str(Label.SUBCHAPTER), uri) for uri in sections),
+        *((_RELATION, kind) for kind in sorted(relation_types)),
+    ]
+
+
+def _sample(items: Sequence[T], count: int) -> list[T]:
+    rows = np.random.default_rng(_SEED).permutation(len(items))[:count]
+    return [items[row] for row in np.sort(rows)]
+
+
+def _compare(
+    store: GraphStore,
+    embedder: Embedder,
+    nodes: Sequence[tuple[str, str]],
+    types: Mapping[str, str],
+    seen: VectorCheck,
+) -> None:
+    labels = {label for label, _ in nodes}
+    for label in sorted(labels):
+        uris = [uri for own, uri in nodes if own == label]
+        stored = store.relation_vectors(uris) if label == _RELATION else store.vectors(Label(label), uris)
+        there = np.flatnonzero(np.isfinite(stored).all(axis=1)) if stored.shape[1] else np.empty(0, dtype=int)
+        uris = [uris[row] for row in there]
+        texts = _texts(store, label, uris, types)
+        cosines = _cosines(stored[there], embedder.embed(texts))
+        for row in np.flatnonzero(~(cosines >= LEAST_COSINE)):
+            seen.texts[texts[row]] = uris[row]
+        seen.compared += len(uris)
+
+
+def _texts(store: GraphStore, label: str, uris: Sequence[str], types: Mapping[str, str]) -> list[str]:
+    if label == Label.CHUNK:
+        return [embedding_text(headings_of(chunk.section), chunk.text) for chunk in store.fetch(uris)]
+    if label == Label.ENTITY:
+        return [entity_text(uri, types.get(uri, "")) for uri in uris]
+    return list(uris)
+
+
+def _compare_sentences(
+    store: GraphStore, embedder: Embedder, chunks: Sequence[str], seen: VectorCheck
+) -> None:
+    stored = store.sentence_vectors(chunks)
+    for place, chunk in enumerate(store.fetch(chunks)):
+        codes = stored.codes[stored.starts[place] : stored.starts[place + 1]]
+        if len(codes) == 0:
+            continue  # not embedded yet, or there is only one
+        passage = Passage(tuple(headings_of(chunk.section)), chunk.text)
+        texts = sentence_texts(passage)
+        same = len(texts) == len(codes)
+        if not same or not (_cosines(codes, embedder.embed(texts)) >= _LEAST_OF_SENTENCES).all():
+            seen.passages[passage] = chunk.uri
+    seen.sentences += len(chunks)
+
+
+def _cosines(stored: Vectors | Codes, again: Vectors) -> Floats:
+    """Of row with row, in double precision."""
+    a, b = stored.astype(np.float64), again.astype(np.float64)
+    lengths = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    cosines: Floats = (a * b).sum(axis=1) / np.where(lengths > 0, lengths, np.nan)
+    return cosines

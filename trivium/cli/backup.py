@@ -1,0 +1,76 @@
+"""The commands that write a store to one file, and make it again."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trivium.cli.options import Json
+from trivium.cli.terminal import out, print_json, progress, shown
+from trivium.graph.backup import BackupReport, back_up
+from trivium.graph.backup import restore as restore_backup
+
+
+def backup(
+    store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="File to write; an earlier one is replaced when the new one is whole.",
+            show_default=False,
+        ),
+    ],
+    json: Json = False,
+) -> None:
+    """Write a store to one file, as it is committed now, also while other programs write to it.
+
+    Indexes are left out: they are made again at the first search. A store in Neo4j is backed up by the server's own
+    neo4j-admin database dump.
+
+    Example:  trivium backup my-store my-store.trivium
+    """
+    started = time.perf_counter()
+    with progress(quiet=json) as bars:
+        report = back_up(store, file, lambda done, total: bars("backup", done, total))
+    _print(report, f"{shown(store)} is in {shown(str(file))}", started, json=json)
+
+
+def restore(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="What  trivium backup  wrote.", show_default=False),
+    ],
+    store: Annotated[
+        str,
+        typer.Argument(metavar="STORE", help="A new or empty folder for the store.", show_default=False),
+    ],
+    json: Json = False,
+) -> None:
+    """Make a store of a backup, in a new or empty folder; it is there whole or not at all.
+
+    Example:  trivium restore my-store.trivium my-store-again
+    """
+    started = time.perf_counter()
+    with progress(quiet=json) as bars:
+        report = restore_backup(file, store, lambda done, total: bars("restore", done, total))
+    _print(report, f"{shown(str(file))} is the store {shown(store)}", started, json=json)
+
+
+def _print(report: BackupReport, text: str, started: float, *, json: bool) -> None:
+    seconds = time.perf_counter() - started
+    if json:
+        print_json(
+            {
+                "file": str(report.file),
+                "state": report.state,
+                "database_bytes": report.database_bytes,
+                "file_bytes": report.file_bytes,
+                "seconds": round(seconds, 3),
+            }
+        )
+    else:
+        out.print(f"{text}  [dim]({report.file_bytes / 1e6:,.1f} MB, {seconds:.1f} s)[/]", soft_wrap=True)

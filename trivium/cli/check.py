@@ -1,0 +1,123 @@
+"""The command that checks a store, and repairs what can be repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from trivium.checking.report import CheckReport, unreadable
+from trivium.cli.options import Json, default_store
+from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.engine import Engine
+from trivium.errors import StoreFormatError
+from trivium.graph.findings import Finding, Severity
+
+PROBLEMS = 1
+"""Exit code where problems are left."""
+_SHOWN = 20
+_COLOURS = {
+    Severity.BROKEN: "bold red",
+    Severity.DAMAGE: "bold red",
+    Severity.STALE: "yellow",
+    Severity.NOTE: "dim",
+}
+
+
+def _store_or_default() -> str:
+    store = default_store()
+    if store is None:
+        raise typer.BadParameter(
+            "expected a folder or an address: name one, or set TRIVIUM_STORE", param_hint="STORE"
+        )
+    return store
+
+
+def check(
+    store: Annotated[
+        str,
+        typer.Argument(
+            metavar="STORE",
+            help="Folder of the store, or bolt://HOST:PORT of a Neo4j server.  \\[default: TRIVIUM_STORE, or store in"
+            " trivium.toml]",
+            default_factory=_store_or_default,
+            show_default=False,
+        ),
+    ],
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Put right what can be put right, and say what cannot."),
+    ] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Embed every text again and compare, not only a sample: takes as long as embedding the store.",
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Check that a store holds what was written and follows the rules of the graph: its database, checksums, derived
+    files, pages, vectors and model files.
+
+    Ends with 0 when all is well and with 1 when problems are left. Other programs may use the store meanwhile.
+
+    Examples:
+
+        trivium check my-store
+
+        trivium check my-store --repair --full
+    """
+    try:
+        with Engine.open(store) as engine, progress(quiet=json) as bars:
+            report = engine.check(repair=repair, full=full, progress=bars)
+    except StoreFormatError as error:
+        report = unreadable(store, error)
+    if json:
+        print_json(
+            {
+                "store": report.location,
+                "ok": report.ok,
+                "findings": _as_json(report.findings),
+                "repaired": _as_json(report.repaired),
+                "checked": dict(report.checked),
+            }
+        )
+    else:
+        _print(report)
+    if not report.ok:
+        raise typer.Exit(PROBLEMS)
+
+
+def _as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Findings without what only the store understands."""
+    return [{name: value for name, value in asdict(f).items() if name != "keys"} for f in findings]
+
+
+def _print(report: CheckReport) -> None:
+    for finding in report.repaired:
+        out.print(f"[green]repaired[/]  {shown(finding.kind)}: {shown(finding.problem)}", soft_wrap=True)
+        _print_where(finding)
+    for finding in report.findings:
+        colour = _COLOURS[finding.severity]
+        out.print(
+            f"[{colour}]{finding.severity}[/]  {shown(finding.kind)}: {shown(finding.problem)}",
+            soft_wrap=True,
+        )
+        _print_where(finding)
+        if finding.remedy:
+            out.print(f"    [dim]what to do:[/] {shown(finding.remedy)}", soft_wrap=True)
+    counts = ", ".join(f"{count:,} {what}" for what, count in report.checked.items())
+    if report.ok:
+        out.print(f"[green]well[/]  {shown(report.location)}: {counts}", soft_wrap=True)
+    else:
+        err.print(f"problems were found in {shown(report.location)}", soft_wrap=True)
+
+
+def _print_where(finding: Finding) -> None:
+    for place in finding.where[:_SHOWN]:
+        out.print(f"    {shown(place)}", soft_wrap=True)
+    if len(finding.where) > _SHOWN:
+        out.print(f"    … and {len(finding.where) - _SHOWN:,} more (--json lists them)")

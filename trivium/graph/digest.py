@@ -1,0 +1,42 @@
+"""A digest of what a store keeps of a page, to tell later whether it is still what was written."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from trivium.graph.model import PageGraph
+
+
+def page_digest(page: PageGraph) -> str:
+    """128 bits of BLAKE2b, in hexadecimal, of a page with its sections, chunks and citations.
+
+    Not of its relations and aliases: those come and go while the page stays. Raises UnicodeEncodeError for a text with a
+    lone surrogate.
+    """
+    whole = blake2b(digest_size=16)
+    for values in (
+        (page.uri, page.source, page.revision, page.content_hash, page.text),
+        *(
+            (section.uri, section.parent, section.level, section.position)
+            for section in sorted(page.sections, key=lambda section: (section.position, section.uri))
+        ),
+        *(
+            (
+                chunk.uri,
+                chunk.parent,
+                chunk.kind,
+                chunk.position,
+                chunk.start,
+                chunk.end,
+                chunk.token_count,
+                *dict.fromkeys(chunk.cites),
+                " ".join(chunk.heading_terms.split()),
+                " ".join(chunk.terms.split()),
+                chunk.text,
+            )
+            for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri))
+        ),
+    ):
+        whole.update("\x1f".join(map(str, values)).encode())
+        whole.update(b"\x1e")
+    return whole.hexdigest()

@@ -1,0 +1,144 @@
+"""The database as such: is it whole, are its definitions those of this version, do its numbers still grow?"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from importlib.resources import files
+
+from trivium.errors import StoreFormatError
+from trivium.graph.embedded.connection import Connection
+from trivium.graph.embedded.meta import read_meta
+from trivium.graph.embedded.schema_versions import schema_version
+from trivium.graph.findings import Finding, Severity
+from trivium.graph.schema import SCHEMA_VERSION
+
+DATABASE = "database"
+INDEXES = "database indexes"
+NUMBERS = "row numbers"
+_OF_INDEXES = re.compile(r"row \d+ missing from index|wrong # of entries in index|non-unique entry in index")
+_MOST = 100
+"""How many messages of SQLite are asked for."""
+_ELSEWHERE = (
+    "restore a backup (trivium restore), or build the store again; what is not damaged can still be copied out of it"
+    " (trivium export)"
+)
+
+
+def find(connection: Connection) -> Iterator[Finding]:
+    """What is wrong with the database; where anything is, its rows cannot be trusted."""
+    messages = _integrity(connection)
+    of_indexes = [message for message in messages if _OF_INDEXES.match(message)]
+    others = [message for message in messages if not _OF_INDEXES.match(message)]
+    others += [
+        f"row {rowid} of {table} refers to a row of {parent} that is not there"
+        for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST)
+    ]
+    others += _definitions(connection)
+    for key in ("embedder", "fusion"):
+        try:
+            read_meta(connection, key)
+        except StoreFormatError as error:
+            others.append(str(error))
+    if others:
+        yield beyond_repair(others)
+    if of_indexes:
+        yield Finding(
+            kind=INDEXES,
+            severity=Severity.BROKEN,
+            problem="indexes of the database do not agree with its tables",
+            where=tuple(of_indexes),
+            remedy="a repair makes the indexes again, and finds whether the tables are right",
+            repairable=not others,
+        )
+    reused = [] if others else _reused_numbers(connection)
+    if reused:
+        yield Finding(
+            kind=NUMBERS,
+            severity=Severity.DAMAGE,
+            problem="numbers of rows could be given twice",
+            where=tuple(reused),
+            remedy="a repair puts them right",
+            repairable=True,
+        )
+
+
+def beyond_repair(problems: Sequence[str]) -> Finding:
+    """Damage that nothing in the store can undo."""
+    return Finding(
+        kind=DATABASE,
+        severity=Severity.BROKEN,
+        problem="the database is damaged",
+        where=tuple(problems),
+        remedy=_ELSEWHERE,
+    )
+
+
+def _integrity(connection: Connection) -> list[str]:
+    try:
+        rows = connection.execute(f"PRAGMA integrity_check({_MOST})").fetchall()
+    except sqlite3.DatabaseError as error:
+        return [str(error)]
+    messages = [line for (text,) in rows for line in str(text).splitlines()]
+    return [] if messages == ["ok"] else messages
+
+
+def _definitions(connection: Connection) -> list[str]:
+    """Tables, indexes and views that are not as this version makes them."""
+    if schema_version(connection) != SCHEMA_VERSION:
+        return []
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.executescript(files(__package__).joinpath("schema.sql").read_text("utf-8"))
+        wanted = _defined(fresh)
+    there = _defined(connection)
+    return [
+        f"the definition of {name} is not the one this version makes"
+        for name in sorted(wanted.keys() | there.keys())
+        if wanted.get(name) != there.get(name)
+    ]
+
+
+def _defined(connection: Connection) -> dict[str, tuple[str, str, str]]:
+    rows = connection.execute(
+        "SELECT name, type, tbl_name, sql FROM main.sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+    )
+    return {name: (kind, table, sql) for name, kind, table, sql in rows}
+
+
+_HIGHEST = {
+    "generation": "SELECT max(number) FROM generation",
+    "text": "SELECT max(id) FROM text",
+    "vector": "SELECT max(id) FROM vector",
+    "name": "SELECT max(id) FROM name",
+    "section": "SELECT max(id) FROM section",
+    "chunk": "SELECT max(id) FROM chunk",
+    "relation_type": "SELECT max(id) FROM relation_type",
+}
+"""Tables whose numbers are never given twice."""
+
+
+def _reused_numbers(connection: Connection) -> list[str]:
+    given = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
+    return [table for table in _HIGHEST if _highest(connection, table) > given.get(table, 0)]
+
+
+def _highest(connection: Connection, table: str) -> int:
+    return int(connection.execute(_HIGHEST[table]).fetchone()[0] or 0)
+
+
+def _renumber(connection: Connection, _keys: Sequence[int]) -> None:
+    for table in _reused_numbers(connection):
+        connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", [table])
+        connection.execute(
+            "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [table, _highest(connection, table)]
+        )
+
+
+def _reindex(connection: Connection, _keys: Sequence[int]) -> None:
+    connection.execute("REINDEX")
+
+
+REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {INDEXES: _reindex, NUMBERS: _renumber}
+"""How each kind of finding is repaired, inside a transaction."""

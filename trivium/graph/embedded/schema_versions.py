@@ -1,0 +1,60 @@
+"""Versions of the schema: what each added, and how a database of an earlier one is upgraded or read as it is."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from trivium.graph.schema import SCHEMA_VERSION
+
+_ENTITY_TYPE = """entity_type (
+    name_id INTEGER PRIMARY KEY REFERENCES name (id) ON DELETE CASCADE,
+    type    TEXT NOT NULL
+) STRICT"""
+
+_SENTENCES = """sentences (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    data    BLOB NOT NULL
+) STRICT"""
+
+_PAGE_SUM = """page_sum (
+    page_id INTEGER PRIMARY KEY REFERENCES page (id) ON DELETE CASCADE,
+    digest  TEXT NOT NULL
+) STRICT"""
+
+_VECTOR_SUM = """vector_sum (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    crc     INTEGER NOT NULL
+) STRICT"""
+
+_SENTENCES_SUM = """sentences_sum (
+    text_id INTEGER PRIMARY KEY REFERENCES text (id) ON DELETE CASCADE,
+    crc     INTEGER NOT NULL
+) STRICT"""
+
+_ADDED = ((2, _ENTITY_TYPE), (3, _SENTENCES), (4, _PAGE_SUM), (4, _VECTOR_SUM), (4, _SENTENCES_SUM))
+"""Schema versions and the tables that each brought, as in schema.sql. A store that is upgraded has them empty."""
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """The version of the schema a database was made by or upgraded to."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the schema up to date inside the transaction of the caller. Another process may have done it since
+    the version was read; no index becomes stale."""
+    version = schema_version(connection)
+    if version < SCHEMA_VERSION:
+        for since, table in _ADDED:
+            if version < since:
+                connection.execute(f"CREATE TABLE {table}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def add_missing_tables(connection: sqlite3.Connection) -> None:
+    """Give a connection that cannot write the tables that a store of an earlier version lacks, empty. They stay empty for
+    this connection even if another process upgrades the store."""
+    version = schema_version(connection)
+    for since, table in _ADDED:
+        if version < since:
+            connection.execute(f"CREATE TEMP TABLE {table}")

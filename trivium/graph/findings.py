@@ -1,0 +1,52 @@
+"""What a check of a store finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+PAGES = "page"
+"""Kind of a finding of damaged pages, which only their sources can repair; ``where`` has their uris."""
+VECTORS = "vector"
+SENTENCES = "sentences"
+"""Kinds of findings that a repair answers by dropping vectors, so that they are pending."""
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    BROKEN = "broken"
+    """The store cannot be read: nothing that depends on it was looked at."""
+    DAMAGE = "damage"
+    """Something is not what was written, or breaks a rule of the graph: answers may be wrong."""
+    STALE = "stale"
+    """Something derived is damaged, and can be made again at any time."""
+    NOTE = "note"
+    """Nothing is wrong; something could not be checked, or is still to be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One kind of trouble. ``kind`` is a short name of it; ``where`` names all that it was found in (uris, files);
+    ``remedy`` says what to do about it. With ``repairable`` a repair deals with it: ``keys`` tells the store how."""
+
+    kind: str
+    severity: Severity
+    problem: str
+    where: tuple[str, ...] = ()
+    remedy: str = ""
+    repairable: bool = False
+    keys: tuple[Any, ...] = ()
+
+
+def damaged_pages(problem: str, pages: Iterable[str]) -> Finding:
+    """Pages that are not what was written, or break a rule."""
+    return Finding(
+        kind=PAGES,
+        severity=Severity.DAMAGE,
+        problem=problem,
+        where=tuple(pages),
+        remedy="run a repair, then load these pages again (trivium add SOURCE); or restore a backup",
+    )

@@ -1,0 +1,231 @@
+"""Checks of a store in Neo4j, and their repairs. The server looks after its own files; here it is about the graph."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, LiteralString
+
+from neo4j import AsyncManagedTransaction
+
+from trivium.graph.findings import PAGES, VECTORS, Finding, Severity, damaged_pages
+from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher import checking as cypher
+from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, INDEXES, VECTOR_INDEXES
+from trivium.graph.neo4j.indexes import ensure_vector_indexes, make_schema, read_indexes
+from trivium.graph.neo4j.transactions import in_batches, lock, next_version
+from trivium.graph.neo4j.vectors import ROWS_A_READ, read_embedder
+from trivium.graph.property_graph import term_key
+from trivium.graph.records import Passage, Progress
+from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of, section_of
+from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
+
+_INDEXES = "index"
+_RULES = "rule"
+_LEFTOVERS = "leftovers"
+_NAMES = "entity"
+_TERMS = "term counts"
+_CHUNKS_A_READ = 2_000
+
+
+class Neo4jChecker:
+    """The :class:`trivium.graph.protocols.StoreChecker` of a database."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def check(self, progress: Progress | None = None) -> list[Finding]:
+        steps = (self._indexes, self._leftovers, self._rules, self._texts, self._vectors)
+        found: list[Finding] = []
+        for done, step in enumerate(steps, start=1):
+            found += step()
+            if progress is not None:
+                progress(done, len(steps))
+        return found
+
+    def repair(self, findings: Sequence[Finding]) -> None:
+        """See the protocol. Relationships that break a rule are made again with their pages."""
+        by_kind: dict[str, list[Finding]] = {}
+        for finding in findings:
+            by_kind.setdefault(finding.kind, []).append(finding)
+
+        def keys(kind: str) -> list[Any]:
+            return [key for finding in by_kind.get(kind, ()) for key in finding.keys]
+
+        given_up = [uri for finding in by_kind.get(PAGES, ()) for uri in finding.where]
+        self._write(cypher.DROP_NODES, "ids", keys(_LEFTOVERS))
+        for label, uris in keys(VECTORS):
+            self._write(cypher.drop_vectors(label), "uris", list(uris))
+        self._write(cypher.GIVE_UP_PAGES, "uris", given_up)
+        if _TERMS in by_kind or _LEFTOVERS in by_kind:
+            self._count_terms()
+        if _INDEXES in by_kind:
+            make_schema(self._connection, read_indexes(self._connection))
+            ensure_vector_indexes(self._connection)
+
+    def page_digests(self) -> dict[str, str]:
+        return {uri: digest for digest, uri in self._scan(cypher.PAGE_DIGESTS)}
+
+    def sum_pages(self, digests: Mapping[str, str]) -> None:
+        self._write(cypher.SET_DIGESTS, "rows", [list(item) for item in digests.items()])
+
+    def drop_vectors(self, texts: Sequence[str]) -> None:
+        self._write(cypher.DROP_VECTORS_OF_TEXTS, "hashes", sorted(set(map(text_hash, texts))))
+
+    def drop_sentences(self, passages: Sequence[Passage]) -> None:
+        hashes = {text_hash(embedding_text(passage.headings, passage.text)) for passage in passages}
+        self._write(cypher.DROP_SENTENCES, "hashes", sorted(hashes))
+
+    # -- what is looked for --------------------------------------------------------------------------------------
+
+    def _indexes(self) -> Iterator[Finding]:
+        there = read_indexes(self._connection)
+        identity = read_embedder(self._connection)
+        wrong = [
+            name for name in chain(CONSTRAINTS, INDEXES) if name not in there or there[name].state != "ONLINE"
+        ]
+        if identity is not None:
+            wrong += [
+                name
+                for name in VECTOR_INDEXES.values()
+                if name not in there
+                or there[name].state != "ONLINE"
+                or there[name].dimension != identity.dimension
+            ]
+        if wrong:
+            yield Finding(
+                _INDEXES,
+                Severity.STALE,
+                "indexes are missing, not filled, or of another dimension",
+                tuple(wrong),
+                "a repair makes them and waits until they are filled; drop one that failed",
+                repairable=True,
+            )
+
+    def _leftovers(self) -> Iterator[Finding]:
+        nodes = self._connection.read(cypher.LEFTOVERS, whole=True)[0][0]
+        if nodes:
+            yield Finding(
+                _LEFTOVERS,
+                Severity.DAMAGE,
+                "nothing mentions these nodes, or they belong to no page",
+                tuple(sorted(name for _, name in nodes)),
+                "a repair removes them",
+                repairable=True,
+                keys=tuple(key for key, _ in nodes),
+            )
+
+    def _rules(self) -> Iterator[Finding]:
+        for problem, query in cypher.RULES_OF_PAGES.items():
+            uris = self._connection.read(query, whole=True)[0][0]
+            if uris:
+                yield damaged_pages(problem, sorted(set(map(page_of, uris))))
+        for problem, query in cypher.RULES.items():
+            uris = self._connection.read(query, whole=True)[0][0]
+            if uris:
+                yield Finding(
+                    _RULES,
+                    Severity.DAMAGE,
+                    problem,
+                    tuple(sorted(set(uris))),
+                    "restore a dump, or build the store again",
+                )
+
+    def _texts(self) -> Iterator[Finding]:
+        """Texts and titles against their hashes, terms against their counts."""
+        damaged: dict[str, None] = {}
+        counted: Counter[str] = Counter()
+        total = 0
+        for text, key, terms, uri in self._scan(cypher.CHUNK_HASHES, _CHUNKS_A_READ):
+            if text_hash(embedding_text(headings_of(section_of(uri)), text or "")) != key:
+                damaged[page_of(uri)] = None
+            own = terms.split()
+            counted.update({term_key(term) for term in own})
+            total += len(own)
+        for text, key, uri in self._scan(cypher.SECTION_HASHES):
+            if (text, key) != (uri, text_hash(uri)):
+                damaged[page_of(uri)] = None
+        if damaged:
+            yield damaged_pages("texts of their chunks or sections are not those that were written", damaged)
+        names = [
+            uri
+            for text, kind, key, uri in self._scan(cypher.ENTITY_HASHES)
+            if text != entity_text(uri, kind) or key != text_hash(text)
+        ]
+        if names:
+            yield Finding(
+                _NAMES,
+                Severity.DAMAGE,
+                "texts of entities do not follow from their titles and types",
+                tuple(names),
+                "restore a dump, or build the store again",
+            )
+        stored = {term: df for df, term in self._scan(cypher.TERMS)}
+        wrong = sorted(term for term in counted.keys() | stored.keys() if counted[term] != stored.get(term))
+        if wrong or self._connection.read(cypher.TERM_TOTAL)[0][0] != total:
+            yield Finding(
+                _TERMS,
+                Severity.STALE,
+                "numbers of chunks in which terms occur are wrong",
+                tuple(wrong),
+                "a repair counts them again",
+                repairable=True,
+            )
+
+    def _vectors(self) -> Iterator[Finding]:
+        identity = read_embedder(self._connection)
+        dimension = 0 if identity is None else identity.dimension
+        wrong = {
+            label: [
+                uri
+                for size, squares, uri in self._scan(cypher.vector_sizes(label))
+                if size != dimension
+                or squares is None
+                or not abs(math.sqrt(abs(squares)) - 1.0) <= UNIT_TOLERANCE
+            ]
+            for label in (Label.CHUNK, Label.SUBCHAPTER, Label.ENTITY)
+        }
+        if any(wrong.values()):
+            yield Finding(
+                VECTORS,
+                Severity.DAMAGE,
+                "vectors are no unit vectors of the embedder's dimension",
+                tuple(uri for uris in wrong.values() for uri in uris),
+                "a repair drops them and embeds the texts again",
+                repairable=True,
+                keys=tuple((label, tuple(uris)) for label, uris in wrong.items() if uris),
+            )
+
+    # -- asking and writing --------------------------------------------------------------------------------------
+
+    def _scan(self, query: LiteralString, size: int = ROWS_A_READ) -> Iterator[list[Any]]:
+        return chain.from_iterable(self._connection.batches(query, size))
+
+    def _write(self, query: LiteralString, name: str, items: Sequence[Any]) -> None:
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            await in_batches(transaction, query, name, items)
+            await next_version(transaction)
+
+        if items:
+            self._connection.write(write)
+
+    def _count_terms(self) -> None:
+        """Count the terms of all chunks again, while nobody else writes."""
+
+        async def write(transaction: AsyncManagedTransaction) -> None:
+            await lock(transaction)
+            counted: Counter[str] = Counter()
+            total = 0
+            for (terms,) in await rows(transaction, cypher.ALL_TERMS):
+                own = terms.split()
+                counted.update({term_key(term) for term in own})
+                total += len(own)
+            await rows(transaction, cypher.DROP_TERMS)
+            await in_batches(transaction, cypher.SET_TERMS, "rows", [list(item) for item in counted.items()])
+            await rows(transaction, cypher.SET_TERM_TOTAL, {"total": total})
+            await next_version(transaction)
+
+        self._connection.write(write)

@@ -1,0 +1,157 @@
+"""Queries that look for what should not be there, and that remove it.
+
+Those of :data:`RULES` and :data:`RULES_OF_PAGES` give the nodes that break a rule of the graph, as one list of uris. The
+others go through the store
+some nodes at a time, as those of :mod:`trivium.graph.neo4j.cypher.scanning` do.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import LiteralString
+
+from trivium.graph.schema import Label
+
+RULES_OF_PAGES: dict[str, LiteralString] = {
+    "chunks do not stand under exactly one section or page, or belong to exactly one page": """
+MATCH (c:Chunk)
+WHERE COUNT { (c)<-[:has_chunk]-() } <> 1 OR COUNT { (c)-[:is_chunk_of]->(:Page) } <> 1
+RETURN collect(c.uri)
+""",
+    "sections do not stand under exactly one section or page, or belong to exactly one page": """
+MATCH (s:SubChapter)
+WHERE COUNT { (s)<-[:has_subchapter]-() } <> 1 OR COUNT { (s)-[:is_subchapter_of]->(:Page) } <> 1
+RETURN collect(s.uri)
+""",
+    "chunks cite an entity that does not know it": """
+MATCH (c:Chunk)
+WHERE COUNT { (c)-[:cites]->() } <> COUNT { (c)<-[:cited_in]-() }
+   OR EXISTS { MATCH (c)-[:cites]->(e) WHERE NOT EXISTS { (e)-[:cited_in]->(c) } }
+RETURN collect(c.uri)
+""",
+    "chunks come next to one that does not come before them": """
+MATCH (c:Chunk)
+WHERE COUNT { (c)-[:next]->() } > 1 OR COUNT { (c)-[:previous]->() } > 1
+   OR EXISTS { MATCH (c)-[:next]->(d) WHERE NOT EXISTS { (d)-[:previous]->(c) } }
+   OR EXISTS { MATCH (c)-[:previous]->(d) WHERE NOT EXISTS { (d)-[:next]->(c) } }
+RETURN collect(c.uri)
+""",
+}
+"""What is wrong -> the sections and chunks that it is wrong with."""
+
+RULES: dict[str, LiteralString] = {
+    "pages are no entities": "MATCH (p:Page) WHERE NOT p:Entity RETURN collect(p.uri)",
+    "aliases lead to a title that is no page": """
+MATCH (a:Alias) WHERE a.leads_to IS NOT NULL AND NOT EXISTS { (:Page {uri: a.leads_to}) } RETURN collect(a.uri)
+""",
+    "relations are stated without their mirror, or are of a type that is not known": """
+MATCH (a:Entity)-[r:semantic_rel]->(b:Entity) WHERE r.stated
+  AND (NOT EXISTS { MATCH (b)-[m:semantic_rel]->(a) WHERE NOT m.stated AND m.type = 'is_' + r.type + '_of' }
+       OR NOT EXISTS { (:RelationType {type: r.type}) })
+RETURN collect(a.uri)
+""",
+}
+"""What is wrong -> the nodes that it is wrong with."""
+
+# What nothing mentions: entities, aliases, relation types, and chunks and sections without a page.
+LEFTOVERS: LiteralString = """
+CALL () {
+  MATCH (e:Entity) WHERE NOT e:Page AND NOT EXISTS { (e)--() } RETURN e AS node
+  UNION ALL
+  MATCH (a:Alias) WHERE NOT EXISTS { (a)-[:alias_of]->() } RETURN a AS node
+  UNION ALL
+  MATCH (t:RelationType) WHERE NOT EXISTS { MATCH ()-[r:semantic_rel {type: t.type}]->() WHERE r.stated }
+  RETURN t AS node
+  UNION ALL
+  MATCH (c:Chunk) WHERE NOT EXISTS { (c)-[:is_chunk_of]->(:Page) } RETURN c AS node
+  UNION ALL
+  MATCH (s:SubChapter) WHERE NOT EXISTS { (s)-[:is_subchapter_of]->(:Page) } RETURN s AS node
+}
+RETURN collect([elementId(node), coalesce(node.uri, node.type, '')])
+"""
+
+DROP_NODES: LiteralString = "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id DETACH DELETE n"
+
+# -- texts, terms and vectors ------------------------------------------------------------------------------------
+
+CHUNK_HASHES: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after
+WITH c ORDER BY c.uri LIMIT $limit
+RETURN collect([c.text, c.text_hash, coalesce(c.search_terms, ''), c.uri])
+"""
+
+SECTION_HASHES: LiteralString = """
+MATCH (s:SubChapter) WHERE s.uri >= $after
+WITH s ORDER BY s.uri LIMIT $limit RETURN collect([s.text, s.text_hash, s.uri])
+"""
+
+ENTITY_HASHES: LiteralString = """
+MATCH (e:Entity) WHERE e.uri >= $after
+WITH e ORDER BY e.uri LIMIT $limit RETURN collect([e.text, coalesce(e.type, ''), e.text_hash, e.uri])
+"""
+
+TERMS: LiteralString = """
+MATCH (t:Term) WHERE t.term >= $after
+WITH t ORDER BY t.term LIMIT $limit RETURN collect([t.df, t.term])
+"""
+
+ALL_TERMS: LiteralString = "MATCH (c:Chunk) RETURN coalesce(c.search_terms, '')"
+
+TERM_TOTAL: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.term_total"
+
+DROP_TERMS: LiteralString = "MATCH (t:Term) DELETE t"
+
+SET_TERMS: LiteralString = "UNWIND $rows AS row CREATE (:Term {term: row[0], df: row[1]})"
+
+SET_TERM_TOTAL: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.term_total = $total"
+
+
+@cache
+def vector_sizes(label: Label) -> LiteralString:
+    """Of nodes with a vector: how many numbers it has, and the sum of their squares."""
+    return f"""
+    MATCH (n:{label}) WHERE n.uri >= $after AND n.embedding IS NOT NULL
+    WITH n ORDER BY n.uri LIMIT $limit
+    RETURN collect([size(n.embedding), reduce(sum = 0.0, x IN n.embedding | sum + x * x), n.uri])
+    """
+
+
+@cache
+def drop_vectors(label: Label) -> LiteralString:
+    """Take the vectors of nodes away."""
+    return f"UNWIND $uris AS uri MATCH (n:{label} {{uri: uri}}) REMOVE n.embedding"
+
+
+# Vectors by the hashes of their texts.
+DROP_VECTORS_OF_TEXTS: LiteralString = """
+UNWIND $hashes AS hash
+CALL (hash) {
+  MATCH (n:Chunk {text_hash: hash}) RETURN n
+  UNION ALL
+  MATCH (n:SubChapter {text_hash: hash}) RETURN n
+  UNION ALL
+  MATCH (n:Entity {text_hash: hash}) RETURN n
+  UNION ALL
+  MATCH (n:RelationType {text_hash: hash}) RETURN n
+}
+REMOVE n.embedding
+"""
+
+DROP_SENTENCES: LiteralString = """
+UNWIND $hashes AS hash MATCH (c:Chunk {text_hash: hash}) REMOVE c.sentences
+"""
+
+# -- pages -------------------------------------------------------------------------------------------------------
+
+PAGE_DIGESTS: LiteralString = """
+MATCH (p:Page) WHERE p.uri >= $after AND p.digest IS NOT NULL
+WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.digest, p.uri])
+"""
+
+SET_DIGESTS: LiteralString = """
+UNWIND $rows AS row MATCH (p:Page {uri: row[0]}) WHERE p.digest IS NULL SET p.digest = row[1]
+"""
+
+GIVE_UP_PAGES: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri}) SET p.content_hash = '' REMOVE p.revision
+"""

@@ -1,0 +1,60 @@
+"""A page's graph as JSON messages between processes: several small ones, so that reading none of them holds up the
+threads of the process that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+
+_NODES_A_MESSAGE = 500
+_VALUES = {
+    kind: attrgetter(*(field.name for field in fields(node)))
+    for kind, node in (("sections", SectionNode), ("chunks", ChunkNode), ("relations", RelationEdge))
+}
+
+
+def parts_of(graph: PageGraph) -> Iterator[list[Any]]:
+    """The messages of a graph, for :class:`Joined`."""
+    for kind, values in _VALUES.items():
+        nodes = getattr(graph, kind)
+        for start in range(0, len(nodes), _NODES_A_MESSAGE):
+            yield [kind, [values(node) for node in nodes[start : start + _NODES_A_MESSAGE]]]
+    yield ["page", [graph.uri, graph.text, graph.source, graph.revision, graph.content_hash, graph.aliases]]
+
+
+class Joined:
+    """Makes graphs of messages."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, list[Sequence[Any]]] = {kind: [] for kind in _VALUES}
+
+    def add(self, kind: str, content: Any) -> PageGraph | None:
+        """The graph when its last message is there."""
+        if kind in self._nodes:
+            self._nodes[kind].extend(content)
+            return None
+        uri, text, source, revision, content_hash, aliases = content
+        nodes = self._nodes
+        graph = PageGraph(
+            uri=uri,
+            text=text,
+            source=source,
+            revision=revision,
+            content_hash=content_hash,
+            aliases=tuple(aliases),
+            sections=tuple(SectionNode(*values) for values in nodes["sections"]),
+            chunks=tuple(_chunk(values) for values in nodes["chunks"]),
+            relations=tuple(RelationEdge(*values) for values in nodes["relations"]),
+        )
+        for kept in nodes.values():
+            kept.clear()
+        return graph
+
+
+def _chunk(values: Sequence[Any]) -> ChunkNode:
+    uri, parent, text, kind, position, start, end, token_count, cites, *terms = values
+    return ChunkNode(uri, parent, text, kind, position, start, end, token_count, tuple(cites), *terms)

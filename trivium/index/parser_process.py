@@ -1,0 +1,189 @@
+"""What runs in the process that parses documents of clients: within limits of memory and processor time, and with no
+more than a pipe to the process that serves. Messages are JSON, nothing is pickled."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+from trivium.graph.model import PageGraph
+from trivium.index.graph_messages import parts_of
+from trivium.index.parsing import end_with_parent, limit_processor_time, parse_document
+from trivium.index.record_pages import RECORDS, RecordPages
+from trivium.limits import InputLimits
+from trivium.parser.gazetteer import Gazetteer
+from trivium.parser.sources.base import Format, Item, Problem, printable_path
+from trivium.parser.sources.discover import file_items
+
+if sys.platform != "win32":
+    import resource
+
+_RECORDS_A_TICK = 1_000
+_NICE = 5  # searches come first
+
+
+def dump(message: object) -> bytes:
+    """A message of the pipe. Texts may hold anything that stands in a document."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def load(message: bytes) -> Any:
+    """What :func:`dump` wrote."""
+    return json.loads(message.decode("utf-8", "surrogatepass"))
+
+
+def parse_all(pipe: Connection) -> None:
+    """Parse what is asked for until the pipe ends."""
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the server, which ends this one
+    if sys.platform != "win32":
+        os.nice(_NICE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        while True:
+            _Task(pipe, load(pipe.recv_bytes())).run()
+    except (EOFError, OSError):
+        return
+
+
+class _Task:
+    """The files of one load. Each is a path, the name it was uploaded under, and how many of its items are done."""
+
+    def __init__(self, pipe: Connection, asked: Mapping[str, Any]) -> None:
+        self._pipe = pipe
+        self._files: list[tuple[str, str | None, int]] = asked["files"]
+        self._format: Format = asked["format"]
+        self._limits = InputLimits.model_validate(asked["limits"]).of_uploads()
+        self._problems = 0
+        self._unlisted = 0  # of them, not reported yet
+
+    def run(self) -> None:
+        self._limit_memory()
+        of_records: list[tuple[int, Item]] = []
+        total = 0
+        for number, (path, label, skip) in enumerate(self._files):
+            done = 0
+            for found in self._items(number, path, label):
+                if isinstance(found, Item) and found.format == "records":
+                    of_records.append((number, found))
+                    continue
+                done, total = done + 1, total + 1
+                if total > self._limits.documents:
+                    most = f"{self._limits.documents:,}"
+                    self._problem(
+                        Problem(label or path, f"more than {most} documents at once: the rest is left out")
+                    )
+                    break
+                if done > skip:
+                    self._document(found)
+                    self._send("ended", number)
+                self._begin(number)
+        if of_records:
+            try:
+                self._records(of_records)
+            except MemoryError:
+                for _, item in of_records:
+                    self._problem(Problem(item.name, self._too_much_memory))
+        self._report_unlisted()
+        self._send("done", _peak_memory())
+
+    def _items(self, number: int, path: str, label: str | None) -> Iterator[Item | Problem]:
+        self._begin(number)
+        try:
+            for found in file_items(path, self._format, self._limits):
+                if isinstance(found, Problem):
+                    place = found.location.removeprefix(printable_path(path))
+                    yield replace(found, location=(label or printable_path(path)) + place)
+                else:
+                    yield replace(found, label=label)
+        except MemoryError:
+            yield Problem(label or path, self._too_much_memory)
+
+    def _document(self, found: Item | Problem) -> None:
+        if isinstance(found, Problem):
+            self._problem(found)
+            return
+        try:
+            outcome = parse_document(found, self._limits)
+            if isinstance(outcome, Problem):
+                self._problem(outcome)
+            else:
+                for graph in outcome:
+                    self._graph(graph)
+        except MemoryError:
+            self._problem(Problem(found.name, self._too_much_memory))
+
+    def _records(self, items: Sequence[tuple[int, Item]]) -> None:
+        pages = RecordPages(self._limits, self._limits.records_bytes)
+        numbers = {RECORDS + item.source: number for number, item in items}
+        for number, item in items:
+            self._begin(number)
+            for count, problem in enumerate(pages.read(item), start=1):
+                if problem is not None:
+                    self._problem(problem)
+                if count % _RECORDS_A_TICK == 0:
+                    self._begin(number)
+        self._send("names", len(pages))
+        names = pages.names()
+        while batch := load(self._pipe.recv_bytes()):
+            names.extend((name, target) for name, target in batch)
+        for source, outcome in pages.graphs(Gazetteer(names)):
+            if isinstance(outcome, Problem):
+                self._problem(outcome)
+            else:
+                self._graph(outcome)
+            self._begin(numbers[source])
+
+    def _begin(self, number: int) -> None:
+        """A document begins: it has all of the time."""
+        limit_processor_time(self._limits.seconds)
+        self._report_unlisted()
+        self._send("begun", number)
+
+    def _graph(self, graph: PageGraph) -> None:
+        for part in parts_of(graph):
+            self._send(*part)
+
+    def _problem(self, problem: Problem) -> None:
+        """Those that would not be listed are only counted."""
+        self._problems += 1
+        if self._problems <= self._limits.problems:
+            self._send("problem", [problem.location, problem.shortened().reason])
+        else:
+            self._unlisted += 1
+
+    def _report_unlisted(self) -> None:
+        if self._unlisted:
+            self._send("unlisted", self._unlisted)
+            self._unlisted = 0
+
+    def _send(self, kind: str, content: Any) -> None:
+        self._pipe.send_bytes(dump([kind, content]))
+
+    def _limit_memory(self) -> None:
+        if sys.platform != "win32":
+            _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+            limit = self._limits.worker_bytes
+            resource.setrlimit(
+                resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
+            )
+
+    @property
+    def _too_much_memory(self) -> str:
+        return (
+            f"to parse it takes more than {self._limits.worker_bytes >> 20} MB of memory, the limit: split it"
+        )
+
+
+def _peak_memory() -> int:
+    """Bytes."""
+    if sys.platform == "win32":
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10

@@ -1,0 +1,139 @@
+"""Parses documents, in this process or in several; a document that kills its process costs only itself."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+
+from trivium.common.iteration import batched
+from trivium.errors import ConfigurationError, TriviumError
+from trivium.graph.build import build
+from trivium.graph.model import PageGraph
+from trivium.limits import InputLimits
+from trivium.parser.sources.base import Item, Problem
+from trivium.parser.sources.discover import read
+
+if sys.platform != "win32":
+    import resource
+
+Loaded = list[PageGraph] | Problem
+
+_ITEMS_A_TASK = 8
+
+
+def parse_item(item: Item, limits: InputLimits) -> Loaded:
+    """One document as graphs, or why not. Runs in a worker process."""
+    try:
+        return parse_document(item, limits)
+    except MemoryError:
+        return Problem(item.name, "to parse it takes more memory than there is: split it")
+
+
+def parse_document(item: Item, limits: InputLimits) -> Loaded:
+    """:func:`parse_item`, but for a lack of memory, which is raised."""
+    try:
+        return [build(page, limits) for page in read(item, limits)]
+    except TriviumError as error:
+        return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a document does to a parser, it is this document's problem
+        return Problem(item.name, f"{type(error).__name__}: {error}")
+
+
+def parse_items(items: Sequence[Item], limits: InputLimits) -> list[Loaded]:
+    """:func:`parse_item` of several, in a worker process, which ends over one that takes too much processor time."""
+    outcomes = []
+    for item in items:
+        limit_processor_time(limits.seconds)
+        outcomes.append(parse_item(item, limits))
+    return outcomes
+
+
+def limit_processor_time(seconds: float) -> None:
+    """End this process when it has taken so many more seconds of processor time."""
+    if sys.platform != "win32":
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime + seconds), hard))
+
+
+def parse_in_pool(items: Iterable[Item], workers: int, limits: InputLimits) -> Iterator[Loaded]:
+    """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
+    each in a process of its own, so that only the item that kills it is lost.
+
+    Raises ConfigurationError where no worker can be started at all."""
+    tasks = batched(items, _ITEMS_A_TASK)
+    # A bounded window keeps memory flat when the store is slower than the parsers.
+    window = 4 * workers
+    under_way: deque[list[Item]] = deque(islice(tasks, window))
+    while under_way:
+        with _pool(workers) as pool:
+            futures: deque[Future[list[Loaded]]] = deque()
+            try:
+                futures.extend(pool.submit(parse_items, task, limits) for task in under_way)
+                while under_way:
+                    yield from futures[0].result()
+                    futures.popleft()
+                    under_way.popleft()
+                    for task in islice(tasks, 1):
+                        under_way.append(task)
+                        futures.append(pool.submit(parse_items, task, limits))
+            except BrokenProcessPool:
+                _check_workers()
+                for item in chain.from_iterable(under_way):
+                    yield _alone(item, limits)
+                under_way = deque(islice(tasks, window))
+            finally:
+                for future in futures:
+                    future.cancel()
+
+
+def _check_workers() -> None:
+    """A pool that breaks on nothing at all is no document's fault."""
+    try:
+        with _pool(1) as pool:
+            pool.submit(os.getpid).result()
+    except BrokenProcessPool as error:
+        raise ConfigurationError(
+            "parser processes cannot be started: a script that builds a store needs the lines that do so under"
+            "  if __name__ == '__main__':  since its workers import it; or build with workers=1"
+        ) from error
+
+
+def _alone(item: Item, limits: InputLimits) -> Loaded:
+    try:
+        with _pool(1) as pool:
+            return pool.submit(parse_items, [item], limits).result()[0]
+    except BrokenProcessPool:
+        return Problem(
+            item.name,
+            f"the parser process died on this document, or it takes more than {limits.seconds:g} seconds",
+        )
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=end_with_parent)
+
+
+def end_with_parent() -> None:
+    """End this worker when the process that started it has ended, be it killed: nobody else would end it, since workers
+    wait for tasks on a pipe that each of them keeps open."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, name="end with parent", daemon=True).start()

@@ -1,0 +1,143 @@
+"""Who changed the documents, and when: a line for each change that was accepted, refused for its key, or has ended.
+
+The lines hold names of keys, addresses, addresses of documents and counts; never keys, and nothing that a document says.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from http import HTTPStatus
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trivium.errors import ConfigurationError
+from trivium.server.jobs import Job, Jobs
+from trivium.server.log_limits import FIELDS, UNLIMITED
+from trivium.server.logs import JsonFormatter
+from trivium.server.request_checks import Caller, caller_of, changes_documents
+
+ANONYMOUS = "anonymous"
+"""The name of who needs no key."""
+_JOBS = "/jobs/"
+_MAX_FOLLOWED = 10_000
+
+_LOGGER = "trivium.audit"
+
+_log = logging.getLogger(__name__)
+
+
+class Audit:
+    """Writes what is changed by whom to the logger ``trivium.audit``, and to a file of its own. Thread-safe."""
+
+    def __init__(self, jobs: Jobs, file: logging.Handler | None = None) -> None:
+        """``file``: of :func:`open_audit_file`."""
+        self._jobs = jobs
+        self._log = logging.Logger(_LOGGER, logging.INFO)
+        self._log.parent = logging.getLogger(_LOGGER)
+        if file is not None:
+            self._log.addHandler(file)
+        self._lock = threading.Lock()
+        self._open: dict[str, str] = {}  # jobs that have not ended, and whose they are
+
+    def accepted(self, caller: Caller, fields: Mapping[str, Any], job: str | None) -> None:
+        """A change was accepted, to be made by a job or made already."""
+        with self._lock:
+            if job is not None and len(self._open) < _MAX_FOLLOWED:
+                self._open[job] = caller.key or ANONYMOUS
+            self._write("accepted", caller, {**fields, "job": job})
+        self.job_ended()  # it may have ended before it was known here
+
+    def refused(self, caller: Caller, fields: Mapping[str, Any]) -> None:
+        """A change was refused, since the key may not make any."""
+        self._write("refused", caller, fields)
+
+    def job_ended(self) -> None:
+        """A job has ended; which one is looked up."""
+        with self._lock:
+            followed = list(self._open)
+        for identifier in followed:
+            job = self._jobs.get(identifier)
+            if job is not None and job.finished is None:
+                continue
+            with self._lock:
+                name = self._open.pop(identifier, None)
+            if job is not None and name is not None:
+                self._log.info("change", extra={FIELDS: _ended(job, name), UNLIMITED: True})
+
+    def close(self) -> None:
+        """Close the file."""
+        for handler in self._log.handlers:
+            handler.close()
+
+    def _write(self, event: str, caller: Caller, fields: Mapping[str, Any]) -> None:
+        told = {"event": event, "key": caller.key or ANONYMOUS, "client": caller.address, **fields}
+        self._log.info("change", extra={FIELDS: told, UNLIMITED: True})
+
+
+class AuditLog:
+    """Middleware that tells an :class:`Audit` of the requests for changes."""
+
+    def __init__(self, app: ASGIApp, audit: Audit) -> None:
+        self._app = app
+        self._audit = audit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not changes_documents(scope):
+            await self._app(scope, receive, send)
+            return
+
+        async def send_on(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._note(scope, message["status"], Headers(raw=message.get("headers", [])))
+            await send(message)
+
+        await self._app(scope, receive, send_on)
+
+    def _note(self, scope: Scope, status: int, headers: Headers) -> None:
+        caller = caller_of(scope)
+        if caller is None:
+            return
+        route = getattr(scope.get("route"), "path", None)
+        fields = {"method": scope["method"], "path": scope["path"], "route": route}
+        if status < HTTPStatus.MULTIPLE_CHOICES:
+            location = headers.get("location", "")
+            job = location.removeprefix(_JOBS) if location.startswith(_JOBS) else None
+            self._audit.accepted(caller, fields, job)
+        elif status == HTTPStatus.FORBIDDEN and caller.key is not None:
+            self._audit.refused(caller, fields)
+
+
+def open_audit_file(file: Path) -> logging.Handler:
+    """What appends the lines to a file, which only its owner may read and which may be moved away for another (log
+    rotation). Raises ConfigurationError where it cannot be written."""
+    try:
+        file.touch(mode=0o600)
+        handler = _AuditFile(file, encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(
+            f"expected a file that the audit log can be appended to, got {file}: {error.strerror or error}"
+        ) from error
+    handler.setFormatter(JsonFormatter())
+    return handler
+
+
+class _AuditFile(WatchedFileHandler):
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - of the base class
+        # The line itself is in the log of the server; who asked for the change is not to fail by it.
+        _log.error("the audit log cannot be written", exc_info=True)
+
+
+def _ended(job: Job, name: str) -> dict[str, Any]:
+    counts = {
+        key: value if isinstance(value, int) else len(value)
+        for key, value in job.report.items()
+        if isinstance(value, int | list | tuple)
+    }
+    told = {"event": job.state, "key": name, "job": job.id, "kind": job.kind, "documents": counts}
+    return told if job.error is None else {**told, "error": job.error.code}

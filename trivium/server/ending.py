@@ -1,0 +1,60 @@
+"""The end of a server's process: asked for by signals, and never later than stated."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
+
+from trivium.server.logs import write_log
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+_log = logging.getLogger(__name__)
+
+
+def end_by_signals(stop: Callable[[], None], seconds: float) -> None:
+    """From now on, the first SIGINT or SIGTERM calls ``stop``, in another thread; the process then has so many seconds to
+    end by itself. After that, or on a second signal, it is ended at once. Called once, in the main thread.
+
+    Signals are heard of through a socket, in a thread: the main thread may be busy in a library for as long as it likes,
+    and at its end the interpreter would wait for threads that are stuck.
+    """
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    for number in _SIGNALS:
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(told.detach(), warn_on_full_buffer=False)
+    threading.Thread(target=_listen, args=(heard, stop, seconds), name="signals", daemon=True).start()
+
+
+def _listen(heard: socket.socket, stop: Callable[[], None], seconds: float) -> None:
+    _wait_for_signal(heard)
+    stop()
+    heard.settimeout(seconds)
+    try:
+        _wait_for_signal(heard)
+    except TimeoutError:
+        _end_at_once(1, f"it has not ended within {seconds:g} s of the signal")
+    _end_at_once(0, "a second signal has come")
+
+
+def _wait_for_signal(heard: socket.socket) -> None:
+    """Raises TimeoutError."""
+    while heard.recv(1)[0] not in _SIGNALS:
+        pass
+
+
+def _end_at_once(code: int, why: str) -> NoReturn:
+    _log.error("the process ends at once: %s", why)
+    with suppress(Exception):  # a process that is stopped would not notice that this one has gone
+        for child in multiprocessing.active_children():
+            child.kill()
+    write_log()
+    os._exit(code)

@@ -1,0 +1,341 @@
+"""The jobs on the disk: a table in an SQLite file of its own, which several servers of one store may share."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["add", "replace", "delete"]
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+REMEMBERED = 1000
+"""Jobs that have ended and can still be asked about."""
+_VERSION = 1
+_BUSY_SECONDS = 5.0
+"""How long a transaction of another server is waited for; they take milliseconds."""
+
+_SCHEMA = f"""
+PRAGMA journal_mode = WAL;
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS job (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    kind       TEXT NOT NULL,
+    uri        TEXT,
+    names      TEXT NOT NULL,
+    size       INTEGER NOT NULL,
+    key        TEXT UNIQUE,
+    request    TEXT,
+    state      TEXT NOT NULL DEFAULT 'queued',
+    starts     INTEGER NOT NULL DEFAULT 0,
+    cancelling INTEGER NOT NULL DEFAULT 0,
+    created    TEXT NOT NULL,
+    started    TEXT,
+    finished   TEXT,
+    report     TEXT NOT NULL DEFAULT '{{}}',
+    code       TEXT,
+    message    TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS unfinished ON job (number) WHERE finished IS NULL;
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
+_JOB = "id, kind, state, created, started, finished, report, code, message"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a job did not do what it should."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A change of the documents at one moment. ``stage``, ``done`` and ``total`` are its progress, ``report``
+    its result. Times are ISO 8601, in UTC."""
+
+    id: str
+    kind: Kind
+    state: State
+    created: str
+    started: str | None = None
+    finished: str | None = None
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    report: Mapping[str, Any] = field(default_factory=dict)
+    error: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a job is to do. ``uri``: the page that is replaced or removed. ``names``: of the files that were uploaded, in
+    their order; ``size``: of these in bytes."""
+
+    id: str
+    kind: Kind
+    uri: str | None = None
+    names: tuple[str, ...] = ()
+    size: int = 0
+
+    @staticmethod
+    def new_id() -> str:
+        """An id that no other job has."""
+        return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a client calls a request (``Idempotency-Key``), and the digest of the request: the same again is not done
+    twice."""
+
+    name: str
+    request: str
+
+
+class NoJobsError(Exception):
+    """The folder of the jobs cannot be written: nothing can be changed."""
+
+
+class QueueFullError(Exception):
+    """Too many jobs wait already."""
+
+
+class KeyReusedError(Exception):
+    """The key was given with another request."""
+
+
+class JobEndedError(Exception):
+    """The job has ended, and cannot be cancelled."""
+
+
+class JobTable:
+    """All jobs in the order in which they were accepted. What a method did is on the disk when it returns. Any thread may
+    call it.
+
+    Every method raises sqlite3.Error where the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens the table; it is made where it is missing. Of several processes at once only one may make it."""
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(
+            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                raise sqlite3.DatabaseError(f"it is of version {version}, this program reads {_VERSION}")
+            if version < _VERSION:
+                self._connection.executescript(_SCHEMA)
+            # A commit is on the disk when it returns; in WAL mode that is one fsync.
+            self._connection.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._connection.close()
+
+    def add(self, change: Change, limit: int, key: Key | None = None) -> Job:
+        """Queue a change, or find the one that was queued with that key. Raises QueueFullError where ``limit`` jobs wait
+        already, and KeyReusedError."""
+        with self._writing() as connection:
+            if key is not None and (earlier := self._keyed(key)) is not None:
+                return earlier
+            if self._waiting() >= limit:
+                raise QueueFullError
+            connection.execute(
+                "INSERT INTO job (id, kind, uri, names, size, key, request, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    change.id,
+                    change.kind,
+                    change.uri,
+                    json.dumps(change.names),
+                    change.size,
+                    None if key is None else key.name,
+                    None if key is None else key.request,
+                    _now(),
+                ),
+            )
+            return self._known(change.id)
+
+    def keyed(self, key: Key) -> Job | None:
+        """The job that was queued with a key. Raises KeyReusedError."""
+        with self._lock:
+            return self._keyed(key)
+
+    def take(self) -> tuple[Change, int] | None:
+        """The first job that waits, from now on running, and how often it has been begun; None where none waits."""
+        with self._writing() as connection:
+            row = connection.execute(
+                "UPDATE job SET state = 'running', starts = starts + 1, started = ? WHERE number ="
+                " (SELECT min(number) FROM job WHERE finished IS NULL AND state = 'queued')"
+                " RETURNING id, kind, uri, names, size, starts",
+                (_now(),),
+            ).fetchall()
+        if not row:
+            return None
+        ((identifier, kind, uri, names, size, starts),) = row
+        return Change(identifier, kind, uri, tuple(json.loads(names)), size), starts
+
+    def put_back(self, *, counted: bool) -> list[str]:
+        """The running job waits again, before all others; it is cancelled where that was asked for, and then its id is
+        returned. ``counted``: whether it counts as begun."""
+        with self._writing() as connection:
+            cancelled = connection.execute(
+                "UPDATE job SET state = 'cancelled', finished = ?"
+                " WHERE finished IS NULL AND state = 'running' AND cancelling RETURNING id",
+                (_now(),),
+            ).fetchall()
+            connection.execute(
+                "UPDATE job SET state = 'queued', starts = starts - ? WHERE finished IS NULL AND state = 'running'",
+                (0 if counted else 1,),
+            )
+        return [identifier for (identifier,) in cancelled]
+
+    def end(
+        self, identifier: str, state: State, report: Mapping[str, Any], failure: Failure | None = None
+    ) -> None:
+        """A job has ended; the oldest ones are forgotten."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE job SET state = ?, finished = ?, report = ?, code = ?, message = ? WHERE id = ?",
+                (
+                    state,
+                    _now(),
+                    json.dumps(report),
+                    None if failure is None else failure.code,
+                    None if failure is None else failure.message.encode("utf-8", "replace").decode(),
+                    identifier,
+                ),
+            )
+            connection.execute(
+                "DELETE FROM job WHERE number IN (SELECT number FROM job WHERE finished IS NOT NULL"
+                " ORDER BY number DESC LIMIT -1 OFFSET ?)",
+                (REMEMBERED,),
+            )
+
+    def cancel(self, identifier: str) -> Job | None:
+        """The job after it was asked to be cancelled: at once where it waited, else it still runs; None for an unknown
+        one. Raises JobEndedError."""
+        with self._writing() as connection:
+            job = self._get(identifier)
+            if job is None:
+                return None
+            if job.finished is not None:
+                raise JobEndedError
+            if job.state == "queued":
+                connection.execute(
+                    "UPDATE job SET state = 'cancelled', finished = ? WHERE id = ?", (_now(), identifier)
+                )
+            else:
+                connection.execute("UPDATE job SET cancelling = 1 WHERE id = ?", (identifier,))
+            return self._known(identifier)
+
+    def is_cancelling(self, identifier: str) -> bool:
+        """Whether somebody asked to cancel a running job."""
+        with self._lock:
+            row = self._connection.execute("SELECT cancelling FROM job WHERE id = ?", (identifier,))
+            return bool(row.fetchone() == (1,))
+
+    def get(self, identifier: str) -> Job | None:
+        """A job; None for an unknown one, or one that ended long ago."""
+        with self._lock:
+            return self._get(identifier)
+
+    def recent(self, limit: int, before: str | None = None, state: State | None = None) -> list[Job]:
+        """Jobs, newest first: those accepted ``before`` another one, and only those of a state where one is given."""
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT {_JOB} FROM job WHERE (?1 IS NULL OR number < (SELECT number FROM job WHERE id = ?1))"  # noqa: S608
+                " AND (?2 IS NULL OR state = ?2) ORDER BY number DESC LIMIT ?3",
+                (before, state, limit),
+            )
+            return [_job(row) for row in rows]
+
+    def unfinished(self) -> set[str]:
+        """The ids of the jobs that wait or run."""
+        with self._lock:
+            rows = self._connection.execute("SELECT id FROM job WHERE finished IS NULL")
+            return {identifier for (identifier,) in rows}
+
+    def waiting(self) -> int:
+        """How many jobs wait."""
+        with self._lock:
+            return self._waiting()
+
+    def oldest_seconds(self) -> float:
+        """How long the first of the waiting jobs has waited, by the clock; 0 where none waits."""
+        with self._lock:
+            (created,) = self._connection.execute(
+                "SELECT min(created) FROM job WHERE finished IS NULL AND state = 'queued'"
+            ).fetchone()
+        if created is None:
+            return 0.0
+        return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(created)).total_seconds())
+
+    def size(self) -> int:
+        """Bytes of the uploads of all jobs that wait or run."""
+        with self._lock:
+            (size,) = self._connection.execute(
+                "SELECT coalesce(sum(size), 0) FROM job WHERE finished IS NULL"
+            ).fetchone()
+        return int(size)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    def _waiting(self) -> int:
+        (count,) = self._connection.execute(
+            "SELECT count(*) FROM job WHERE finished IS NULL AND state = 'queued'"
+        ).fetchone()
+        return int(count)
+
+    def _get(self, identifier: str) -> Job | None:
+        row = self._connection.execute(f"SELECT {_JOB} FROM job WHERE id = ?", (identifier,)).fetchone()  # noqa: S608
+        return None if row is None else _job(row)
+
+    def _known(self, identifier: str) -> Job:
+        job = self._get(identifier)
+        assert job is not None
+        return job
+
+    def _keyed(self, key: Key) -> Job | None:
+        row = self._connection.execute("SELECT id, request FROM job WHERE key = ?", (key.name,)).fetchone()
+        if row is None:
+            return None
+        identifier, request = row
+        if request != key.request:
+            raise KeyReusedError
+        return self._known(identifier)
+
+
+def _job(row: tuple[Any, ...]) -> Job:
+    identifier, kind, state, created, started, finished, report, code, message = row
+    error = None if code is None else Failure(code, message)
+    return Job(identifier, kind, state, created, started, finished, report=json.loads(report), error=error)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,197 @@
+"""Changes of the documents: accepted, followed, cancelled."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import BaseModel
+
+from trivium.graph.schema import unescape
+from trivium.server.errors import not_found
+from trivium.server.job_table import Change, Job, Key, Kind, State
+from trivium.server.routes.documents import known_document
+from trivium.server.schemas import Records, errors
+from trivium.server.service import Service, Serving
+from trivium.server.uploads import Upload, settled
+
+router = APIRouter(tags=["documents"])
+
+_HTML = {"type": "string", "description": "A page that says what it is called."}
+_ADD = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "HTML pages, or records as JSON Lines.",
+                        }
+                    },
+                }
+            },
+            "application/json": {
+                "schema": Records.model_json_schema(ref_template="#/components/schemas/{model}")
+            },
+        },
+    }
+}
+_REPLACE = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "text/html": {"schema": _HTML},
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["text"],
+                    "additionalProperties": False,
+                    "properties": {"text": {"type": "string", "minLength": 1}},
+                }
+            },
+        },
+    }
+}
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="Of the client's choice. The same request with the same key is answered with the same job, as long as"
+        " that is remembered.",
+    ),
+]
+
+
+class JobList(BaseModel):
+    """Jobs, newest first. `next` is what to ask for as `before`; null at the end."""
+
+    jobs: list[Job]
+    next: str | None
+
+
+@router.post(
+    "/documents",
+    status_code=202,
+    response_model=Job,
+    openapi_extra=_ADD,
+    responses=errors(400, 408, 413, 415, 422, 503, 507),
+)
+async def add_documents(
+    request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
+) -> Job:
+    """Add documents; those that are there already and differ are replaced. Answers at once with the job that does it."""
+    async with serving.uploads.receive(request) as upload:
+        key = _key(idempotency_key, "add", "", upload.digest)
+        return await _submit(serving, response, upload.change("add"), key, upload)
+
+
+@router.put(
+    "/documents/{page:path}",
+    status_code=202,
+    response_model=Job,
+    openapi_extra=_REPLACE,
+    responses=errors(400, 404, 408, 413, 415, 422, 503, 507),
+)
+async def replace_document(
+    page: str, request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
+) -> Job:
+    """Put another version in the place of a document. Answers at once with the job that does it; it fails where the page
+    says that it is called something else."""
+    uri = ""
+
+    async def title() -> str:
+        nonlocal uri
+        uri = await serving.read(request, lambda engine: known_document(engine, page))
+        return unescape(uri)
+
+    async with serving.uploads.receive(request, title) as upload:
+        key = _key(idempotency_key, "replace", uri, upload.digest)
+        return await _submit(serving, response, upload.change("replace", uri), key, upload)
+
+
+@router.delete(
+    "/documents/{page:path}", status_code=202, response_model=Job, responses=errors(404, 422, 503, 507)
+)
+async def delete_document(
+    page: str, request: Request, response: Response, serving: Serving, idempotency_key: IdempotencyKey = None
+) -> Job:
+    """Remove a document. One that others cite stays as an entity. Answers at once with the job that does it."""
+    key = _key(idempotency_key, "delete", page, "")
+    if key is not None and (earlier := await settled(lambda: serving.jobs.keyed(key))) is not None:
+        return _accepted(response, earlier)  # the document may be gone by now
+    uri = await serving.read(request, lambda engine: known_document(engine, page))
+    return await _submit(serving, response, Change(Change.new_id(), "delete", uri), key, None)
+
+
+@router.get("/jobs", responses=errors(404, 422, 503))
+def list_jobs(
+    serving: Serving,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many.")] = 100,
+    before: Annotated[str | None, Query(max_length=100, description="The last id seen.")] = None,
+    state: Annotated[State | None, Query(description="Only those in this state.")] = None,
+) -> JobList:
+    """Changes of the documents, newest first, some at a time. The last 1,000 that have ended are remembered."""
+    if before is not None and serving.jobs.get(before) is None:
+        raise _no_job(before)
+    jobs = serving.jobs.recent(limit + 1, before, state)
+    shown = jobs[:limit]
+    return JobList(jobs=shown, next=shown[-1].id if len(jobs) > limit else None)
+
+
+@router.get("/jobs/{identifier}", responses=errors(404, 422, 503))
+def read_job(identifier: str, serving: Serving) -> Job:
+    """How far a change of the documents is."""
+    job = serving.jobs.get(identifier)
+    if job is None:
+        raise _no_job(identifier)
+    return job
+
+
+@router.delete("/jobs/{identifier}", responses={202: {"model": Job}, **errors(404, 409, 422, 503, 507)})
+def cancel_job(identifier: str, response: Response, serving: Serving) -> Job:
+    """Cancel a change. One that waits is cancelled at once. One that is being made stops at its next step (202: it still
+    runs): what it has changed by then stays."""
+    job = serving.jobs.cancel(identifier)
+    if job is None:
+        raise _no_job(identifier)
+    if job.state != "cancelled":
+        response.status_code = 202
+    return job
+
+
+async def _submit(
+    serving: Service, response: Response, change: Change, key: Key | None, upload: Upload | None
+) -> Job:
+    def submit() -> Job:
+        job = serving.jobs.submit(change, key)
+        if upload is not None:
+            upload.taken = job.id == change.id
+        return job
+
+    return _accepted(response, await settled(submit))
+
+
+def _accepted(response: Response, job: Job) -> Job:
+    response.headers["Location"] = f"/jobs/{job.id}"
+    return job
+
+
+def _key(name: str | None, kind: Kind, page: str, digest: str) -> Key | None:
+    if name is None:
+        return None
+    request = "\n".join((kind, page, digest)).encode("utf-8", "surrogateescape")
+    return Key(name, hashlib.sha256(request).hexdigest())
+
+
+def _no_job(identifier: str) -> Exception:
+    return not_found(f"there is no job {identifier!r}; jobs that ended long ago are forgotten")

@@ -1,0 +1,79 @@
+"""What runs in a process that answers questions (:mod:`trivium.server.processes`)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import asdict
+from http import HTTPStatus
+from multiprocessing.connection import Connection
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from trivium.engine import Engine
+from trivium.search.stages import StageEnded
+from trivium.server.collection import Collection
+from trivium.server.errors import ApiError, as_api_error
+from trivium.server.logs import log_as_json, request_id, write_log
+from trivium.server.questions import KINDS
+
+_log = logging.getLogger(__name__)
+
+
+def answer_all(pipe: Connection, store: str, engine_options: dict[str, Any]) -> None:
+    """Open the store, say so, and answer until the pipe is closed. Ctrl-C reaches every process of a terminal: the server
+    says when to end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log_as_json(logging.WARNING)
+    try:
+        _open_and_answer(pipe, store, engine_options)
+    except Exception:  # multiprocessing would write it to stderr as it is
+        _log.exception("a process that answers questions has failed")
+        write_log()
+        sys.exit(1)
+
+
+def _open_and_answer(pipe: Connection, store: str, engine_options: dict[str, Any]) -> None:
+    stages: list[StageEnded] = []
+    engine = Engine.open(store, on_stage=stages.append, **engine_options)
+    collection = Collection(engine, readers=1, changed=lambda _: None)
+    with threadpool_limits(limits=1):
+        collection.open(follow=False)
+        with suppress(EOFError, OSError):
+            pipe.send_bytes(b"open")
+            while True:
+                question = json.loads(pipe.recv_bytes())
+                pipe.send_bytes(json.dumps({"taken": question["number"]}).encode())
+                stages.clear()
+                head, body = _answer(collection, question)
+                pipe.send_bytes(json.dumps({**head, "stages": [asdict(ended) for ended in stages]}).encode())
+                pipe.send_bytes(body)
+    collection.close()
+
+
+def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    request_id.set(question["request"])
+    kind = KINDS[question["kind"]]
+    try:
+        collection.sync_to(question["state"])
+        given = kind.given.model_validate(question["given"])
+        reply = collection.read(lambda engine: kind.work(engine, given))
+    except Exception as error:
+        answer = as_api_error(error)
+        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            _log.exception("a question could not be answered")
+        return {"error": _error_fields(answer)}, b""
+    return {"headers": dict(reply.headers)}, reply.body
+
+
+def _error_fields(error: ApiError) -> dict[str, Any]:
+    return {
+        "status": error.status_code,
+        "code": error.code,
+        "message": error.detail,
+        "headers": dict(error.headers or {}),
+    }

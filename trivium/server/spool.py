@@ -1,0 +1,104 @@
+"""The folder of a server's jobs: their table, the documents that were uploaded for them, and who works on them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from trivium.common.files import LockFile, folder_to_disk
+from trivium.graph.embedded.files import cannot_change
+from trivium.graph.factory import is_address
+from trivium.server.job_table import JobTable
+
+FOLDER = "jobs"
+"""The folder's name beside the files of a store."""
+_TABLE = "jobs.db"
+_UPLOADS = "uploads"
+
+
+class ReadOnlyError(Exception):
+    """The store cannot be changed."""
+
+
+def spool_folder(store: str | Path, given: Path | None) -> Path:
+    """Where the jobs of a store lie: in its folder, so that they are on its file system and move with it. Those of a
+    server's database, and all where a folder is ``given``, lie in a folder named by a hash of the store: two stores never
+    share their jobs."""
+    if given is None and not is_address(store):
+        return Path(store) / FOLDER
+    if is_address(store):
+        from trivium.graph.neo4j.address import parse_address
+
+        name = str(parse_address(str(store)))
+    else:
+        name = os.fspath(Path(store).resolve())
+    base = _state_home() / "trivium" / FOLDER if given is None else given
+    return base / hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+
+
+def _state_home() -> Path:
+    # The XDG specification has relative and empty values ignored.
+    state = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return state if state.is_absolute() else Path.home() / ".local" / "state"
+
+
+class Spool:
+    """The folder of the jobs of one store.
+
+    Every server of the store holds one lock shared: who holds it alone knows that nobody else is receiving an upload, and
+    removes those that belong to no job. Another lock is held by the one that works on the jobs.
+    """
+
+    def __init__(self, store: str | Path, folder: Path) -> None:
+        self._store = store
+        self.folder = folder
+        self.uploads = folder / _UPLOADS
+        self._alive = LockFile(folder / "servers.lock")
+        self._work = LockFile(folder / "work.lock")
+
+    def open(self) -> JobTable:
+        """Make what is missing, remove what is left over, and open the table. Raises ReadOnlyError, OSError and
+        sqlite3.Error."""
+        if not is_address(self._store) and cannot_change(Path(self._store)):
+            raise ReadOnlyError("the store is on a read-only file system")
+        # The documents are nobody else's business, wherever the folder is.
+        self.uploads.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for made in (self.folder, self.folder.parent):
+            folder_to_disk(made)
+        try:
+            alone = self._alive.take()
+            if not alone:
+                self._alive.take(shared=True, wait=True)
+            table = JobTable(self.folder / _TABLE)
+            if alone:
+                self._tidy(table)
+                self._alive.take(shared=True, wait=True)
+        except BaseException:
+            self._alive.release()
+            raise
+        return table
+
+    def try_to_work(self) -> bool:
+        """Whether this server is the one that works on the jobs, from now until it closes. Raises OSError."""
+        return self._work.take()
+
+    def upload(self, identifier: str) -> Path:
+        """The folder of the documents of a job."""
+        return self.uploads / identifier
+
+    def discard(self, identifier: str) -> None:
+        """Remove the documents of a job."""
+        shutil.rmtree(self.upload(identifier), ignore_errors=True)
+
+    def close(self) -> None:
+        """Let go of the locks."""
+        self._work.release()
+        self._alive.release()
+
+    def _tidy(self, table: JobTable) -> None:
+        needed = table.unfinished()
+        for path in list(self.uploads.iterdir()):
+            if path.name not in needed:
+                shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,222 @@
+"""Whether the server is well, and what is wrong where it is not."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from trivium.server.collection import Collection
+from trivium.server.connections import Connections
+from trivium.server.errors import ApiError
+from trivium.server.jobs import Jobs
+from trivium.server.processes import Processes
+from trivium.server.settings import ServerSettings
+
+_LOOK_SECONDS = 1.0
+"""How often what may take long to find out is looked at, in a thread of its own."""
+_SILENT_SECONDS = 60.0
+"""After how long without a look that thread counts as stuck."""
+_LONG_WAIT_SECONDS = 600.0
+"""How long a change may wait before that is said."""
+_NO_FILES_SECONDS = 60.0
+"""For how long no file can be opened before only a restart helps."""
+_STUCK_TIMES = 10
+"""How many times as long as a question may take all searching threads are at work before they count as stuck."""
+_RECENTLY = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, for programs and for people. Anybody may ask, so that it names no files."""
+
+    code: str
+    message: str
+
+
+class _Watched(Protocol):
+    """What does its work in a thread of its own."""
+
+    @property
+    def died(self) -> bool: ...
+
+
+class Wellbeing:
+    """Watches the parts of a server. Any thread may ask."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        folder: Path | None,
+        collection: Collection,
+        jobs: Jobs,
+        processes: Processes | None,
+        searchers: int,
+    ) -> None:
+        """``folder``: that of the store, None where it is no folder's. ``searchers``: how many threads search."""
+        self._settings = settings
+        self._folder = folder
+        self._collection = collection
+        self._jobs = jobs
+        self._processes = processes
+        self._searchers = searchers
+        self._connections: Connections | None = None
+        self._free_bytes: int | None = None
+        self._no_files_since: float | None = None
+        self._looked = time.monotonic()
+        self._closing = threading.Event()
+        self._watch = threading.Thread(target=self._look_again, name="wellbeing", daemon=True)
+        self._checks: tuple[Callable[[], Iterator[Problem]], ...] = (
+            self._check_store,
+            self._check_processes,
+            self._check_space,
+            self._check_jobs,
+            self._check_connections,
+            self._check_files,
+        )
+        self._fatal_checks: tuple[Callable[[], Iterator[Problem]], ...] = (
+            self._check_threads,
+            self._check_searches,
+            self._check_files_for_long,
+        )
+
+    def watch_connections(self, connections: Connections) -> None:
+        """The connections of the server that runs the app."""
+        self._connections = connections
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._look()
+        self._watch.start()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._closing.set()
+
+    def problems(self) -> list[Problem]:
+        """What is wrong now, also what only a restart mends. The server may answer questions nevertheless."""
+        return [problem for check in (*self._checks, *self._fatal_checks) for problem in check()]
+
+    def fatal(self) -> list[Problem]:
+        """What only a restart mends."""
+        return [problem for check in self._fatal_checks for problem in check()]
+
+    def check_space(self) -> None:
+        """Raises ApiError where documents cannot be added, since the disk is nearly full."""
+        if any(self._check_space()):
+            raise ApiError(
+                507,
+                "no_space",
+                "the disk of the documents is nearly full: nothing can be added until space was made there",
+            )
+
+    # -- what can be mended, or mends itself --------------------------------------------------------------------
+
+    def _check_store(self) -> Iterator[Problem]:
+        collection = self._collection
+        if not collection.ready:
+            yield Problem("store", collection.problem or "the store is being opened")
+        elif collection.problem is not None:
+            yield Problem("index_behind", f"{collection.problem}, since {collection.problem_seconds:.0f} s")
+        elif not collection.embedded:
+            yield Problem("empty", "nothing is embedded in the store yet")
+
+    def _check_processes(self) -> Iterator[Problem]:
+        processes = self._processes
+        if processes is not None and self._collection.ready and processes.answering < processes.count:
+            missing = processes.count - processes.answering
+            yield Problem("processes", f"{missing} of {processes.count} processes that search do not answer")
+
+    def _check_space(self) -> Iterator[Problem]:
+        free, least = self._free_bytes, self._settings.min_free_bytes
+        if free is not None and free < least:
+            yield Problem(
+                "no_space", f"{free >> 20} MB of disk are free, {least >> 20} MB are needed to add documents"
+            )
+
+    def _check_jobs(self) -> Iterator[Problem]:
+        if self._jobs.died:
+            yield Problem("jobs", "no changes of the documents are made any more")
+        elif self._jobs.full:
+            yield Problem("queue", "as many changes of the documents wait as may: further ones are refused")
+        elif self._jobs.oldest_seconds > _LONG_WAIT_SECONDS:
+            yield Problem(
+                "queue", f"a change of the documents has waited for more than {_LONG_WAIT_SECONDS:g} s"
+            )
+
+    def _check_connections(self) -> Iterator[Problem]:
+        if self._connections is not None and self._connections.refused_within(_RECENTLY):
+            yield Problem("connections", "connections were refused within the last minute: too many are open")
+
+    def _check_files(self) -> Iterator[Problem]:
+        if self._no_files_since is not None:
+            yield Problem("files", "the server can open no more files")
+
+    # -- what only a restart mends ------------------------------------------------------------------------------
+
+    def _check_threads(self) -> Iterator[Problem]:
+        watched: dict[str, _Watched | None] = {
+            "jobs": self._jobs,
+            "follow": self._collection,
+            "processes": self._processes,
+        }
+        dead = [name for name, part in watched.items() if part is not None and part.died]
+        started = self._watch.ident is not None and not self._closing.is_set()
+        if started and time.monotonic() - self._looked > _SILENT_SECONDS:
+            dead.append("wellbeing")
+        for name in dead:
+            yield Problem("thread", f"the thread {name!r} of the server has ended or is stuck")
+
+    def _check_searches(self) -> Iterator[Problem]:
+        seconds = _STUCK_TIMES * self._settings.timeout
+        if self._collection.reads_longer_than(seconds) >= self._searchers:
+            yield Problem("stuck", f"all threads that search have been at it for more than {seconds:g} s")
+
+    def _check_files_for_long(self) -> Iterator[Problem]:
+        since = self._no_files_since
+        if since is not None and time.monotonic() - since > _NO_FILES_SECONDS:
+            yield Problem("files", f"the server has been able to open no file for {_NO_FILES_SECONDS:g} s")
+
+    # -- in its thread ------------------------------------------------------------------------------------------
+
+    def _look_again(self) -> None:
+        known: set[str] = set()
+        while not self._closing.wait(_LOOK_SECONDS):
+            try:
+                self._look()
+                found = {problem.code: problem.message for problem in self.problems()}
+                for code in found.keys() - known:
+                    _log.warning("not well (%s): %s", code, found[code])
+                for code in known - found.keys():
+                    _log.info("well again (%s)", code)
+                known = set(found)
+            except Exception:
+                _log.exception("the server could not be looked at")
+
+    def _look(self) -> None:
+        if self._folder is not None:
+            try:
+                self._free_bytes = shutil.disk_usage(self._folder).free
+            except OSError:
+                self._free_bytes = None  # the store itself will say what is wrong there
+        self._no_files_since = _no_files_since(self._no_files_since)
+        self._looked = time.monotonic()
+
+
+def _no_files_since(before: float | None) -> float | None:
+    """When it was first seen, without a break, that no file can be opened; None where one can."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            return time.monotonic() if before is None else before
+    return None
