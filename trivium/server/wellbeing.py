@@ -149,7 +149,9 @@ class Wellbeing:
         elif self._jobs.full:
             yield Problem("queue", "as many changes of the documents wait as may: further ones are refused")
         elif self._jobs.oldest_seconds > _LONG_WAIT_SECONDS:
-            yield Problem("queue", f"a change of the documents has waited for more than {_LONG_WAIT_SECONDS:g} s")
+            yield Problem(
+                "queue", f"a change of the documents has waited for more than {_LONG_WAIT_SECONDS:g} s"
+            )
 
     def _check_connections(self) -> Iterator[Problem]:
         if self._connections is not None and self._connections.refused_within(_RECENTLY):
