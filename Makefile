@@ -6,7 +6,7 @@ EXTRAS := dev,docs,openai,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check bench docs models neo4j local-llm sbom lock clean
+.PHONY: install demo test check torture bench docs models neo4j local-llm sbom lock clean
 
 install: $(VENV)/installed
 
@@ -35,6 +35,11 @@ check: install
 # Two processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
 test: check $(VENV)/models-tried
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Faults on purpose for an hour (HOURS=0.1 for less); see CONTRIBUTING.md.
+HOURS ?= 1
+torture: install
+	nice -n 15 $(BIN)/python -m torture --hours $(HOURS) --json torture.json
 
 # The documentation as a site, in site/. A broken link or a name that is gone ends it.
 docs: install

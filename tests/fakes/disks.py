@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 
+class NoDiskError(Exception):
+    """No file system can be mounted here; the message says why."""
+
+
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[None]:
     """A file system of a few megabytes in a folder. Skips the test where none can be mounted."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(mounted_disk(folder, megabytes))
+        except NoDiskError as error:
+            pytest.skip(str(error))
+        yield
+
+
+@contextmanager
+def mounted_disk(folder: Path, megabytes: int) -> Iterator[None]:
+    """The same, which raises NoDiskError."""
     folder.mkdir()
     mounted = _mount("-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder)
     if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+        raise NoDiskError(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
     try:
         yield
     finally:

@@ -17,7 +17,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.errors import ConfigurationError
-from trivium.server.jobs import Job, Jobs
+from trivium.server.job_table import Job
+from trivium.server.jobs import Jobs
 from trivium.server.log_limits import FIELDS, UNLIMITED
 from trivium.server.logs import JsonFormatter
 from trivium.server.request_checks import Caller, caller_of, changes_documents

@@ -16,6 +16,7 @@ Advance = Callable[[int], None]
 
 _LINES_A_BLOCK = 4_000
 _STATEMENTS_A_REPORT = 10_000
+_LONGEST_REASON = 200
 
 
 def read_ntriples(file: OpenFile, problem: Report, advance: Advance) -> Iterator[Statement]:
@@ -77,5 +78,6 @@ def _statement(quad: Quad) -> Statement | None:
 
 
 def _reason(error: SyntaxError) -> str:
-    """What is wrong, without the parser's own count of lines."""
-    return str(error.msg).partition(": ")[2] or str(error.msg)
+    """What is wrong, without the parser's own count of lines. It quotes what it read, which may be all of the file."""
+    reason = str(error.msg).partition(": ")[2] or str(error.msg)
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"

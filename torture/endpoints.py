@@ -1,0 +1,161 @@
+"""Endpoints of language models that lie, dawdle and never stop: who asks is told in time, and answering works at once
+afterwards."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import requests
+
+from tests.waiting import until
+from torture import liar
+from torture.cases import Kind, Outcome, dice, told
+from torture.sandbox import Child
+from torture.served import Server, build_store, serving
+
+ANSWER_SECONDS = 4.0
+"""What the server gives an answer."""
+SPARE_SECONDS = 2.0
+"""How much later the client may hear of it, on a machine that has other things to do."""
+GONE_SECONDS = 2.0
+"""In which nothing may be done any more for a client that has left or has its answer: twice what is promised."""
+_KEY = "sk-torture-0123456789abcdef"
+_PLACES = re.compile(r'^trivium_pool_places_taken\{pool="answer"\} (\S+)', re.MULTILINE)
+
+
+def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
+    """See :data:`torture.cases.Outcomes`. Where a case fails, the next one gets a server of its own."""
+    store = build_store(scratch)
+    listener = liar.listen()
+    endpoint = Child(lambda: liar.lie(listener))
+    settings = {
+        "TRIVIUM_CHAT_BASE_URL": f"http://127.0.0.1:{listener.getsockname()[1]}/v1",
+        "TRIVIUM_CHAT_API_KEY": _KEY,
+    }
+    options = ("--model", "openai:liar", "--answer-timeout", f"{ANSWER_SECONDS:g}")
+    try:
+        for first in seeds:
+            try:
+                with serving(store, *options, environment=settings) as server:
+                    server.note_usual()
+                    _ask_honestly(server)
+                    for seed in chain((first,), seeds):
+                        outcome = _tried(seed, server)
+                        yield outcome
+                        if outcome.failure is not None:
+                            server.give_up()  # what it is busy with would hold up its end as well
+                            break
+            except AssertionError as error:
+                yield Outcome(first, "server: from this case on", told(error))
+    finally:
+        endpoint.kill()
+        listener.close()
+
+
+def _tried(seed: int, server: Server) -> Outcome:
+    name, _, _ = liar.misbehaviour(seed)
+    drawn = dice("endpoints' client", seed)
+    stream = drawn.random() < 0.6
+    leaves = drawn.random() < 0.5
+    how = f"{'stream' if stream else 'whole'}{', client leaves' if leaves else ''}"
+    try:
+        if leaves:
+            _leave(server, seed, stream, drawn)
+        else:
+            _wait(server, seed, stream)
+        _check_free(server)
+        _ask_honestly(server)
+        server.check_alive()
+        server.check_log()
+        assert _KEY not in server.child.printed(), "the key is in the log"
+        server.check_resources(GONE_SECONDS)
+    except (AssertionError, requests.RequestException) as error:
+        return Outcome(seed, f"{name}: {how}", told(error))
+    return Outcome(seed, f"{name}: {how}")
+
+
+def _given(seed: int | None, stream: bool) -> dict[str, Any]:
+    return {"question": liar.question(seed), "stream": stream, "k": 3}
+
+
+def _leave(server: Server, seed: int, stream: bool, drawn: Random) -> None:
+    """Ask, and close the connection after a moment."""
+    try:
+        patience = drawn.choice((0.05, 0.3, 1.0))
+        with requests.post(
+            f"{server.address}/ask", json=_given(seed, stream), stream=True, timeout=patience
+        ) as answer:
+            deadline = time.monotonic() + patience
+            for _ in answer.iter_content(50):
+                if time.monotonic() > deadline:
+                    break
+    except requests.RequestException:
+        return
+
+
+def _wait(server: Server, seed: int, stream: bool) -> None:
+    """Ask, and see that the whole answer comes in time and is one."""
+    began = time.monotonic()
+    patience = ANSWER_SECONDS + SPARE_SECONDS + 3
+    with requests.post(
+        f"{server.address}/ask", json=_given(seed, stream), stream=True, timeout=patience
+    ) as answer:
+        body = b""
+        for piece in answer.iter_content(1 << 16):
+            body += piece
+            assert time.monotonic() - began < patience, f"still answering after {patience:g} s"
+    seconds = time.monotonic() - began
+    assert seconds < ANSWER_SECONDS + SPARE_SECONDS, f"took {seconds:.1f} s of {ANSWER_SECONDS:g} s"
+    assert _KEY.encode() not in body, "the key is in the answer"
+    assert answer.status_code in (200, 502, 503), f"HTTP {answer.status_code} {body[:300]!r}"
+    if answer.status_code != 200:
+        assert isinstance(json.loads(body)["error"]["message"], str)
+    elif stream:
+        _check_events(body.decode("utf-8"))
+    else:
+        assert isinstance(json.loads(body)["answer"], str)
+
+
+def _check_events(text: str) -> None:
+    names = re.findall(r"^event: (\w+)$", text, re.MULTILINE)
+    for data in re.findall(r"^data: (.*)$", text, re.MULTILINE):
+        json.loads(data)
+    assert names and names[-1] in ("done", "error"), f"the stream ends with {names[-1:]}"
+    assert names.count("done") + names.count("error") == 1, f"several ends: {names}"
+    errors = re.findall(r"^event: error\ndata: (.*)$", text, re.MULTILINE)
+    assert not any(json.loads(error)["error"]["code"] == "internal" for error in errors), errors
+
+
+def _check_free(server: Server) -> None:
+    """Raises AssertionError unless nothing is being answered in a moment."""
+
+    def taken() -> float:
+        found = _PLACES.search(requests.get(f"{server.address}/metrics", timeout=30).text)
+        assert found is not None, "no measure of the places taken"
+        return float(found[1])
+
+    try:
+        until(lambda: taken() == 0, GONE_SECONDS)
+    except AssertionError:
+        raise AssertionError(
+            f"{taken():g} answers are still being written {GONE_SECONDS:g} s after their client had gone"
+        ) from None
+
+
+def _ask_honestly(server: Server) -> None:
+    began = time.monotonic()
+    answer = requests.post(f"{server.address}/ask", json=_given(None, False), timeout=30)
+    assert answer.status_code == 200, f"an honest answer: HTTP {answer.status_code} {answer.text[:300]}"
+    assert "Asaph Hall" in answer.json()["answer"], answer.text[:300]
+    seconds = time.monotonic() - began
+    assert seconds < SPARE_SECONDS + 1, f"an honest answer took {seconds:.1f} s"
+
+
+KIND = Kind("endpoints", 2.5, 2, outcomes)

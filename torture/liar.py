@@ -1,0 +1,397 @@
+"""An OpenAI-compatible endpoint that misbehaves as it is asked to: the question says which case it is."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import random
+import re
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torture.cases import dice
+
+HONEST = "the honest case"
+"""In a question: to be answered as it should be."""
+ANSWER = "Asaph Hall found the moons of Mars [1]."
+SECONDS = 30.0
+"""How long a misbehaviour lasts at most."""
+_ASKED = re.compile(r"case (\d+) ")
+_LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+
+Sent = Iterator[bytes | float]
+"""What is sent, and pauses in seconds."""
+Misbehaviour = Callable[[random.Random, bool, str], Sent]
+"""Given dice, whether a stream was asked for, and the head of the request."""
+
+
+def question(seed: int | None) -> str:
+    """The question that asks for a case; None for the honest one."""
+    return (
+        f"case {seed} Who found the moons of Mars?" if seed is not None else f"{HONEST}: who found the moons?"
+    )
+
+
+def misbehaviour(seed: int) -> tuple[str, Misbehaviour, random.Random]:
+    """The name of a case, what is done, and the dice it goes on with."""
+    drawn = dice("endpoints", seed)
+    name = drawn.choice(list(_MISBEHAVIOURS))
+    return name, _MISBEHAVIOURS[name], drawn
+
+
+def listen() -> socket.socket:
+    """A socket on a port of its own."""
+    return socket.create_server(("127.0.0.1", 0), backlog=64)
+
+
+def lie(listener: socket.socket) -> None:
+    """Answer for ever, each connection in a thread."""
+    while True:
+        client, _ = listener.accept()
+        threading.Thread(target=_answer, args=(client,), daemon=True).start()
+
+
+def _answer(client: socket.socket) -> None:
+    with client, contextlib.suppress(OSError):
+        client.settimeout(SECONDS)
+        head, body = _request(client)
+        asked = _ASKED.search(body)
+        streamed = '"stream": true' in body or '"stream":true' in body
+        if asked is None:
+            sent: Sent = _honest(streamed)
+        else:
+            _, act, drawn = misbehaviour(int(asked[1]))
+            sent = act(drawn, streamed, head)
+        deadline = time.monotonic() + SECONDS
+        for piece in sent:
+            if time.monotonic() > deadline:
+                return
+            if isinstance(piece, float):
+                time.sleep(piece)
+            elif piece == _RESET:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
+            else:
+                client.sendall(piece)
+
+
+def _request(client: socket.socket) -> tuple[str, str]:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        piece = client.recv(1 << 16)
+        if not piece:
+            return "", ""
+        received += piece
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = _LENGTH.search(head)
+    while length is not None and len(body) < int(length[1]):
+        piece = client.recv(1 << 16)
+        if not piece:
+            break
+        body += piece
+    return head.decode("latin-1"), body.decode("utf-8", "replace")
+
+
+_RESET = b"\x00reset"
+_SSE = "text/event-stream"
+
+
+def _head(
+    status: int = 200, kind: str = "application/json", headers: str = "", length: int | None = None
+) -> bytes:
+    """Of an answer; without a length it ends with the connection."""
+    size = "" if length is None else f"Content-Length: {length}\r\n"
+    return (
+        f"HTTP/1.1 {status} Said\r\nContent-Type: {kind}\r\n{size}{headers}Connection: close\r\n\r\n".encode()
+    )
+
+
+def _json(value: Any, status: int = 200, headers: str = "") -> Sent:
+    body = json.dumps(value).encode()
+    yield _head(status, headers=headers, length=len(body)) + body
+
+
+def _event(value: Any) -> bytes:
+    return b"data: " + (value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n\n"
+
+
+def _delta(**delta: Any) -> bytes:
+    return _event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+
+
+_STOP = _event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+_DONE = _event(b"[DONE]")
+
+
+def _whole(content: Any = ANSWER) -> dict[str, Any]:
+    return {
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+        ]
+    }
+
+
+def _honest(streamed: bool) -> Sent:
+    if not streamed:
+        yield from _json(_whole())
+        return
+    yield _head(kind=_SSE)
+    for word in ANSWER.split(" "):
+        yield _delta(content=f"{word} ")
+    yield _STOP + _DONE
+
+
+def _silent(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    if drawn.random() < 0.5:
+        yield _head(kind=_SSE if streamed else "application/json")
+    yield SECONDS
+
+
+def _dripping(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    data = b"".join(piece for piece in _honest(streamed) if isinstance(piece, bytes))
+    pause = drawn.choice((0.001, 0.05, 0.5))
+    for byte in data:
+        yield bytes([byte])
+        yield pause
+
+
+def _comments(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    yield _head(kind=_SSE)
+    pause = drawn.choice((0.0, 0.05, 0.5))
+    while True:
+        yield b": still thinking\n\n" * (100 if pause == 0 else 1)
+        yield pause
+
+
+def _wordless(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    yield _head(kind=_SSE)
+    event = drawn.choice(
+        (
+            _delta(content=""),
+            _delta(content=None),
+            _delta(role="assistant"),
+            _delta(reasoning_content="hm "),
+            _event({"choices": []}),
+            _delta(tool_calls=[{"index": 0, "function": {"name": "x", "arguments": ""}}]),
+        )
+    )
+    pause = drawn.choice((0.0, 0.02, 0.3))
+    while True:
+        yield event * (50 if pause == 0 else 1)
+        yield pause
+
+
+def _endless(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    if not streamed:
+        yield _head() + b'{"choices": [{"message": {"content": "'
+        while True:
+            yield b"moon " * 1000
+            yield 0.0
+    yield _head(kind=_SSE)
+    pause = drawn.choice((0.0, 0.01, 0.1))
+    text = drawn.choice(("moon ", "moon. ", "[1] ", "x" * 5000, "\n", "\U0001f315"))
+    while True:
+        yield _delta(content=text)
+        yield pause
+
+
+def _unfinished(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    data = b"".join(piece for piece in _honest(streamed) if isinstance(piece, bytes))
+    ends = (data.replace(_DONE, b""), data.replace(_STOP + _DONE, b""), data[: drawn.randrange(len(data))])
+    yield drawn.choice(ends)
+    if drawn.random() < 0.5:
+        yield _RESET
+
+
+def _broken_events(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    yield _head(kind=_SSE)
+    bad = (
+        b"data: {\n\n",
+        b"data: null\n\n",
+        b"data: []\n\n",
+        b"data: 7\n\n",
+        b"data\n\n",
+        b"id: 1\nevent: error\ndata: {}\n\n",
+        b'data: {"choices": 7}\n\n',
+        b'data: {"choices": [null]}\n\n',
+        b'data: {"choices": [{"delta": "x"}]}\n\n',
+        b'data: {"choices": [{"delta": {"content": 7}}]}\n\n',
+        b'data: {"choices": [{"delta": {"content": "\\ud800"}}]}\n\n',
+        b"data: \xff\xfe\n\n",
+        b'data: {"error": {"message": "no", "code": "x"}}\n\n',
+        b'data: {"error": "no"}\n\n',
+        b"data: " + b"[" * 100_000 + b"\n\n",
+        b"\r\r\r\n\x00",
+    )
+    for _ in range(drawn.randrange(1, 30)):
+        yield drawn.choice((*bad, _delta(content="moon ")))
+    if drawn.random() < 0.5:
+        yield _STOP + _DONE
+
+
+def _odd_answers(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    content = drawn.choice(
+        (
+            None,
+            "",
+            7,
+            [],
+            {"text": "x"},
+            "\ud800",
+            "\x00",
+            "x" * 3_000_000,
+            "[1]" * 200_000,
+            "a. " * 300_000,
+            "\u202e[999999999999]",
+        )
+    )
+    values = (
+        _whole(content),
+        {"choices": []},
+        {"choices": None},
+        {"choices": [7]},
+        {"choices": [{"message": None}]},
+        {},
+        [],
+        None,
+        "text",
+        {
+            "choices": [{"message": {"content": ANSWER}}],
+            "usage": {"prompt_tokens": -1, "completion_tokens": "many"},
+        },
+        {"choices": [{"message": {"content": ANSWER}}], "usage": {"prompt_tokens": 10**30}},
+        {"error": {"message": "no"}},
+    )
+    yield from _json(drawn.choice((values[0], *values)))
+
+
+def _wrong_kind(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    kind = drawn.choice(
+        ("text/html", "application/octet-stream", "image/png", "", "application/json; charset=utf-16", _SSE)
+    )
+    body = drawn.choice(
+        (b"<html>502</html>", b"", b"\xff" * 100, json.dumps(_whole()).encode(), _delta(content="x") + _DONE)
+    )
+    yield _head(kind=kind, length=len(body)) + body
+
+
+def _elsewhere(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    to = drawn.choice(
+        ("/v1/chat/completions", "http://169.254.169.254/latest", "file:///etc/passwd", "http://[", "//", "")
+    )
+    yield from _json({}, drawn.choice((301, 302, 307, 308, 300)), f"Location: {to}\r\n")
+
+
+def _refusing(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    after = drawn.choice(
+        ("7200", "99999999999", "-1", "x", "Wed, 21 Oct 2099 07:28:00 GMT", "0.001", "nan", "")
+    )
+    status = drawn.choice((429, 429, 500, 502, 503, 529, 408, 400, 401, 403, 404, 418))
+    body = drawn.choice(
+        ({"error": {"message": "busy"}}, {"error": "busy"}, {"error": None}, {}, [], "busy" * 50_000)
+    )
+    yield drawn.choice((0.0, 0.2))
+    yield from _json(body, status, f"Retry-After: {after}\r\n" if drawn.random() < 0.7 else "")
+
+
+def _wrong_lengths(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    body = json.dumps(_whole()).encode() if not streamed else _delta(content=ANSWER) + _STOP + _DONE
+    kind = _SSE if streamed else "application/json"
+    chunked = "Transfer-Encoding: chunked\r\n"
+    match drawn.randrange(6):
+        case 0:
+            yield _head(kind=kind, length=len(body) + drawn.choice((1, 10_000_000))) + body
+        case 1:
+            yield _head(kind=kind, length=len(body) // 2) + body
+        case 2:
+            yield _head(kind=kind, headers=chunked) + b"ffffff\r\n" + body
+        case 3:
+            yield _head(kind=kind, headers=chunked) + b"zz\r\n" + body
+        case 4:
+            yield _head(kind=kind, headers=chunked) + b"%x\r\n%s\r\n" % (len(body), body)  # no last chunk
+        case _:
+            yield _head(kind=kind, headers="Content-Length: -1\r\n") + body
+    yield drawn.choice((0.0, SECONDS))
+
+
+def _bomb(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    filler = b" " if drawn.random() < 0.5 else b": x\n\n"
+    packed = gzip.compress(filler * ((64 << 20) // len(filler)), 9)
+    yield _head(kind=_SSE if streamed else "application/json", headers="Content-Encoding: gzip\r\n")
+    for _ in range(drawn.choice((1, 30))):  # members one after the other: up to two gigabytes
+        yield packed
+
+
+def _long_lines(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    yield _head(kind=_SSE)
+    yield drawn.choice((b"data: ", b"data: {", b": ", b'data: {"choices": [{"delta": {"content": "', b""))
+    for _ in range(60):
+        yield b"x" * (1 << 20)
+    yield b"\n\n"
+
+
+def _telling(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    """What it was sent, the key with it."""
+    status = drawn.choice((400, 401, 429, 500))
+    told = drawn.choice(
+        (
+            {"error": {"message": head}},
+            {"error": {"message": "no", "code": head, "param": head}},
+            {"error": head},
+            head,
+        )
+    )
+    if streamed and drawn.random() < 0.5:
+        yield _head(kind=_SSE) + _event({"error": {"message": head}})
+    else:
+        yield from _json(told, status)
+
+
+def _no_http(drawn: random.Random, streamed: bool, head: str) -> Sent:
+    match drawn.randrange(6):
+        case 0:
+            yield _RESET
+        case 1:
+            yield drawn.randbytes(200)
+        case 2:
+            while True:
+                yield b"HTTP/1.1 100 Continue\r\n\r\n"
+                yield 0.01
+        case 3:
+            yield b"HTTP/1.1 200 OK\r\n"
+            while True:
+                yield b"X-More: " + b"y" * 1000 + b"\r\n"
+                yield 0.001
+        case 4:
+            yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX: \xff\x00\r\n\r\n{}"
+        case _:
+            yield (
+                b"HTTP/1.1 "
+                + drawn.choice((b"999 x", b"0 x", b"-1", b"204 No Content", b"101 Switch"))
+                + b"\r\n\r\n"
+            )
+
+
+_MISBEHAVIOURS: dict[str, Misbehaviour] = {
+    "silent": _silent,
+    "dripping": _dripping,
+    "comments": _comments,
+    "wordless": _wordless,
+    "endless": _endless,
+    "unfinished": _unfinished,
+    "broken events": _broken_events,
+    "odd answers": _odd_answers,
+    "wrong kind": _wrong_kind,
+    "elsewhere": _elsewhere,
+    "refusing": _refusing,
+    "wrong lengths": _wrong_lengths,
+    "bomb": _bomb,
+    "long lines": _long_lines,
+    "telling": _telling,
+    "no http": _no_http,
+}
