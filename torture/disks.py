@@ -82,4 +82,4 @@ def _refusal(operation: Operation, store: Path) -> Any:
     return None
 
 
-KIND = Kind("disks", 1.5, 5, outcomes)
+KIND = Kind("disks", 1.5, 3, outcomes)
