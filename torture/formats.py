@@ -25,7 +25,7 @@ from trivium.parser.sources.base import Format, Item, Problem
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.files import parse_json
 from trivium.parser.sources.nq_rows import as_row
-from trivium.parser.sources.records import read_records, records_to_pages
+from trivium.parser.sources.records import Record, read_records, records_to_pages
 from trivium.sample import folder as sample_folder
 from trivium.sample import pages_folder
 from trivium.types import Page
@@ -204,8 +204,9 @@ def _check_row(item: Item, page: Page) -> None:
 
 
 def _check_records(path: Path) -> None:
-    records, problems = read_records(path)
-    for problem in problems[:20]:
+    found = list(read_records(path))
+    records = [one for one in found if isinstance(one, Record)]
+    for problem in [one for one in found if isinstance(one, Problem)][:20]:
         _check_problem(problem)
     titles = sorted({record.title for record in records})
     pages = records_to_pages(records, Gazetteer((title, title) for title in titles))

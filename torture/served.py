@@ -59,6 +59,15 @@ class Server:
 
     def note_usual(self) -> None:
         """Remember how many threads and descriptors it has after a few requests."""
+        added = requests.post(
+            f"{self.address}/documents",
+            json={
+                "records": [{"title": "Warming", "text": "What is loaded and started at the first change."}]
+            },
+            timeout=60,
+        ).json()
+        job = f"{self.address}/jobs/{added['id']}"
+        until(lambda: requests.get(job, timeout=60).json()["state"] == "done")
         for _ in range(3):
             self.check_search()
         self.threads, self.descriptors = self._counted()

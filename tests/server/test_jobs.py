@@ -196,7 +196,7 @@ def test_a_store_on_a_read_only_file_system_is_searched_and_changes_are_refused(
     with small_disk(disk, 20):
         shutil.copytree(store, disk / "store")
         make_read_only(disk)
-        with serving(disk / "store") as client:
+        with serving(disk / "store", ServerSettings(min_free_bytes=0)) as client:
             assert client.post("/search", json={"question": QUESTION}).status_code == 200
             for refused in (
                 client.delete("/documents/Mars"),
