@@ -74,7 +74,7 @@ class Document:
         at = self._write(text)
         pieces = split_points(text)
         for (start, end), links in zip(pieces, _split_links(run.links, pieces), strict=True):
-            inside = tuple(Link(target, at + a, at + min(b, end)) for target, a, b in links)
+            inside = tuple(Link(target, at + min(a, end), at + min(b, end)) for target, a, b in links)
             self._current.append(
                 Chunk(kind=kind, text=text[start:end], start=at + start, end=at + end, links=inside)
             )
@@ -95,13 +95,14 @@ class Document:
 def _split_links(
     links: list[tuple[str, int, int]], pieces: list[tuple[int, int]]
 ) -> Iterator[list[tuple[str, int, int]]]:
-    """For every piece the links that start in it; links and pieces are both in order.
+    """For every piece, which are in order, the links that start in it.
 
     A link without visible text may be at the very end of a piece.
     """
     if len(pieces) == 1:
         yield links
         return
+    links = sorted(links, key=lambda link: link[1])  # of nested ones, the inner comes first
     at = 0
     for _, end in pieces:
         first = at
