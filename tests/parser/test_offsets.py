@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.errors import ParseError
+from trivium.parser.document import Document
 from trivium.parser.html import parse_html
+from trivium.parser.runs import TextRun
 from trivium.text import count_tokens
+from trivium.types import ChunkKind
 
 WORDS = st.sampled_from(
     ["one", "two ", " three", "e\u0301", "\u200b", "&nbsp;", "\n", "Ä. B", "—", "(x)", ", y", ":"]
@@ -75,3 +81,22 @@ def check(html: str) -> None:
         assert section.heading
         assert section.parent is None or section.parent < index
         assert section.level == (1 if section.parent is None else page.sections[section.parent].level + 1)
+
+
+def test_a_link_around_others_belongs_to_the_piece_it_starts_in() -> None:
+    """Of links within one another, as broken pages have them, the inner one ends first and comes first."""
+    text = "word " * 1_000
+    run = SimpleNamespace(text=text, links=[("Inner", 4_000, 4_004), ("Outer", 5, 4_990)])
+    document = Document()
+    document.block(ChunkKind.PARAGRAPH, cast(TextRun, run))
+    assert len(document.lead) > 2
+    found = [(link.target, number) for number, chunk in enumerate(document.lead) for link in chunk.links]
+    assert found == [("Outer", 0), ("Inner", len(document.lead) - 1)]
+    assert all(c.start <= link.start <= link.end <= c.end for c in document.lead for link in c.links)
+
+
+def test_a_link_around_nothing_but_space_at_the_end_is_where_the_text_ends() -> None:
+    """The space is gone."""
+    (chunk,) = parse_html("<pre>abc  <a href='/wiki/Sun'> </a></pre>", title="T").chunks
+    (link,) = chunk.links
+    assert (chunk.end, link.start, link.end) == (3, 3, 3)

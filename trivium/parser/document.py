@@ -103,13 +103,14 @@ class Document:
 def _split_links(
     links: list[tuple[str, int, int]], pieces: list[tuple[int, int]]
 ) -> Iterator[list[tuple[str, int, int]]]:
-    """For every piece the links that start in it; links and pieces are both in order.
+    """For every piece, which are in order, the links that start in it.
 
     A link without visible text may be at the very end of a piece.
     """
     if len(pieces) == 1:
         yield links
         return
+    links = sorted(links, key=lambda link: link[1])  # of nested ones, the inner comes first
     at = 0
     for _, end in pieces:
         first = at
