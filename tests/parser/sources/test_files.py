@@ -112,6 +112,7 @@ def test_items_are_named_so_that_every_terminal_can_print_them() -> None:
     assert printable_path("caf\udce9.html") == "caf\ufffd.html"
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(
     st.lists(
         st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=5), max_size=8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +19,8 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 _MAX_REASON = 1_000
+_SHOWN = 60
+"""How much of a key an error shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +79,14 @@ def clean_text(text: str) -> str:
     'a b\\tc'
     """
     return _UNPRINTABLE.sub(lambda match: " " if match.group() < "\x80" else "\ufffd", text)
+
+
+def some_keys(value: Mapping[str, object]) -> str:
+    """The keys of a JSON object for an error, some of many and the beginnings of long ones.
+
+    >>> some_keys({"b": 1, "a" * 100: 2}) == "a" * 60 + ", b"
+    True
+    >>> some_keys({})
+    'none'
+    """
+    return ", ".join(name[:_SHOWN] for name in sorted(map(str, value))[:8]) or "none"

@@ -11,6 +11,7 @@ from typing import Literal
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.sources.base import some_keys
 from trivium.parser.sources.files import (
     parse_json,
     read_array,
@@ -88,8 +89,7 @@ def classify(row: Mapping[str, object]) -> Recognised:
         )
     if "question" in row or "question_text" in row:
         raise InputError("these are questions, not documents; pass the file to  trivium evaluate")
-    keys = ", ".join(sorted(map(str, row))[:8]) or "none"
-    raise InputError(f"expected the keys title and text, or those of Natural Questions, got {keys}")
+    raise InputError(f"expected the keys title and text, or those of Natural Questions, got {some_keys(row)}")
 
 
 def _recognise_lines(path: Path, limits: InputLimits) -> Recognised:

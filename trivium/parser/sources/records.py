@@ -10,7 +10,7 @@ from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.gazetteer import Gazetteer, Mention
 from trivium.parser.page import MAX_TITLE
-from trivium.parser.sources.base import Problem, clean_text, printable_path
+from trivium.parser.sources.base import Problem, clean_text, printable_path, some_keys
 from trivium.parser.sources.files import (
     parse_json,
     read_array,
@@ -138,7 +138,7 @@ def _record(value: object, source: str) -> Record:
         raise InputError(f"expected an object with title and text, got a JSON {type(value).__name__}")
     title, text = value.get("title"), value.get("text")
     if not isinstance(title, str) or not isinstance(text, str):
-        raise InputError("expected title and text as strings, got " + ", ".join(sorted(map(str, value))[:8]))
+        raise InputError(f"expected title and text as strings, got {some_keys(value)}")
     # Composed characters, so that the offsets of mentions and the text of the page agree.
     record = Record(normalise_title(clean_text(title)), composed(clean_text(text)).strip(), source)
     if not record.title or not record.text:
