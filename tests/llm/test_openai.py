@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import OpenAIServer, Reply, chat, error, streamed
-from trivium.endpoints import endpoint as endpoint_module
+from trivium.endpoints import bounded
 from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.llm.base import ChatModel, Message
@@ -188,7 +188,7 @@ def test_an_endless_answer_is_cut_off(
     server: OpenAIServer, waits: Waits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Answers are read up to a bound."""
-    monkeypatch.setattr(endpoint_module, "MAX_BYTES", 1000)
+    monkeypatch.setattr(bounded, "MAX_BYTES", 1000)
     server.script.append(chat("x" * 200_000))
     with pytest.raises(ChatModelError, match="more than"):
         model(server, waits).complete(QUESTION)

@@ -62,11 +62,14 @@ def send(connection: http.client.HTTPConnection, stream: bool) -> None:
     connection.request("POST", "/ask", body, {"Content-Type": "application/json"})
 
 
-def taken(address: str) -> int:
+def get(address: str, path: str) -> Any:
     with connect(address) as connection:
-        connection.request("GET", "/stats")
-        waiting: dict[str, Any] = json.load(connection.getresponse())["waiting"]
-    return int(waiting["answer"])
+        connection.request("GET", path)
+        return json.load(connection.getresponse())
+
+
+def taken(address: str, pool: str = "answer") -> int:
+    return int(get(address, "/stats")["waiting"][pool])
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
@@ -102,6 +105,24 @@ def test_a_question_that_takes_too_long_frees_its_place(store: Path, endpoint: O
         answer = client.getresponse()
         assert answer.status == 503 and json.load(answer)["error"]["code"] == "timeout"
         until(lambda: taken(address) == 0, 1.5)
+
+
+def test_a_search_in_another_process_is_stopped_too(
+    store: Path, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for a language model that chooses for the path retriever."""
+    monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", endpoint.base_url)
+    monkeypatch.setenv("TRIVIUM_CHAT_MODEL", "openai:tiny")
+    endpoint.script.append(MISBEHAVIOUR["never answers"])
+    with listening(store, ServerSettings(processes=1, path_selector="llm")) as address:
+        until(lambda: get(address, "/ready")["ready"])
+        with connect(address) as client:
+            body = json.dumps({"question": QUESTION})
+            client.request("POST", "/search", body, {"Content-Type": "application/json"})
+            until(lambda: endpoint.requests)
+        left = time.monotonic()
+        until(lambda: taken(address, "search") == 0, 5.0)
+        assert time.monotonic() - left < 1.5
 
 
 def test_a_server_that_is_stopped_does_not_wait_for_a_model(store: Path, endpoint: OpenAIServer) -> None:

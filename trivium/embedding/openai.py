@@ -10,7 +10,8 @@ import numpy as np
 
 from trivium.embedding.base import Vectors
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
-from trivium.endpoints.endpoint import Endpoint, EndpointError
+from trivium.endpoints.endpoint import Endpoint
+from trivium.endpoints.failures import EndpointError
 from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import TokenCounter
 from trivium.errors import EmbeddingError

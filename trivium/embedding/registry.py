@@ -70,7 +70,7 @@ def known_embedders() -> list[str]:
 
 def _openai(model: str, settings: Settings) -> Embedder:
     from trivium.embedding.openai import OpenAIEmbedder
-    from trivium.endpoints.endpoint import openai_endpoint
+    from trivium.endpoints.configured import openai_endpoint
     from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.endpoints.tokens import token_counter
 

@@ -1,15 +1,15 @@
 """An OpenAI-compatible endpoint, over the ``openai`` package: JSON out, JSON or a stream of it in.
 
 Chat models and embedders share it: one client with a pool of connections for as long as an Endpoint lives. Added to what
-the package does are bounds (on the size of an answer, on waits), a limit on the rate of every attempt, and errors of one
-kind whose messages never hold the key, even when a server repeats it."""
+the package does are bounds (on the size of an answer, on its time, on waits), a limit on the rate of every attempt, an
+end at any moment (:mod:`trivium.common.stopping`), and errors of one kind whose messages never hold the key, even when a
+server repeats it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-import re
 import time
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -23,21 +23,19 @@ from pydantic import SecretStr
 from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt
 
 from trivium.common import stopping
-from trivium.common.retries import PassingError, retry_after, wait_between
+from trivium.common.retries import retry_after, wait_between
 from trivium.endpoints import loop
-from trivium.errors import ConfigurationError, MissingExtraError, TriviumError
-from trivium.settings import Settings
+from trivium.endpoints.failures import EndpointError, PassingEndpointError
+from trivium.errors import ConfigurationError, MissingExtraError
 
 try:
     import httpx2
     import openai
+
+    from trivium.endpoints.bounded import BoundedStream, bound, is_stream
 except ImportError as error:
     raise MissingExtraError("a model behind an OpenAI-compatible endpoint", "openai") from error
 
-MAX_BYTES = 256 << 20
-"""The longest answer that is read."""
-MAX_STREAM_BYTES = 64 << 20
-"""The longest answer that is read event by event."""
 RETRIES = 6
 """Attempts after the first where nothing else is said."""
 LONGEST_WAIT = 60.0
@@ -45,35 +43,10 @@ LONGEST_WAIT = 60.0
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _MESSAGE_CHARACTERS = 300
-_OPENAI_HOST = "api.openai.com"
-
-_DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
-_DONE_BYTES = 32
-"""In how many bytes at the end of a stream its last event is looked for."""
 
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-
-class EndpointError(TriviumError):
-    """A request failed for good. Adapters translate it into an error of their own.
-
-    ``status`` is the HTTP status, None when there was no answer; ``parameter`` names the parameter of the
-    request that the endpoint objects to, where it says so."""
-
-    def __init__(self, message: str, status: int | None = None, parameter: str | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.parameter = parameter
-
-
-class _PassingError(PassingError):
-    """A request failed, and another attempt may succeed."""
-
-    def __init__(self, message: str, status: int | None = None, wait: float | None = None) -> None:
-        super().__init__(message, wait)
-        self.status = status
 
 
 @dataclass(frozen=True)
@@ -161,7 +134,7 @@ class Endpoint:
             limits=openai.DEFAULT_CONNECTION_LIMITS,
             follow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
             trust_env=not self.direct,
-            event_hooks={"response": [_bound]},
+            event_hooks={"response": [bound]},
         )
         weakref.finalize(self, _hang_up, http)
         # Everything is given, or left out on purpose: nothing comes from variables that were set for another endpoint.
@@ -199,7 +172,7 @@ class Endpoint:
                 return attempt()
 
         retrying = Retrying(
-            retry=retry_if_exception_type(_PassingError),
+            retry=retry_if_exception_type(PassingEndpointError),
             stop=stop_after_attempt(self.retries + 1),
             wait=wait_between(LONGEST_WAIT),
             sleep=self.sleep,
@@ -208,7 +181,7 @@ class Endpoint:
         )
         try:
             return retrying(translated)
-        except _PassingError as error:
+        except PassingEndpointError as error:
             raise EndpointError(f"{error} ({self.retries + 1} attempts)", error.status) from error
 
     def _whole(self, send: Callable[[], Awaitable[httpx2.Response]]) -> dict[str, Any]:
@@ -244,7 +217,7 @@ class Endpoint:
             stream=True,
             stream_cls=openai.AsyncStream[object],
         ) as stream:
-            if not _is_stream(stream.response):
+            if not is_stream(stream.response):
                 await stream.response.aread()
                 ended()
                 yield self._object(stream.response)
@@ -252,7 +225,7 @@ class Endpoint:
             bounded = stream.response.stream
             async for event in stream:
                 yield self._checked(event, stream.response)
-            if isinstance(bounded, _BoundedStream) and bounded.said_done:
+            if isinstance(bounded, BoundedStream) and bounded.said_done:
                 ended()
 
     def _object(self, response: httpx2.Response) -> dict[str, Any]:
@@ -271,14 +244,14 @@ class Endpoint:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """Turns the client's errors into EndpointError or _PassingError."""
+        """Turns the client's errors into EndpointError or PassingEndpointError."""
         try:
             yield
         except (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError) as error:
-            raise _PassingError(f"{self.host} did not answer within {self.timeout:g} s") from error
+            raise PassingEndpointError(f"{self.host} did not answer within {self.timeout:g} s") from error
         except (openai.APIConnectionError, httpx2.RequestError) as error:
             name = type(error.__cause__ or error).__name__
-            raise _PassingError(f"{self.host} cannot be reached or hung up ({name})") from error
+            raise PassingEndpointError(f"{self.host} cannot be reached or hung up ({name})") from error
         except openai.APIStatusError as error:  # its text may hold the key
             fault = error.body if _is_json(error.response) else None
             raise self._refusal(fault, error.response) from None
@@ -287,7 +260,7 @@ class Endpoint:
         except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):  # as well
             raise EndpointError(f"{self.host} answered with something that is not JSON", 200) from None
 
-    def _refusal(self, fault: object, response: httpx2.Response) -> EndpointError | _PassingError:
+    def _refusal(self, fault: object, response: httpx2.Response) -> EndpointError | PassingEndpointError:
         """What an answer that is an error means. ``fault`` is what the endpoint says about it."""
         reason = fault.get("message") or fault.get("detail") if isinstance(fault, dict) else fault
         code = fault.get("code") if isinstance(fault, dict) else None
@@ -299,7 +272,7 @@ class Endpoint:
         message += _hint(status, code)
         # An exhausted quota is a 429 as well, but waiting does not refill it.
         if status in _RETRIED and code != "insufficient_quota":
-            return _PassingError(message, status, retry_after(response.headers.get("Retry-After")))
+            return PassingEndpointError(message, status, retry_after(response.headers.get("Retry-After")))
         return EndpointError(message, status, parameter if isinstance(parameter, str) else None)
 
     def _printable(self, text: str) -> str:
@@ -317,7 +290,7 @@ class JsonStream:
 
     def __init__(self, endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> None:
         """Sends the request and waits for the first object. Raises EndpointError or, where another attempt may succeed,
-        PassingError."""
+        PassingEndpointError."""
         self.ended = False
         self._endpoint = endpoint
         self._until = time.monotonic() + endpoint.total
@@ -325,7 +298,7 @@ class JsonStream:
         self._turn = asyncio.Lock()
         self._first = loop.run(self._next())
         if self._first is None:
-            raise _PassingError(f"{endpoint.host} ended its answer before it began")
+            raise PassingEndpointError(f"{endpoint.host} ended its answer before it began")
 
     def __iter__(self) -> Self:
         return self
@@ -336,7 +309,7 @@ class JsonStream:
             try:
                 with self._endpoint._translating():
                     found = loop.run(self._next())
-            except (EndpointError, _PassingError) as error:
+            except (EndpointError, PassingEndpointError) as error:
                 raise EndpointError(f"{error}, in the middle of an answer", error.status) from error
         if found is None:
             raise StopIteration
@@ -360,38 +333,6 @@ class JsonStream:
             await self._objects.aclose()
 
 
-def openai_endpoint(settings: Settings) -> Endpoint:
-    """The endpoint of ``openai_base_url``. Raises ConfigurationError where that is OpenAI's own and there is no key."""
-    endpoint = Endpoint(
-        settings.openai_base_url, settings.openai_api_key, api_version=settings.openai_api_version
-    )
-    return _with_key(endpoint)
-
-
-def chat_endpoint(settings: Settings) -> Endpoint:
-    """The endpoint of ``chat_base_url`` with its own key, else that of ``openai_base_url``. Raises ConfigurationError
-    where that is OpenAI's own and there is no key."""
-    own = settings.chat_base_url is not None
-    endpoint = Endpoint(
-        settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url,
-        settings.chat_api_key if own else settings.openai_api_key,
-        timeout=settings.chat_timeout,
-        total=settings.chat_total_timeout,
-        retries=RETRIES if settings.chat_retries is None else settings.chat_retries,
-        api_version=settings.chat_api_version if own else settings.openai_api_version,
-    )
-    return _with_key(endpoint)
-
-
-def _with_key(endpoint: Endpoint) -> Endpoint:
-    if endpoint.host == _OPENAI_HOST and endpoint.api_key is None:
-        raise ConfigurationError(
-            f"{_OPENAI_HOST} wants an API key: set OPENAI_API_KEY, or the base url of another endpoint"
-            " (TRIVIUM_CHAT_BASE_URL for a language model, TRIVIUM_OPENAI_BASE_URL)"
-        )
-    return endpoint
-
-
 def _hint(status: int, code: object) -> str:
     if status in (401, 403):
         return " (check the API key)"
@@ -408,46 +349,5 @@ def _is_json(response: httpx2.Response) -> bool:
     return True
 
 
-def _is_stream(response: httpx2.Response) -> bool:
-    return str(response.headers.get("Content-Type", "")).startswith("text/event-stream")
-
-
 def _hang_up(http: httpx2.AsyncClient) -> None:
     loop.begin(http.aclose())
-
-
-async def _bound(response: httpx2.Response) -> None:
-    """Keep an answer from being longer than it may be. Called before any of it is read."""
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise EndpointError(f"{response.url.host} compressed its answer although it was asked not to")
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        limit = MAX_STREAM_BYTES if _is_stream(response) else MAX_BYTES
-        response.stream = _BoundedStream(response.stream, response.url.host, limit)
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    """The bytes of an answer, up to a limit."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, host: str, limit: int) -> None:
-        self._stream = stream
-        self._host = host
-        self._limit = limit
-        self._end = b""
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for piece in self._stream:
-            size += len(piece)
-            if size > self._limit:
-                raise EndpointError(f"{self._host} answered with more than {self._limit >> 20} MiB", 200)
-            self._end = (self._end + piece)[-_DONE_BYTES:]
-            yield piece
-
-    @property
-    def said_done(self) -> bool:
-        """Whether what has come so far ends as streams of this protocol do."""
-        return _DONE.search(self._end) is not None
-
-    async def aclose(self) -> None:
-        """Hang up, or give the connection back where the answer was read to its end."""
-        await self._stream.aclose()

@@ -16,7 +16,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from trivium.endpoints.endpoint import Endpoint, EndpointError
+from trivium.endpoints.endpoint import Endpoint
+from trivium.endpoints.failures import EndpointError
 from trivium.errors import ChatModelError, ConfigurationError, MissingExtraError
 from trivium.llm.base import Message, Reply
 from trivium.llm.json_replies import JsonSchema

@@ -9,7 +9,8 @@ from contextlib import closing
 from functools import cached_property
 from typing import Any, TypeVar
 
-from trivium.endpoints.endpoint import Endpoint, EndpointError, JsonStream
+from trivium.endpoints.endpoint import Endpoint, JsonStream
+from trivium.endpoints.failures import EndpointError
 from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError

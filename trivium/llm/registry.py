@@ -59,7 +59,7 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
 
 
 def _endpoint_model(model: str, settings: Settings) -> OpenAIChatModel:
-    from trivium.endpoints.endpoint import chat_endpoint
+    from trivium.endpoints.configured import chat_endpoint
     from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.llm.openai import CONTEXT_TOKENS, OpenAIChatModel
 

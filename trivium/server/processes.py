@@ -21,6 +21,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from trivium.common import stopping
 from trivium.errors import StoreError
 from trivium.search.stages import StageEnded, StageObserver
 from trivium.server.errors import ApiError, busy
@@ -236,7 +237,8 @@ class _Worker:
         try:
             pipe.send_bytes(json.dumps({**asked, "number": self._question}).encode())
             self._wait_taken(pipe, deadline)
-            return json.loads(pipe.recv_bytes()), pipe.recv_bytes()
+            with stopping.calling(lambda: self._stop(pipe)):
+                return json.loads(pipe.recv_bytes()), pipe.recv_bytes()
         except (EOFError, OSError):
             self._replace()
             if time.monotonic() >= deadline:
@@ -246,6 +248,11 @@ class _Worker:
             if not self._silent:
                 with self._lock:
                     self._deadline = None
+
+    def _stop(self, pipe: Connection) -> None:
+        """Tell the process that nobody waits for the answer it is working on. It answers all the same, soon."""
+        with suppress(OSError):
+            pipe.send_bytes(json.dumps({"stop": self._question}).encode())
 
     def _wait_taken(self, pipe: Connection, deadline: float) -> None:
         """Until the process says that it has begun; answers to questions that were given up are thrown away."""

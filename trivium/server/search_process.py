@@ -6,14 +6,18 @@ import json
 import logging
 import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from http import HTTPStatus
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from trivium.common.stopping import Stop, StoppedError
 from trivium.engine import Engine
 from trivium.search.stages import StageEnded
 from trivium.server.collection import Collection
@@ -45,14 +49,50 @@ def _open_and_answer(pipe: Connection, store: str, engine_options: dict[str, Any
         collection.open(follow=False)
         with suppress(EOFError, OSError):
             pipe.send_bytes(b"open")
-            while True:
-                question = json.loads(pipe.recv_bytes())
+            inbox = _Inbox(pipe)
+            while (question := inbox.next()) is not None:
                 pipe.send_bytes(json.dumps({"taken": question["number"]}).encode())
                 stages.clear()
-                head, body = _answer(collection, question)
+                with inbox.stoppable(question["number"]):
+                    head, body = _answer(collection, question)
                 pipe.send_bytes(json.dumps({**head, "stages": [asdict(ended) for ended in stages]}).encode())
                 pipe.send_bytes(body)
     collection.close()
+
+
+class _Inbox:
+    """What comes through the pipe, read while a question is being answered: it may be that nobody waits any more."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._questions: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._number, self._stop = 0, Stop()
+        threading.Thread(target=self._read, name="inbox", daemon=True).start()
+
+    def next(self) -> dict[str, Any] | None:
+        """The next question; None when there will be none."""
+        return self._questions.get()
+
+    @contextmanager
+    def stoppable(self, number: int) -> Iterator[None]:
+        """The work on the question of that number."""
+        with self._lock:
+            self._number, self._stop = number, Stop()
+        with self._stop.in_force():
+            yield
+
+    def _read(self) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                message = json.loads(self._pipe.recv_bytes())
+                if "stop" not in message:
+                    self._questions.put(message)
+                    continue
+                with self._lock:
+                    if message["stop"] == self._number:
+                        self._stop.ask()
+        self._questions.put(None)
 
 
 def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -64,7 +104,7 @@ def _answer(collection: Collection, question: dict[str, Any]) -> tuple[dict[str,
         reply = collection.read(lambda engine: kind.work(engine, given))
     except Exception as error:
         answer = as_api_error(error)
-        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, StoppedError):
             _log.exception("a question could not be answered")
         return {"error": _error_fields(answer)}, b""
     return {"headers": dict(reply.headers)}, reply.body

@@ -1,0 +1,60 @@
+"""Answers of endpoints that are no longer than they may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import httpx2
+
+from trivium.endpoints.failures import EndpointError
+
+MAX_BYTES = 256 << 20
+"""The longest answer that is read."""
+MAX_STREAM_BYTES = 64 << 20
+"""The longest answer that is read event by event."""
+_DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
+_DONE_BYTES = 32
+"""In how many bytes at the end of a stream its last event is looked for."""
+
+
+def is_stream(response: httpx2.Response) -> bool:
+    """Whether an answer comes event by event."""
+    return str(response.headers.get("Content-Type", "")).startswith("text/event-stream")
+
+
+async def bound(response: httpx2.Response) -> None:
+    """Keep an answer from being longer than it may be. Called before any of it is read."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise EndpointError(f"{response.url.host} compressed its answer although it was asked not to")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        limit = MAX_STREAM_BYTES if is_stream(response) else MAX_BYTES
+        response.stream = BoundedStream(response.stream, response.url.host, limit)
+
+
+class BoundedStream(httpx2.AsyncByteStream):
+    """The bytes of an answer, up to a limit."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, host: str, limit: int) -> None:
+        self._stream = stream
+        self._host = host
+        self._limit = limit
+        self._end = b""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self._stream:
+            size += len(piece)
+            if size > self._limit:
+                raise EndpointError(f"{self._host} answered with more than {self._limit >> 20} MiB", 200)
+            self._end = (self._end + piece)[-_DONE_BYTES:]
+            yield piece
+
+    @property
+    def said_done(self) -> bool:
+        """Whether what has come so far ends as streams of this protocol do."""
+        return _DONE.search(self._end) is not None
+
+    async def aclose(self) -> None:
+        """Hang up, or give the connection back where the answer was read to its end."""
+        await self._stream.aclose()
