@@ -41,7 +41,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(target=accepted)
     def submit(self) -> str:
-        change = Change(Change.new_id(), "add", None, ("a.html", "ä.html"), 7)
+        change = Change(Change.new_id(), "add", None, ("a.html", "ä.html"), 7, "editor")
         if len(self.waiting) >= LIMIT:
             with pytest.raises(QueueFullError):
                 self.table.add(change, LIMIT)
@@ -60,7 +60,7 @@ class Life(RuleBasedStateMachine):
             return
         self.running = self.waiting.pop(0)
         self.starts[self.running] = self.starts.get(self.running, 0) + 1
-        change = Change(self.running, "add", None, ("a.html", "ä.html"), 7)
+        change = Change(self.running, "add", None, ("a.html", "ä.html"), 7, "editor")
         assert taken == (change, self.starts[self.running])
 
     @rule()

@@ -23,6 +23,7 @@ from trivium.server.access_log import AccessLog
 from trivium.server.audit import Audit, AuditLog, open_audit_file
 from trivium.server.changes import perform
 from trivium.server.collection import Collection
+from trivium.server.job_table import Change, Job
 from trivium.server.jobs import Jobs
 from trivium.server.keys import KeyRing
 from trivium.server.metrics import Metrics
@@ -73,12 +74,13 @@ def create_app(
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
     spool = Spool(store, spool_folder(store, settings.spool))
 
-    def job_ended(kind: str, state: str) -> None:
-        metrics.job_ended(kind, state)
-        audit.job_ended()
+    audit = Audit(audit_file)
+
+    def job_ended(change: Change, job: Job) -> None:
+        metrics.job_ended(job.kind, job.state)
+        audit.ended(job, change.asked_by)
 
     jobs = Jobs(collection, spool, perform, settings.queue_jobs, job_ended)
-    audit = Audit(jobs, audit_file)
     jobs.open()
     metrics.watch_jobs(lambda: jobs.waiting, lambda: jobs.oldest_seconds)
     count = settings.processes

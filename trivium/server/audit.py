@@ -6,7 +6,6 @@ The lines hold names of keys, addresses, addresses of documents and counts; neve
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping
 from http import HTTPStatus
 from logging.handlers import WatchedFileHandler
@@ -18,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.errors import ConfigurationError
 from trivium.server.job_table import Job
-from trivium.server.jobs import Jobs
 from trivium.server.log_limits import FIELDS, UNLIMITED
 from trivium.server.logs import JsonFormatter
 from trivium.server.request_checks import Caller, caller_of, changes_documents
@@ -26,7 +24,6 @@ from trivium.server.request_checks import Caller, caller_of, changes_documents
 ANONYMOUS = "anonymous"
 """The name of who needs no key."""
 _JOBS = "/jobs/"
-_MAX_FOLLOWED = 10_000
 
 _LOGGER = "trivium.audit"
 
@@ -36,40 +33,24 @@ _log = logging.getLogger(__name__)
 class Audit:
     """Writes what is changed by whom to the logger ``trivium.audit``, and to a file of its own. Thread-safe."""
 
-    def __init__(self, jobs: Jobs, file: logging.Handler | None = None) -> None:
+    def __init__(self, file: logging.Handler | None = None) -> None:
         """``file``: of :func:`open_audit_file`."""
-        self._jobs = jobs
         self._log = logging.Logger(_LOGGER, logging.INFO)
         self._log.parent = logging.getLogger(_LOGGER)
         if file is not None:
             self._log.addHandler(file)
-        self._lock = threading.Lock()
-        self._open: dict[str, str] = {}  # jobs that have not ended, and whose they are
 
     def accepted(self, caller: Caller, fields: Mapping[str, Any], job: str | None) -> None:
         """A change was accepted, to be made by a job or made already."""
-        with self._lock:
-            if job is not None and len(self._open) < _MAX_FOLLOWED:
-                self._open[job] = caller.key or ANONYMOUS
-            self._write("accepted", caller, {**fields, "job": job})
-        self.job_ended()  # it may have ended before it was known here
+        self._write("accepted", caller, {**fields, "job": job})
 
     def refused(self, caller: Caller, fields: Mapping[str, Any]) -> None:
         """A change was refused, since the key may not make any."""
         self._write("refused", caller, fields)
 
-    def job_ended(self) -> None:
-        """A job has ended; which one is looked up."""
-        with self._lock:
-            followed = list(self._open)
-        for identifier in followed:
-            job = self._jobs.get(identifier)
-            if job is not None and job.finished is None:
-                continue
-            with self._lock:
-                name = self._open.pop(identifier, None)
-            if job is not None and name is not None:
-                self._log.info("change", extra={FIELDS: _ended(job, name), UNLIMITED: True})
+    def ended(self, job: Job, asked_by: str | None) -> None:
+        """A change was made, or was not, in the end."""
+        self._log.info("change", extra={FIELDS: _ended(job, asked_by or ANONYMOUS), UNLIMITED: True})
 
     def close(self) -> None:
         """Close the file."""

@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS job (
     size       INTEGER NOT NULL,
     key        TEXT UNIQUE,
     request    TEXT,
+    asked_by   TEXT,
     state      TEXT NOT NULL DEFAULT 'queued',
     starts     INTEGER NOT NULL DEFAULT 0,
     cancelling INTEGER NOT NULL DEFAULT 0,
@@ -80,13 +81,14 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a job is to do. ``uri``: the page that is replaced or removed. ``names``: of the files that were uploaded, in
-    their order; ``size``: of these in bytes."""
+    their order; ``size``: of these in bytes. ``asked_by``: the name of the API key of whoever asked for it."""
 
     id: str
     kind: Kind
     uri: str | None = None
     names: tuple[str, ...] = ()
     size: int = 0
+    asked_by: str | None = None
 
     @staticmethod
     def new_id() -> str:
@@ -158,7 +160,8 @@ class JobTable:
             if self._waiting() >= limit:
                 raise QueueFullError
             connection.execute(
-                "INSERT INTO job (id, kind, uri, names, size, key, request, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO job (id, kind, uri, names, size, key, request, asked_by, created)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     change.id,
                     change.kind,
@@ -167,6 +170,7 @@ class JobTable:
                     change.size,
                     None if key is None else key.name,
                     None if key is None else key.request,
+                    change.asked_by,
                     _now(),
                 ),
             )
@@ -183,13 +187,13 @@ class JobTable:
             row = connection.execute(
                 "UPDATE job SET state = 'running', starts = starts + 1, started = ? WHERE number ="
                 " (SELECT min(number) FROM job WHERE finished IS NULL AND state = 'queued')"
-                " RETURNING id, kind, uri, names, size, starts",
+                " RETURNING id, kind, uri, names, size, asked_by, starts",
                 (_now(),),
             ).fetchall()
         if not row:
             return None
-        ((identifier, kind, uri, names, size, starts),) = row
-        return Change(identifier, kind, uri, tuple(json.loads(names)), size), starts
+        ((identifier, kind, uri, names, size, asked_by, starts),) = row
+        return Change(identifier, kind, uri, tuple(json.loads(names)), size, asked_by), starts
 
     def put_back(self, *, counted: bool) -> list[str]:
         """The running job waits again, before all others; it is cancelled where that was asked for, and then its id is

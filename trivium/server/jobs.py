@@ -66,10 +66,10 @@ class Jobs:
         spool: Spool,
         work: Work,
         limit: int,
-        ended: Callable[[str, str], None],
+        ended: Callable[[Change, Job], None],
     ) -> None:
-        """``limit``: how many may wait. ``ended`` is called with the kind and the last state of every job that this
-        server did."""
+        """``limit``: how many may wait. ``ended`` is called with every job that this server did, and what it was to
+        do."""
         self._collection = collection
         self._spool = spool
         self._do = work
@@ -292,7 +292,9 @@ class Jobs:
         table.end(change.id, state, report or {}, failure)
         # In this order: a job that is begun again needs its files.
         self._spool.discard(change.id)
-        self._ended(change.kind, state)
+        job = table.get(change.id)
+        if job is not None:
+            self._ended(change, job)
 
 
 def _crashed() -> JobError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 from trivium.graph.schema import unescape
 from trivium.server.errors import not_found
 from trivium.server.job_table import Change, Job, Key, Kind, State
+from trivium.server.request_checks import caller_of
 from trivium.server.routes.documents import known_document
 from trivium.server.schemas import Records, errors
 from trivium.server.service import Service, Serving
@@ -98,7 +100,7 @@ async def add_documents(
     """Add documents; those that are there already and differ are replaced. Answers at once with the job that does it."""
     async with serving.uploads.receive(request) as upload:
         key = _key(idempotency_key, "add", "", upload.digest)
-        return await _submit(serving, response, upload.change("add"), key, upload)
+        return await _submit(serving, response, _asked_by(request, upload.change("add")), key, upload)
 
 
 @router.put(
@@ -122,7 +124,9 @@ async def replace_document(
 
     async with serving.uploads.receive(request, title) as upload:
         key = _key(idempotency_key, "replace", uri, upload.digest)
-        return await _submit(serving, response, upload.change("replace", uri), key, upload)
+        return await _submit(
+            serving, response, _asked_by(request, upload.change("replace", uri)), key, upload
+        )
 
 
 @router.delete(
@@ -136,7 +140,8 @@ async def delete_document(
     if key is not None and (earlier := await settled(lambda: serving.jobs.keyed(key))) is not None:
         return _accepted(response, earlier)  # the document may be gone by now
     uri = await serving.read(request, lambda engine: known_document(engine, page))
-    return await _submit(serving, response, Change(Change.new_id(), "delete", uri), key, None)
+    change = _asked_by(request, Change(Change.new_id(), "delete", uri))
+    return await _submit(serving, response, change, key, None)
 
 
 @router.get("/jobs", responses=errors(404, 422, 503))
@@ -173,6 +178,12 @@ def cancel_job(identifier: str, response: Response, serving: Serving) -> Job:
     if job.state != "cancelled":
         response.status_code = 202
     return job
+
+
+def _asked_by(request: Request, change: Change) -> Change:
+    """The change with the name of the key it was asked for with."""
+    caller = caller_of(request.scope)
+    return change if caller is None else replace(change, asked_by=caller.key)
 
 
 async def _submit(
