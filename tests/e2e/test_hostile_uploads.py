@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -82,8 +83,8 @@ def is_over(job: str) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
-def test_hostile_uploads_cost_little_memory_and_searches_go_on(sample_store: Path) -> None:
-    with serve(sample_store) as (running, address):
+def test_hostile_uploads_cost_little_memory_and_searches_go_on(sample_store: Path, tmp_path: Path) -> None:
+    with serve(Path(copytree(sample_store, tmp_path / "store"))) as (running, address):
         ready(address)
         before = statistics.median(search(address) for _ in range(15))
         with watched(running.pid) as megabytes:

@@ -87,7 +87,7 @@ def test_a_link_around_others_belongs_to_the_piece_it_starts_in() -> None:
     """Of links within one another, as broken pages have them, the inner one ends first and comes first."""
     text = "word " * 1_000
     run = SimpleNamespace(text=text, links=[("Inner", 4_000, 4_004), ("Outer", 5, 4_990)])
-    document = Document()
+    document = Document(max_headings=1)
     document.block(ChunkKind.PARAGRAPH, cast(TextRun, run))
     assert len(document.lead) > 2
     found = [(link.target, number) for number, chunk in enumerate(document.lead) for link in chunk.links]

@@ -142,8 +142,7 @@ def test_who_hangs_up_stops_the_writing_and_frees_the_place(store: Path, stream:
         receive_once = [True]
         assert client.portal is not None
         client.portal.call(ask_and_leave)
-        assert not script.closed.is_set(), "it waits before the first piece"
-        script.gate.set()
+        script.gate.set()  # it may be searching yet, or wait before the first piece
         assert script.closed.wait(10)
         until(lambda: client.get("/stats").json()["waiting"]["answer"] == 0)
     written = b"".join(message.get("body", b"") for message in sent)
