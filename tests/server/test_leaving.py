@@ -113,9 +113,10 @@ def test_a_search_in_another_process_is_stopped_too(
     """It waits for a language model that chooses for the path retriever."""
     monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", endpoint.base_url)
     monkeypatch.setenv("TRIVIUM_CHAT_MODEL", "openai:tiny")
-    endpoint.script.append(MISBEHAVIOUR["never answers"])
     with listening(store, ServerSettings(processes=1, path_selector="llm")) as address:
         until(lambda: get(address, "/ready")["ready"])
+        endpoint.requests.clear()  # of the first search, which the server asks itself
+        endpoint.script.append(MISBEHAVIOUR["never answers"])
         with connect(address) as client:
             body = json.dumps({"question": QUESTION})
             client.request("POST", "/search", body, {"Content-Type": "application/json"})
