@@ -36,6 +36,8 @@ from trivium.datasets.questions import read_questions
 
 SPARE_MEGABYTES = 64
 """Of the disk, beside three copies of the store: indexes are built beside those that are in use."""
+MIN_FREE_MEGABYTES = 8
+"""With less the server adds nothing: far below its default, so that the disk can be small."""
 CALM_SECONDS = 5.0
 LONGEST = 120.0
 """Seconds after which a phase is given up."""
@@ -246,7 +248,9 @@ def main() -> None:
             sys.exit("a small disk of its own is needed: run this as root")
         try:
             store = shutil.copytree(given.store, Path(folder) / "store")
-            with server(store, ["--processes", str(given.processes)]) as (process, host, port):
+            with server(
+                store, ["--processes", str(given.processes), "--min-free", str(MIN_FREE_MEGABYTES)]
+            ) as (process, host, port):
                 disturbed = Disturbed(process, host, port, store)
                 asyncio.run(run(disturbed, (host, port), given.clients, bodies))
         finally:
