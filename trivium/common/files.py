@@ -49,6 +49,11 @@ def write_file(path: Path, content: str | bytes) -> None:
         raise _not_writable(path, error) from error
 
 
+def is_full_disk(error: OSError) -> bool:
+    """Whether an error means that there is no space left, on the disk or for this user."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def write_new_file(path: Path, content: bytes) -> None:
     """Write a whole file as :func:`writing_new_file` does."""
     with writing_new_file(path) as file:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
+from trivium.common.threads import has_ended
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError, TriviumError
 from trivium.graph.records import StoreInfo
@@ -120,8 +121,7 @@ class Collection:
     @property
     def died(self) -> bool:
         """Whether nobody follows the store any more, though it is not being closed."""
-        watch = self._watch
-        return watch.ident is not None and not watch.is_alive() and not self._closing.is_set()
+        return has_ended(self._watch) and not self._closing.is_set()
 
     def reads_longer_than(self, seconds: float) -> int:
         """How many calls of :meth:`read` have been under way for longer than that."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from trivium.common.progress import StageProgress
+from trivium.common.threads import has_ended
 from trivium.engine import Engine
 from trivium.errors import InputError, StoreBusyError, TriviumError
 from trivium.server.collection import Collection
@@ -77,7 +78,6 @@ class Jobs:
         self._ended = ended
         self._wake = threading.Event()
         self._stopping = False
-        self._started = False
         self._opening = threading.Lock()
         self._opened: JobTable | None = None
         self._problem: str | None = None
@@ -101,7 +101,6 @@ class Jobs:
 
     def start(self) -> None:
         """Begin to work; until then what is submitted waits."""
-        self._started = True
         self._thread.start()
 
     def submit(self, change: Change, key: Key | None = None) -> Job:
@@ -159,7 +158,7 @@ class Jobs:
     @property
     def died(self) -> bool:
         """Whether the thread that works has died: only a restart helps."""
-        return self._started and not self._stopping and not self._thread.is_alive()
+        return has_ended(self._thread) and not self._stopping
 
     def stop(self, seconds: float) -> bool:
         """Work no more, after the next step of the running job, which is waited for. Whatever is not done by then is done

@@ -22,6 +22,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from trivium.common import stopping
+from trivium.common.threads import has_ended
 from trivium.errors import StoreError
 from trivium.search.stages import StageEnded, StageObserver
 from trivium.server.errors import ApiError, busy
@@ -94,7 +95,7 @@ class Processes:
     @property
     def died(self) -> bool:
         """Whether nobody replaces processes any more, though they are not being closed."""
-        return _died(self._checking) and not self._closing.is_set()
+        return has_ended(self._checking) and not self._closing.is_set()
 
     def ask(self, kind: str, given: BaseModel, state: str | None, deadline: float) -> Reply:
         """The answer of whichever is idle, from a state of the store that is at least ``state``; waits for one.
@@ -341,11 +342,6 @@ class _Worker:
         if self._pipe is None:
             raise EOFError
         return self._pipe
-
-
-def _died(thread: threading.Thread) -> bool:
-    """Whether a thread was started and has ended."""
-    return thread.ident is not None and not thread.is_alive()
 
 
 def pause(failures: int) -> float:

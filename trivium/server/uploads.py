@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -15,7 +14,7 @@ from fastapi import Request
 from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import ClientDisconnect
 
-from trivium.common.files import folder_to_disk, to_disk
+from trivium.common.files import folder_to_disk, is_full_disk, to_disk
 from trivium.parser.sources.base import clean_text
 from trivium.server.errors import ApiError, ClientGoneError, busy, disk_full
 from trivium.server.forms import FormReader
@@ -44,7 +43,6 @@ _FORM = {
     "application/json": "application/json with records",
 }
 _PAGE = {"text/html": "text/html", "application/json": "application/json with text"}
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Upload:
@@ -295,7 +293,7 @@ def _full_disk_is_told() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if not is_full_disk(error):
             raise
         raise disk_full() from error
 

@@ -7,7 +7,6 @@ nothing is imported, is deleted first and written last.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
-from trivium.common.files import TEMPORARY, replacing
+from trivium.common.files import TEMPORARY, is_full_disk, replacing
 from trivium.errors import StoreError
 
 IMPORT = "import.json"
@@ -169,7 +168,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full_disk(error):
             raise StoreError(
                 f"there is no space left for the bulk files in {path}: make room and repeat the command, what is"
                 " done stays"
