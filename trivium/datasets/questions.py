@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.errors import QuestionFileError
+from trivium.parser.sources.base import some_keys
 from trivium.types import GoldPassage, Question
 
 
@@ -38,7 +39,7 @@ def read_questions(path: str | Path) -> list[Question]:
             raise QuestionFileError(f"{path}, line {number}: {error}") from error
         if question.id in line_of:
             raise QuestionFileError(
-                f"{path}, line {number}: expected every id once, got {question.id!r} again "
+                f"{path}, line {number}: expected every id once, got {question.id[:60]!r} again "
                 f"(first on line {line_of[question.id]})"
             )
         line_of[question.id] = number
@@ -65,7 +66,7 @@ def _decode(line: bytes) -> Mapping[str, Any]:
 
 def _question(row: Mapping[str, Any], default_id: str) -> Question:
     if row.get("question") is None:
-        raise ValueError('expected the key "question", got ' + (", ".join(map(repr, row)) or "no keys"))
+        raise ValueError(f'expected the key "question", got the keys {some_keys(row)}')
     identifier = row.get("id")
     if isinstance(identifier, int) and not isinstance(identifier, bool):
         identifier = str(identifier)
@@ -117,7 +118,7 @@ def _string(value: object, key: str) -> str:
 def _kind(value: object) -> str:
     """A short description of a JSON value, for messages."""
     if isinstance(value, dict):
-        return "an object with " + (", ".join(repr(key) for key in list(value)[:6]) or "no keys")
+        return f"an object with the keys {some_keys(value)}"
     if isinstance(value, list):
         return "a list"
     shown = json.dumps(value)
