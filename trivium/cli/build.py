@@ -188,6 +188,7 @@ def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
     """The first problems, and how many more there are."""
     for problem in problems[:_PROBLEMS_SHOWN]:
         err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
-    more = max(0, len(problems) - _PROBLEMS_SHOWN) + unlisted
-    if more:
-        err.print(f"  … and {more:,} more (--json lists them)")
+    more = max(0, len(problems) - _PROBLEMS_SHOWN)
+    if more or unlisted:
+        listed = f"--json lists the first {len(problems):,}" if unlisted else "--json lists them"
+        err.print(f"  … and {more + unlisted:,} more ({listed})")

@@ -102,6 +102,12 @@ def serve(
         typer.Option("--shutdown-timeout", help="Seconds that requests get when the server is stopped."),
     ] = 15.0,
     upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
+    job_queue: Annotated[
+        int, typer.Option("--job-queue", min=1, help="Changes of the documents that may wait.")
+    ] = 100,
+    spool_limit: Annotated[
+        int, typer.Option("--spool-limit", min=1, help="Megabytes of the uploads of all changes that wait.")
+    ] = 1024,
     spool: Annotated[
         Path | None,
         typer.Option(
@@ -155,6 +161,8 @@ def serve(
             path_selector=chosen,
             retriever_settings=values,
             upload_bytes=upload_limit << 20,
+            queue_jobs=job_queue,
+            spool_bytes=spool_limit << 20,
             spool=spool,
             **counts,
         )
