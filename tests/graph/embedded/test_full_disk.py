@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract.graphs import graph
 from tests.fakes.disks import small_disk
+from trivium.errors import StoreError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.types import EmbedderIdentity
 
@@ -83,3 +84,13 @@ def test_indexes_for_which_there_is_no_room(tmp_path: Path, index: str) -> None:
         )
     assert done.returncode == 0, (done.returncode, done.stderr)
     assert int(done.stdout) > 5
+
+
+def test_a_store_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None:
+    """Nothing is left of it, and the error says what to do."""
+    disk = tmp_path / "disk"
+    with small_disk(disk, 1):
+        (disk / "filler").write_bytes(b"x" * (900 << 10))
+        with pytest.raises(StoreError, match="cannot be made at .*free space there"):
+            EmbeddedStore.create(disk / "store")
+        assert [path.name for path in disk.iterdir()] == ["filler"]

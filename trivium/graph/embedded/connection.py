@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.files import TEMPORARY, write_new_file
+from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.files import cannot_change, is_full
@@ -297,6 +297,7 @@ def create_database(folder: Path) -> Database:
     """An empty store in a new or empty folder. The database is there whole or not at all, whenever the process ends.
     Raises StoreError where there is something already."""
     _check_sqlite()
+    was_there = folder.exists()
     try:
         check_new_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -304,7 +305,11 @@ def create_database(folder: Path) -> Database:
     except (FileExistsError, FileNotFoundError) as error:  # another process has just made a store here
         raise _taken(folder) from error
     except OSError as error:
-        raise StoreError(f"a store cannot be made at {folder}: {error.strerror or error}") from error
+        if not was_there:
+            with suppress(OSError):
+                folder.rmdir()
+        way_out = ": free space there and try again" if is_full_disk(error) else ""
+        raise StoreError(f"a store cannot be made at {folder}: {error.strerror or error}{way_out}") from error
     return open_database(folder, read_only=False)
 
 
