@@ -91,6 +91,6 @@ def test_a_store_for_which_there_is_no_room_is_not_begun(tmp_path: Path) -> None
     disk = tmp_path / "disk"
     with small_disk(disk, 1):
         (disk / "filler").write_bytes(b"x" * (900 << 10))
-        with pytest.raises(StoreError, match="cannot be made at .*free space there"):
+        with pytest.raises(StoreError, match=r"cannot be made at .*free space there"):
             EmbeddedStore.create(disk / "store")
         assert [path.name for path in disk.iterdir()] == ["filler"]
