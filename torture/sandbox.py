@@ -43,9 +43,12 @@ class Child:
         # Both outlive this object only in the child.
         self._value = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `wait`
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
+        # A signal that comes before the child is ready waits until it is.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         self.pid = os.fork()
         if self.pid == 0:
-            _run(work, self._value.fileno(), self._output.fileno())
+            _run(work, self._value.fileno(), self._output.fileno(), mask)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self._status: int | None = None
         _LIVE.add(self)
 
@@ -149,8 +152,8 @@ def end_at_event(number: int, how: signal.Signals) -> None:
     sys.addaudithook(count)
 
 
-def _run(work: Work, value: int, output: int) -> None:
-    """In the child; never returns."""
+def _run(work: Work, value: int, output: int, mask: set[signal.Signals]) -> None:
+    """In the child, which blocks some signals until it is ready for them; never returns."""
     code = 1
     try:
         _end_with_parent()
@@ -161,6 +164,7 @@ def _run(work: Work, value: int, output: int) -> None:
             os.dup2(nothing.fileno(), 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
         sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
         text = json.dumps(work()).encode()

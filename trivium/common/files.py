@@ -156,13 +156,15 @@ class LockFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: IO[bytes] | None = None
+        # A descriptor rather than a file object, which would let go of the lock when nothing refers to it any more,
+        # though a thread that was given up may still do what it guards.
+        self._file: int | None = None
 
     def take(self, *, shared: bool = False, wait: bool = False) -> bool:
         """Take the lock, alone or ``shared`` with others who share it; one that is held is exchanged for the other kind.
         False where others hold it, unless their end is waited for. Raises OSError where the file cannot be made."""
         if self._file is None:
-            self._file = self.path.open("ab")
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         if sys.platform == "win32":
             return True
         import fcntl
@@ -177,7 +179,7 @@ class LockFile:
     def release(self) -> None:
         """Let go of it."""
         if self._file is not None:
-            self._file.close()
+            os.close(self._file)
             self._file = None
 
 
