@@ -12,6 +12,7 @@ install: $(VENV)/installed
 
 $(VENV)/installed: pyproject.toml constraints.txt tools/make-venv
 	PYTHON=$(PYTHON) tools/make-venv $(VENV)
+	@echo "installing packages into $(VENV): a minute or two"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
 	touch $@
 
