@@ -99,7 +99,7 @@ class Server:
                 told = json.loads(line)
             except ValueError:
                 raise AssertionError(f"a line of the log is not JSON: {line[:500]}") from None
-            assert "traceback" not in told, _shortened(told["traceback"])
+            assert "traceback" not in told, _shortened(told)
             assert told.get("status") != 500, f"HTTP 500: {line[:300]}"
 
     def check_resources(self, seconds: float = 15.0) -> None:
@@ -121,11 +121,11 @@ class Server:
         return len(os.listdir(process / "task")), len(os.listdir(process / "fd"))  # noqa: PTH208
 
 
-def _shortened(traceback: str) -> str:
+def _shortened(told: Mapping[str, Any]) -> str:
     """What was raised, and the last places it came through."""
-    lines = traceback.strip().splitlines()
+    lines = told["traceback"].strip().splitlines()
     places = [line.strip() for line in lines if line.lstrip().startswith("File ")]
-    return f"logged: {lines[-1][:500]} ({'; '.join(places[-3:])})"
+    return f"logged: {told.get('message', '')[:200]}: {lines[-1][:500]} ({'; '.join(places[-3:])})"
 
 
 class _Within:

@@ -40,6 +40,7 @@ KINDS: dict[str, tuple[int, Callable[[int], str]]] = {
     "unclosed paragraphs": (1_500, lambda n: page("<p>x" * n)),
     "unclosed links": (5_000, lambda n: page('<a href="/wiki/X">x' * n)),
     "misnested formatting": (8_000, lambda n: page("<b><i></b></i>x" * n)),
+    "nested preformatted text": (2_000, lambda n: page("<pre>a  b" * n)),
     "nested tables": (1_000, lambda n: page("<table><tr><td>x" * n)),
     "rows of headers": (
         1_400,

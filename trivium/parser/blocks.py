@@ -137,8 +137,17 @@ def _preformatted(reader: Reader, node: LexborNode) -> Leave:
         return Reader.edge
     if reader.mode is Mode.FLOW:
         reader.flush()
+    elif isinstance(
+        reader.run, Verbatim
+    ):  # written on: to nest runs and copy each into the next takes quadratic time
+        reader.run.separate(LINE)
+        return _leave_inner_preformatted
     reader.open(Verbatim(), Mode.LINES, ChunkKind.PARAGRAPH)
     return _leave_preformatted
+
+
+def _leave_inner_preformatted(reader: Reader) -> None:
+    reader.run.separate(LINE)
 
 
 def _leave_preformatted(reader: Reader) -> None:
