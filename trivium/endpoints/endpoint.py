@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import time
+import traceback
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -326,7 +327,13 @@ class JsonStream:
         """The next object, None after the last. Raises TimeoutError."""
         left = self._until - time.monotonic()
         async with self._turn, self._endpoint._in_all(left), asyncio.timeout(self._endpoint.timeout):
-            return await anext(self._objects, None)
+            try:
+                return await anext(self._objects, None)
+            except BaseException as error:
+                # Its frames hold generators of the client that are not at their end. They are let go of in this thread:
+                # when the collector of garbage finds them in another one, this one may be at work on some of them.
+                traceback.clear_frames(error.__traceback__)
+                raise
 
     async def _close(self) -> None:
         async with self._turn:  # one that was cancelled may still be hanging up
