@@ -85,4 +85,4 @@ def _failure(documents: Documents, document: bytes, scratch: Path) -> str | None
     return None
 
 
-KIND = Kind("documents", 3.0, 400, outcomes)
+KIND = Kind("documents", 3.0, 200, outcomes)

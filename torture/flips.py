@@ -74,4 +74,4 @@ def _seen(store: Path) -> dict[str, Any]:
         return {"error": str(error)}
 
 
-KIND = Kind("flips", 1.5, 8, outcomes)
+KIND = Kind("flips", 1.5, 5, outcomes)

@@ -128,4 +128,4 @@ def _check(case: Exchange, received: bytes) -> None:
             assert len(error["message"]) < 20_000, f"a message of {len(error['message'])} characters"
 
 
-KIND = Kind("http", 2.0, 30, outcomes)
+KIND = Kind("http", 2.0, 16, outcomes)

@@ -54,4 +54,4 @@ def _killed(number: int, how: signal.Signals, operation: Operation, store: Path)
     operation.work(store)
 
 
-KIND = Kind("kills", 3.0, 4, outcomes)
+KIND = Kind("kills", 3.0, 3, outcomes)
