@@ -186,7 +186,7 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(folder: Path, tmp_path: 
         else:  # a bit that says nothing, such as of a time
             with EmbeddedStore.open(target) as store:
                 assert store.checker().check() == []
-    assert refused >= 6
+    assert refused >= 8
     for content in (b"", b"no archive", whole[: len(whole) // 2], whole[: len(whole) - 30]):
         file.write_bytes(content)
         with pytest.raises(InputError, match="no backup of a store, or a damaged one"):
