@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,docs,openai,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
+EXTRAS := dev,docs,documents,ocr,watch,openai,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
@@ -33,9 +33,9 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
+# Three processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
 test: check $(VENV)/models-tried
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # Faults on purpose for an hour (HOURS=0.1 for less); see CONTRIBUTING.md.
 HOURS ?= 1

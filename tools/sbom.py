@@ -33,6 +33,7 @@ UNDECLARED = {
     "namex": "Apache-2.0",
     "protobuf": "BSD-3-Clause",
     "py-rust-stemmers": "MIT",
+    "pypdfium2": "BSD-3-Clause",
     "pysocks": "BSD-3-Clause",
     "tiktoken": "MIT",
 }

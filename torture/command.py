@@ -21,7 +21,7 @@ from torture.preloading import preloaded
 from torture.report import as_json, print_results
 from torture.running import Plan, Result, Watcher, run
 
-KINDS = ("kills", "disks", "flips", "documents", "http", "endpoints", "processes", "clocks")
+KINDS = ("kills", "disks", "flips", "documents", "files", "http", "endpoints", "processes", "clocks")
 """Each is a module with a ``KIND``, in the order in which they are run."""
 SEEDS = Path(__file__).parent / "seeds.json"
 """Cases that failed once, `mended` or still `open`: kind, seed, and what it was."""

@@ -6,7 +6,7 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -23,13 +23,23 @@ MEMORY = 2 << 30
 
 
 def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
-    """See :data:`torture.cases.Outcomes`. A worker reads a batch; the document that ends it is the failure, and another
-    one goes on behind it."""
+    """See :data:`torture.cases.Outcomes`."""
+    return tried(seeds, scratch, case, formats)
+
+
+def tried(
+    seeds: Iterator[int],
+    scratch: Path,
+    case: Callable[[int], tuple[str, bytes]],
+    formats: Callable[[], Mapping[str, Documents]],
+) -> Iterator[Outcome]:
+    """Read the document of each seed. A worker reads a batch; the document that ends it is the failure, and another one
+    goes on behind it."""
     while batch := list(islice(seeds, BATCH)):
         while batch:
             done = scratch / "done"
             done.write_bytes(b"")
-            ended = Child(lambda b=batch: _read_all(b, scratch)).wait(600)  # type: ignore[misc]
+            ended = Child(lambda b=batch: _read_all(b, scratch, case, formats)).wait(600)  # type: ignore[misc]
             lines = [json.loads(line) for line in done.read_text("utf-8").splitlines()]
             for seed, what, failure in lines:
                 yield Outcome(seed, what, failure)
@@ -56,7 +66,12 @@ def case(seed: int) -> tuple[str, bytes]:
     return name, mutated(original, others, drawn)
 
 
-def _read_all(seeds: list[int], scratch: Path) -> None:
+def _read_all(
+    seeds: list[int],
+    scratch: Path,
+    case: Callable[[int], tuple[str, bytes]],
+    formats: Callable[[], Mapping[str, Documents]],
+) -> None:
     formats()
     used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))

@@ -98,16 +98,16 @@ def formats() -> Mapping[str, Documents]:
         for page in (_PLAIN[0], small[0])
     ]
     questions = b"\n".join((sample_folder() / "questions_single_hop.jsonl").read_bytes().splitlines()[:10])
-    html, records_check, nq_check = _source("html"), _source("records"), _source("nq")
+    html, records_check, nq_check = source_check("html"), source_check("records"), source_check("nq")
     return {
         "mediawiki": Documents(".html", [*small, pages[-1]], html),
         "html": Documents(".html", _PLAIN, html),
         "records": Documents(".json", [listed], records_check),
         "json lines": Documents(".jsonl", [lines], records_check),
         "nq": Documents(".jsonl", rows, nq_check),
-        "unnamed": Documents("", [*_PLAIN, listed, lines, *rows], _source("auto")),
+        "unnamed": Documents("", [*_PLAIN, listed, lines, *rows], source_check("auto")),
         "gzip": Documents(
-            ".gz", [gzip.compress(data, mtime=0) for data in (*_PLAIN, lines, *rows)], _source("auto")
+            ".gz", [gzip.compress(data, mtime=0) for data in (*_PLAIN, lines, *rows)], source_check("auto")
         ),
         "wiki api": Documents(".json", api, _check_api),
         "questions": Documents(".jsonl", [questions], _check_questions),
@@ -165,7 +165,9 @@ def _natural_questions() -> list[list[dict[str, Any]]]:
     return [[original, original], [columns]]
 
 
-def _source(format: Format) -> Check:
+def source_check(format: Format) -> Check:
+    """Reads files as a build does, and checks what came of it."""
+
     def check(path: Path) -> None:
         for asked in dict.fromkeys((format, "auto")):
             for item in discover([str(path)], asked):

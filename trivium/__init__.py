@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trivium.embedding.base import Embedder as Embedder
     from trivium.engine import Engine as Engine
     from trivium.errors import ChatModelError as ChatModelError
+    from trivium.errors import ChunkerMismatchError as ChunkerMismatchError
     from trivium.errors import ConfigurationError as ConfigurationError
     from trivium.errors import EmbedderMismatchError as EmbedderMismatchError
     from trivium.errors import EmbeddingError as EmbeddingError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from trivium.errors import InputError as InputError
     from trivium.errors import MissingExtraError as MissingExtraError
     from trivium.errors import ModelNotInstalledError as ModelNotInstalledError
+    from trivium.errors import NothingReadError as NothingReadError
     from trivium.errors import ParseError as ParseError
     from trivium.errors import QuestionFileError as QuestionFileError
     from trivium.errors import StoreBusyError as StoreBusyError
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from trivium.graph.findings import Severity as Severity
     from trivium.graph.protocols import GraphStore as GraphStore
     from trivium.graph.records import StoreInfo as StoreInfo
-    from trivium.index.load import IngestReport as IngestReport
+    from trivium.index.report import IngestReport as IngestReport
     from trivium.limits import InputLimits as InputLimits
     from trivium.llm.base import ChatModel as ChatModel
     from trivium.llm.base import Message as Message
@@ -80,6 +82,7 @@ _MODULES = {
     "engine": ("Engine",),
     "errors": (
         "ChatModelError",
+        "ChunkerMismatchError",
         "ConfigurationError",
         "EmbedderMismatchError",
         "EmbeddingError",
@@ -87,6 +90,7 @@ _MODULES = {
         "InputError",
         "MissingExtraError",
         "ModelNotInstalledError",
+        "NothingReadError",
         "ParseError",
         "QuestionFileError",
         "StoreBusyError",
@@ -103,7 +107,7 @@ _MODULES = {
     "graph.findings": ("Finding", "Severity"),
     "graph.protocols": ("GraphStore",),
     "graph.records": ("StoreInfo",),
-    "index.load": ("IngestReport",),
+    "index.report": ("IngestReport",),
     "limits": ("InputLimits",),
     "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
     "retrievers.base": ("Candidate", "Query", "Retriever"),

@@ -29,7 +29,7 @@ from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.indexer import BuildOptions, Indexer
 from trivium.index.isolation import ParserProcess
-from trivium.index.load import IngestReport
+from trivium.index.report import IngestReport
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
@@ -141,16 +141,18 @@ class Engine:
 
     def pages(self) -> list[str]:
         """The uris of all pages, in order."""
-        return [uri for uri, _, _, _ in self.store.pages()]
+        return [page.uri for page in self.store.pages()]
 
     def build(self, sources: Sequence[str | Path], **options: Unpack[BuildOptions]) -> IngestReport:
         """Parse, load and embed sources, also into a store that has some; see
         :meth:`trivium.index.indexer.Indexer.build` for the options. Documents that cannot be read are in the report's
-        ``problems``; they never stop the run. Running it again after an interruption finishes the work."""
+        ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
+        NothingReadError where none could be read and the store holds none either."""
         return self.indexer.build(sources, **options)
 
     def remove(self, pages: Sequence[str]) -> list[str]:
-        """Remove pages by title (or alias); returns the uris removed. Raises InputError for an unknown page."""
+        """Remove pages by title or alias, or by the file they came from; returns the uris removed. Raises InputError for
+        an unknown one, with titles like it."""
         return self.indexer.remove(pages)
 
     def search(
@@ -162,7 +164,7 @@ class Engine:
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
         """The k best chunks for a question, best first; see :meth:`trivium.search.searcher.Searcher.search` for the
-        options ``explain``, ``exact`` and ``settings``.
+        options ``explain``, ``exact``, ``settings`` and ``where``.
 
         ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
         scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.

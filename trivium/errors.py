@@ -3,13 +3,15 @@
 TriviumError
 ├── InputError              a document, question file or argument is not what was expected
 │   ├── ParseError          a document cannot be turned into a page
+│   ├── NothingReadError    none of the documents that were given could be read
 │   └── QuestionFileError   a question file is malformed (names the line)
 ├── StoreError              the store cannot do what was asked
 │   ├── StoreNotFoundError  there is no store at that address
 │   ├── StoreFormatError    the store was written by another schema version, or is damaged
 │   ├── StoreBusyError      another process is writing
 │   ├── StoreChangedError   what was found is gone: another process or thread has changed the store meanwhile
-│   └── EmbedderMismatchError  the store was filled by another embedder
+│   ├── EmbedderMismatchError  the store was filled by another embedder
+│   └── ChunkerMismatchError   the pages of the store were cut by another chunker
 ├── EmbeddingError          an embedder failed or answered with something else than vectors
 │   └── ModelNotInstalledError  model files are missing; the message names the command that installs them
 ├── ChatModelError          a language model failed or answered with something unusable
@@ -22,6 +24,8 @@ Messages say what was expected, what came, and what to do about it.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class TriviumError(Exception):
     """Root of every error this package raises on purpose."""
@@ -33,6 +37,15 @@ class InputError(TriviumError):
 
 class ParseError(InputError):
     """A document cannot be turned into a page."""
+
+
+class NothingReadError(InputError):
+    """None of the documents that were given could be read, and the store holds none. ``report`` is the
+    :class:`~trivium.index.load.IngestReport` of the load, with its ``problems`` and what was ``left_out``."""
+
+    def __init__(self, message: str, report: Any) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class QuestionFileError(InputError):
@@ -61,6 +74,10 @@ class StoreChangedError(StoreError):
 
 class EmbedderMismatchError(StoreError):
     """The store was filled by another embedder."""
+
+
+class ChunkerMismatchError(StoreError):
+    """The pages of the store were cut by another chunker."""
 
 
 class EmbeddingError(TriviumError):

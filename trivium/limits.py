@@ -11,6 +11,9 @@ Positive = Annotated[int, Field(ge=1)]
 UNPACKED_UPLOAD = 256 << 20
 """Bytes that an uploaded file may unpack to where the settings name no other limit."""
 
+OCR_UPLOAD = 60.0
+"""Seconds to read the pictures of an upload: a client waits for it, and others wait behind."""
+
 UNPACKED_FREE = 8 << 20
 """Bytes that any packed file may unpack to, whatever the ratio: small files are often very regular."""
 
@@ -35,17 +38,33 @@ class InputLimits(BaseModel):
     ratio: Positive = 100
     """How many times its size a packed file may unpack to, beyond the first 8 MB."""
 
+    members: Positive = 10_000
+    """Files in an archive, which DOCX, PPTX, XLSX and EPUB are; such an archive may unpack to 256 MB where
+    ``file_bytes`` is None."""
+
     values: Positive = 2_000_000
-    """Values in the JSON of a row or record."""
+    """Values in the JSON of a row or record, and cells of a table file."""
+
+    markdown_bytes: Positive = 8 << 20
+    """A Markdown file."""
 
     tags: Positive = 1_000_000
-    """Tags of an HTML page."""
+    """Tags of an HTML page, XML elements of a DOCX or PPTX."""
 
     attributes: Positive = 1_000
     """Attributes of one element."""
 
     headings: Positive = 10_000
     """Sections of a page."""
+
+    picture_pixels: Positive = 50_000_000
+    """Width times height of a picture: about those of a page of 60 x 45 cm that was scanned at 300 dots an inch."""
+
+    ocr_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 600.0
+    """Processor time to read the text of a document's pictures, beyond ``seconds``; the text of further pictures is
+    left out. 0 reads none. For uploads it is 60 seconds at most."""
+    pages: Positive = 10_000
+    """Pages of a PDF."""
 
     graph_bytes: Positive = 64 << 20
     """What a page becomes: its texts, names, search terms and uris."""
@@ -59,7 +78,7 @@ class InputLimits(BaseModel):
     problems: Positive = 1_000
     """Problems that a report lists; further ones are only counted."""
 
-    worker_bytes: Positive = 512 << 20
+    worker_bytes: Positive = 768 << 20
     """Memory of the process that parses what clients upload."""
 
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 30.0
@@ -67,7 +86,12 @@ class InputLimits(BaseModel):
 
     def of_uploads(self) -> InputLimits:
         """The limits for what clients upload."""
-        return self.model_copy(update={"file_bytes": self.file_bytes or UNPACKED_UPLOAD})
+        return self.model_copy(
+            update={
+                "file_bytes": self.file_bytes or UNPACKED_UPLOAD,
+                "ocr_seconds": min(self.ocr_seconds, OCR_UPLOAD),
+            }
+        )
 
 
 DEFAULT_LIMITS = InputLimits()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from trivium.graph.records import StoreInfo
-    from trivium.index.load import IngestReport
+    from trivium.index.report import IngestReport
 
 
 class HitFields(TypedDict):
@@ -34,6 +34,10 @@ class HitFields(TypedDict):
     provenance: dict[str, str]
     baseline: float
     probability: float | None
+    document: str
+    pages: list[int]
+    format: str
+    metadata: dict[str, str | int | float | bool]
 
 
 def hit_json(hit: Hit) -> HitFields:
@@ -52,6 +56,10 @@ def hit_json(hit: Hit) -> HitFields:
         "provenance": dict(hit.provenance),
         "baseline": hit.baseline,
         "probability": hit.probability,
+        "document": hit.document,
+        "pages": list(hit.pages),
+        "format": hit.format,
+        "metadata": dict(hit.metadata),
     }
 
 
@@ -59,9 +67,11 @@ def to_pandas(hits: Iterable[Hit]) -> DataFrame:
     """Hits as a DataFrame: a line each, in their order, with the fields of :func:`hit_json` as columns.
 
     What is by retriever has a column for each retriever: ``contributions.vector``, ``provenance.walk`` ...; NaN where a
-    retriever did not return the hit. Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
+    retriever did not return the hit. Metadata likewise: ``metadata.year`` ... Raises
+    MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
     """
-    columns = [name for name in HitFields.__annotations__ if name not in ("contributions", "provenance")]
+    by_name = ("contributions", "provenance", "metadata")
+    columns = [name for name in HitFields.__annotations__ if name not in by_name]
     return data_frame((_flat(hit_json(hit)) for hit in hits), columns)
 
 
@@ -86,7 +96,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             {"text": answer.text[s.start : s.end], **asdict(s), "citations": list(s.citations)}
             for s in answer.statements
         ],
-        "citations": [asdict(citation) for citation in answer.citations],
+        "citations": [{**asdict(citation), "pages": list(citation.pages)} for citation in answer.citations],
         "hits": [hit_json(hit) for hit in answer.hits],
         "model": answer.model,
         "usage": asdict(answer.usage),
@@ -107,11 +117,17 @@ def info_json(info: StoreInfo) -> dict[str, Any]:
         "dimension": None if identity is None else identity.dimension,
         "embedded": info.embedded,
         "to_embed": info.to_embed,
+        "chunker": info.chunker,
     }
 
 
 def load_json(report: IngestReport, info: StoreInfo, seconds: float) -> dict[str, Any]:
     """What a load did in ``seconds``, and what the store holds after it."""
+    return {**report_json(report), "seconds": round(seconds, 3), **info_json(info)}
+
+
+def report_json(report: IngestReport) -> dict[str, Any]:
+    """What a load did."""
     return {
         "pages": {
             "added": report.added,
@@ -126,6 +142,7 @@ def load_json(report: IngestReport, info: StoreInfo, seconds: float) -> dict[str
         ],
         "problems": [{"location": p.location, "reason": p.reason} for p in report.problems],
         "problems_left_out": report.unlisted,
-        "seconds": round(seconds, 3),
-        **info_json(info),
+        "left_out": list(report.left_out),
+        "left_out_kinds": dict(sorted(report.left_out_kinds.items())),
+        "languages": dict(report.languages),
     }

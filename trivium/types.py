@@ -6,10 +6,13 @@ Every offset counts characters (code points) of the page's plain text: ``page.te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from html import escape
+
+MetadataValue = str | int | float | bool
+"""What a document says of itself under a key: text, a number, yes or no. Dates are text, as ISO 8601 writes them."""
 
 
 class ChunkKind(StrEnum):
@@ -21,6 +24,7 @@ class ChunkKind(StrEnum):
     INFOBOX = "infobox"
     QUOTE = "quote"
     DEFINITION = "definition"
+    IMAGE = "image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +42,20 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One retrievable block of a page, with the links it contains."""
+    """One retrievable block of a page, with the links it contains.
+
+    ``pages`` are the first and the last page of a paginated document (PDF, slides, sheets) that it stands on, from 1;
+    None where the document has no pages. ``references`` name other documents as this one does, by an address relative to
+    it (``../setup.md#linux``); which pages these are is only known when all documents are.
+    """
 
     kind: ChunkKind
     text: str
     start: int
     end: int
     links: tuple[Link, ...] = ()
+    pages: tuple[int, int] | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,10 @@ class Page:
     ``title`` is canonical (what the page says of itself). ``text`` is the plain text all offsets refer to.
     ``chunks`` are those above the first heading; ``sections`` are in document order.
     ``aliases`` are other titles that lead here (redirects). ``revision`` is None when the source has none.
+    ``format`` is what the document was (``html``, ``pdf``, ``markdown``, ...). ``path`` is where a file lies among those
+    it came with, such as ``docs/setup.md``: by it others refer to it; empty for what is no file of its own. ``modified``
+    is when it was last changed (ISO 8601, UTC), None when unknown. ``metadata`` is what it says of itself, or its user
+    says of it.
     """
 
     title: str
@@ -86,6 +101,10 @@ class Page:
     relations: tuple[Relation, ...] = ()
     source: str = ""
     revision: int | None = None
+    format: str = ""
+    path: str = ""
+    modified: str | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
     def all_chunks(self) -> Iterator[tuple[Section | None, Chunk]]:
         """Every chunk in document order with its section (None for the lead)."""
@@ -166,7 +185,9 @@ class Hit:
     contributions add up to ``score``), and ``provenance`` which node, by retriever, made it a candidate.
     ``probability`` in [0, 1] is how likely the chunk is to answer the question: the sigmoid of the score of a trained
     fusion, None with any other, whose scores are not calibrated. Score and probability of a hit do not depend on how
-    many hits were asked for.
+    many hits were asked for. ``document`` is the path of the page's file among those it came with, or else its source;
+    ``pages`` are the pages of a paginated document (PDF, slides) that the chunk stands on, from 1, none for others;
+    ``format`` and ``metadata`` are those of the page.
     """
 
     uri: str
@@ -182,6 +203,10 @@ class Hit:
     provenance: Mapping[str, str] = field(default_factory=dict)
     baseline: float = 0.0
     probability: float | None = None
+    document: str = ""
+    pages: tuple[int, ...] = ()
+    format: str = ""
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         """How notebooks show it. Its texts come from documents: they are escaped."""
@@ -189,7 +214,7 @@ class Hit:
         parts = ", ".join(f"{_html(name)} {value:+.3f}" for name, value in self.contributions.items())
         explained = f"<p><small>{parts}, baseline {self.baseline:+.3f}</small></p>" if parts else ""
         return (
-            f"<p><b>{self.rank}. {_html(self.section)}</b> <small>{_html(self.uri)}"
+            f"<p><b>{self.rank}. {_html(self.section)}</b> <small>{_html(place_of(self.uri, self.pages))}"
             f" (score {self.score:.3f}{likely})</small></p>{_html_lines(self.text)}{explained}"
         )
 
@@ -197,7 +222,8 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A passage that an answer rests on. ``number`` is what the answer's text calls it, as in ``[1]``; ``start`` and
-    ``end`` are characters into the page's plain text, of the whole passage."""
+    ``end`` are characters into the page's plain text, of the whole passage; ``document`` and ``pages`` are as in
+    :class:`Hit`."""
 
     number: int
     uri: str
@@ -205,6 +231,8 @@ class Citation:
     section: str
     start: int
     end: int
+    document: str = ""
+    pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +283,8 @@ class Answer:
     def _repr_html_(self) -> str:
         """How notebooks show it. Its texts come from documents, people and models: they are escaped."""
         cited = "".join(
-            f"<li value={citation.number}>{_html(citation.section)} <small>{_html(citation.uri)}</small></li>"
+            f"<li value={citation.number}>{_html(citation.section)}"
+            f" <small>{_html(place_of(citation.uri, citation.pages))}</small></li>"
             for citation in self.citations
         )
         return f"<p><b>{_html(self.question)}</b></p>{_html_lines(self.text)}<ol>{cited}</ol>"
@@ -267,6 +296,26 @@ class Turn:
 
     question: str
     answer: str
+
+
+def page_numbers(pages: Sequence[int]) -> str:
+    """Pages of a document as people name them, empty for none.
+
+    >>> page_numbers([12]), page_numbers([12, 13, 14]), page_numbers([])
+    ('p. 12', 'pp. 12-14', '')
+    """
+    if not pages:
+        return ""
+    return f"p. {pages[0]}" if len(pages) == 1 else f"pp. {pages[0]}-{pages[-1]}"
+
+
+def place_of(uri: str, pages: Sequence[int]) -> str:
+    """A chunk's uri, with the pages it stands on.
+
+    >>> place_of("Report#chunk-2", (12, 13))
+    'Report#chunk-2, pp. 12-13'
+    """
+    return ", ".join(filter(None, (uri, page_numbers(pages))))
 
 
 def _html(text: str) -> str:

@@ -17,7 +17,7 @@ def state_of(store: GraphStore) -> dict[str, Any]:
     info = store.info()
     chunks = store.chunk_uris()
     adjacency = store.adjacency()
-    entities, pages = list(adjacency.entities), [uri for uri, *_ in store.pages()]
+    entities, pages = list(adjacency.entities), [page.uri for page in store.pages()]
     outline = store.outline(pages)
     sections = [uri for uris in outline.values() for uri in uris]
     titles = sorted({title for title, _ in store.names()} | set(entities))

@@ -95,6 +95,7 @@ def test_records_and_texts_come_back(filled: GraphStore) -> None:
         start=41,
         end=51,
         token_count=2,
+        document="test",
     )
     assert second == again
     assert filled.page_text("Mars")[first.start : first.end] == "the nearer"

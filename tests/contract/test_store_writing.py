@@ -72,7 +72,7 @@ def test_a_removed_page_stays_as_an_entity_while_others_cite_it(store: GraphStor
     """It loses its label and its chunks; when the last mention goes it vanishes."""
     store.write([MARS, graph("Phobos", [("a moon", ["Mars"])], aliases=["Mars I"])])
     assert store.delete(["Mars", "Unknown", "Mars"]) == ["Mars"]
-    assert [uri for uri, *_ in store.pages()] == ["Phobos"]
+    assert [page.uri for page in store.pages()] == ["Phobos"]
     assert store.expand(["Mars"], Hop.CITED_IN) == {"Mars": ["Phobos#chunk-1"]}
     assert store.delete(["Mars I"]) == ["Phobos"]
     assert store.info().nodes == {"Entity": 0, "Page": 0, "SubChapter": 0, "Chunk": 0}
@@ -112,7 +112,7 @@ def test_hostile_titles_are_data(store: GraphStore) -> None:
     pages = [graph(t, [(f"text {t}", [f"to {t}"])], aliases=[f"alias {t}"]) for t in HOSTILE]
     store.write(pages)
     embed_pending(store)
-    assert [uri for uri, *_ in store.pages()] == sorted(HOSTILE)
+    assert [page.uri for page in store.pages()] == sorted(HOSTILE)
     for title in HOSTILE:
         chunk = f"{title}#chunk-1"
         assert store.fetch([chunk])[0].text == f"text {title}"

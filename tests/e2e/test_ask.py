@@ -40,7 +40,9 @@ def test_an_answer_cites_the_text_of_its_pages(trivium: Run, sample_store: Path)
     assert set(answer) == FIELDS
     assert answer["found"] and "Asaph Hall" in answer["answer"]
     assert (answer["model"], answer["asked"], len(answer["hits"])) == (None, QUESTION, 6)
-    assert set(answer["citations"][0]) == {"number", "uri", "page", "section", "start", "end"}
+    assert set(answer["citations"][0]) == {
+        "number", "uri", "page", "section", "start", "end", "document", "pages"
+    }  # fmt: skip
     with Engine.open(sample_store) as engine:
         for citation in answer["citations"]:
             text = engine.store.page_text(citation["page"])[citation["start"] : citation["end"]]

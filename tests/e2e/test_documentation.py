@@ -30,6 +30,8 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/concepts/index.md": (),
     "docs/concepts/retrievers.md": ("my-store",),
     "docs/howto/documents.md": ("my-store",),
+    "docs/howto/filters.md": ("my-store",),
+    "docs/howto/chunking.md": (),
     "docs/howto/ask.md": ("my-store",),
     "docs/howto/evaluate.md": ("my-store",),
     "docs/howto/train.md": ("my-store",),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from trivium.errors import StoreError
+from trivium.graph import facts
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of
 
@@ -41,25 +42,28 @@ def revision(page: PageGraph) -> int:
 
 @dataclass(slots=True)
 class MemoryGraph:
-    """What was stored, by uri: pages as written, the aliases each claims, the relations each got later, and
-    what entities are. A page that has claims or added relations is there; so is an entity that has a type."""
+    """What was stored, by uri: pages as written, the aliases each claims, the relations each got later, what entities
+    are, and when each page was first stored. A page that has claims or added relations is there; so is an entity that
+    has a type."""
 
     pages: dict[str, PageGraph] = field(default_factory=dict)
     claims: dict[str, set[str]] = field(default_factory=dict)
     added: dict[str, set[RelationEdge]] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
+    added_at: dict[str, str] = field(default_factory=dict)
 
     def put(self, page: PageGraph) -> None:
         """A page instead of the one of that uri; what was added to that one goes with it."""
         self.pages[page.uri] = page
         self.claims.setdefault(page.uri, set())
+        self.added_at.setdefault(page.uri, facts.now())
         self.added[page.uri] = set()
 
     def remove(self, uri: str) -> bool:
         """Take a page out with all it claims and was given; whether it was there."""
         if uri not in self.pages:
             return False
-        del self.pages[uri], self.claims[uri], self.added[uri]
+        del self.pages[uri], self.claims[uri], self.added[uri], self.added_at[uri]
         return True
 
     def prune(self) -> None:

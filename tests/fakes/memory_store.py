@@ -31,7 +31,11 @@ from tests.fakes.memory_checker import MemoryChecker
 from tests.fakes.memory_graph import MemoryGraph, check, chunk_text, revision
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
+from trivium.graph.chunker import BLOCKS, check_chunker
+from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filters import Condition
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge
+from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
@@ -61,6 +65,7 @@ from trivium.graph.schema import (
     headings_of,
     unescape,
 )
+from trivium.graph.within import Allowed, Within
 from trivium.text import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity
 
@@ -79,6 +84,8 @@ class MemoryStore:
         self._graph = MemoryGraph()
         self._vectors = MemoryVectors()
         self._decision: str | None = None
+        self._chunker = BLOCKS
+        self._languages: str | None = None
 
     remote = False
 
@@ -102,7 +109,10 @@ class MemoryStore:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def write(self, pages: Sequence[PageGraph]) -> WriteReport:
+    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport:
+        if chunker is not None:
+            check_chunker(self.chunker, chunker)
+            self._chunker = chunker
         chosen: dict[str, PageGraph] = {}
         for page in pages:
             check(page)
@@ -128,6 +138,10 @@ class MemoryStore:
             self._graph.claims[page.uri].update(page.aliases)
         self._prune()
         return WriteReport(added, replaced, unchanged, tuple(skipped))
+
+    @property
+    def chunker(self) -> str | None:
+        return self._chunker if self._graph.pages else None
 
     def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
         for uri in aliases:
@@ -169,9 +183,18 @@ class MemoryStore:
     def count_pages(self) -> int:
         return len(self._graph.pages)
 
-    @staticmethod
-    def _record(page: PageGraph) -> PageRecord:
-        return PageRecord(page.uri, page.source, page.revision, page.content_hash)
+    def _record(self, page: PageGraph) -> PageRecord:
+        return PageRecord(
+            page.uri,
+            page.source,
+            page.revision,
+            page.content_hash,
+            page.format,
+            page.path,
+            page.modified,
+            page.metadata,
+            self._graph.added_at[page.uri],
+        )
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
         yield from self._graph.page_graphs(uris)
@@ -194,6 +217,13 @@ class MemoryStore:
 
     def set_fusion_decision(self, decision: str | None) -> None:
         self._decision = decision
+
+    @property
+    def languages(self) -> str | None:
+        return self._languages
+
+    def set_languages(self, languages: str | None) -> None:
+        self._languages = languages
 
     def pending_texts(self) -> Pending[str]:
         texts = [text for text in self._graph.texts() if text not in self._vectors]
@@ -255,6 +285,7 @@ class MemoryStore:
             aliases=len(self._graph.aliases()),
             embedded=len(self._vectors),
             to_embed=len(self.pending_texts()),
+            chunker=self.chunker,
         )
 
     def nearest(
@@ -402,7 +433,11 @@ class MemoryStore:
             page, c = nodes[uri]
             records.append(
                 ChunkRecord(
-                    c.uri, page.uri, c.parent, c.text, c.kind, c.position, c.start, c.end, c.token_count
+                    *(c.uri, page.uri, c.parent, c.text, c.kind, c.position, c.start, c.end, c.token_count),
+                    pages=c.pages,
+                    document=page.path or page.source,
+                    format=page.format,
+                    metadata=page.metadata,
                 )
             )
         return records
@@ -455,6 +490,16 @@ class MemoryStore:
     def chunk_uris(self) -> list[str]:
         return [c.uri for _, c in self._graph.chunks()]
 
+    def within(self, condition: Condition) -> SearchStore:
+        return MemoryWithin(self, condition)
+
+    def facts(self) -> ChunkFacts:
+        """What conditions are about."""
+        chunks = {chunk.uri: chunk for _, chunk in self._graph.chunks()}
+        uris = sorted(chunks)
+        numbers = np.array([chunks[uri].pages or (0, 0) for uri in uris], dtype=np.int64).reshape(-1, 2)
+        return ChunkFacts(uris, self.pages, lambda: ([chunks[uri].kind for uri in uris], numbers))
+
     @contextmanager
     def pinned(self) -> Iterator[Self]:
         """This store."""
@@ -464,6 +509,47 @@ class MemoryStore:
         """Let go of types and vectors of what is there no more."""
         self._graph.prune()
         self._vectors.keep(self._graph.texts())
+
+
+class MemoryWithin(Within):
+    """What a condition leaves: everything is asked for, and what does not match left out."""
+
+    _store: MemoryStore
+
+    @property
+    def allowed(self) -> Allowed:
+        facts = self._store.facts()
+        return Allowed(self._condition, facts.chunks, matching(self._condition, facts))
+
+    def nearest(
+        self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
+    ) -> list[Neighbour]:
+        found = self._store.nearest(labels, vector, 1 << 30, exact=True)
+        entities = self._store._graph.entities() if Label.ENTITY in labels else set()
+        allowed = entities | self.allowed.uri_set | self.allowed.parents | self.allowed.pages
+        return [node for node in found if node.uri in allowed][: max(k, 0)]
+
+    def expand_nearest(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        nodes: int,
+        hop: Hop,
+        limit: int | None,
+        *,
+        exact: bool = False,
+    ) -> list[Reached]:
+        every = self._store.nearest(labels, vector, 1 << 30, exact=True)
+        chunks = self.expand([node.uri for node in every], hop)
+        leading = [node.uri for node in every if chunks[node.uri]][:nodes]
+        allowed = self.allowed.uri_set
+        found = self._store.expand_nearest(labels, vector, 1 << 30, hop, None)
+        return [each for each in found if each.uri in allowed and each.source_node in leading][:limit]
+
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
+        found = self._store.keyword_search(terms, 1 << 30)
+        allowed = self.allowed.uri_set
+        return [uri for uri in found if uri in allowed][: max(k, 0)]
 
 
 def _all_terms(chunk: ChunkNode) -> list[str]:

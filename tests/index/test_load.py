@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 import trivium.index.load as ingest
+import trivium.index.merge as merge
 from tests.waiting import until
+from trivium.chunking.base import Chunker
+from trivium.chunking.strategies import BLOCKS
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.schema import Hop
 from trivium.index import parsing
@@ -112,10 +115,10 @@ def test_the_pool_and_one_process_make_the_same_store(
         assert one.info().relationships == two.info().relationships
 
 
-def _die_on_bad(item: Item, limits: InputLimits) -> parsing.Loaded:
+def _die_on_bad(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> parsing.Loaded:
     if "bad" in item.location:
         os._exit(1)
-    return _parse_item(item, limits)
+    return _parse_item(item, limits, chunker)
 
 
 _parse_item = parsing.parse_item
@@ -137,7 +140,7 @@ def test_a_page_that_kills_its_worker_is_the_only_one_lost(
     assert "died" in report.problems[0].reason
 
 
-def _parse_all_dying(items: list[Item], limits: InputLimits) -> list[parsing.Loaded]:
+def _parse_all_dying(items: list[Item], limits: InputLimits, chunker: str) -> list[parsing.Loaded]:
     return [_die_on_bad(item, limits) for item in items]
 
 
@@ -190,7 +193,7 @@ def test_half_a_surrogate_pair_in_a_title_does_not_stop_a_run(store: EmbeddedSto
     folder = page("b.html", "Good", "Text.").parent
     report = load([str(folder)], store)
     assert report.added + len(report.problems) == 2
-    assert "Good" in [uri for uri, _, _, _ in store.pages()]
+    assert "Good" in [page.uri for page in store.pages()]
 
 
 def test_whatever_a_parser_raises_is_the_documents_problem(
@@ -207,7 +210,7 @@ def test_whatever_a_parser_raises_is_the_documents_problem(
 def test_a_better_copy_in_a_later_batch_counts_as_one_page(
     store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "_PAGES_A_WRITE", 1)
+    monkeypatch.setattr(merge, "_PAGES_A_WRITE", 1)
     page("a.html", "Mars", "Old.", revision=1)
     folder = page("b.html", "Mars", "New.", revision=2).parent
     report = load([str(folder)], store)
@@ -276,9 +279,9 @@ def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
             happened.append("read")
             yield line
 
-    def parse_item(item: Item, limits: InputLimits) -> parsing.Loaded:
+    def parse_item(item: Item, limits: InputLimits, chunker: Chunker) -> parsing.Loaded:
         happened.append("parsed")
-        return parse(item, limits)
+        return parse(item, limits, chunker)
 
     monkeypatch.setattr(discover, "read_lines", read_lines)
     monkeypatch.setattr(ingest, "parse_item", parse_item)

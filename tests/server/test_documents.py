@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from tests.pictures import drawn
 from tests.server.world import HTML, QUESTION, build_store, finished, serving
+from trivium.engine import Engine
+from trivium.parser.ocr import ocr_available
 from trivium.server.settings import ServerSettings
 
 LIMITED = ServerSettings(upload_bytes=100_000)
@@ -95,6 +99,17 @@ def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> No
     ]
 
 
+@pytest.mark.skipif(not ocr_available() and not os.environ.get("CI"), reason="the extra ocr is not installed")
+def test_a_picture_is_read_and_found_by_its_text(client: TestClient) -> None:
+    """In the process apart, with the memory and time that it has."""
+    files = [("files", ("delivery.png", drawn("Delivery of 42 barometers"), "image/png"))]
+    done = job(client, client.post("/documents", files=files))
+    assert (done["state"], done["report"]["added"]) == ("done", 1), done
+    hits = client.post("/search", json={"question": "How many barometers?"}).json()["hits"]
+    hit = next(hit for hit in hits if hit["page"] == "delivery")
+    assert (hit["kind"], hit["text"]) == ("image", "Delivery of 42 barometers")
+
+
 def test_files_of_records_may_come_with_pages_and_the_bad_ones_are_named(client: TestClient) -> None:
     files = [
         (
@@ -110,6 +125,27 @@ def test_files_of_records_may_come_with_pages_and_the_bad_ones_are_named(client:
         "a.jsonl, line 2",
         "c.pdf",
     ]
+
+
+def test_a_file_without_a_signature_is_known_by_the_name_it_was_sent_under(client: TestClient) -> None:
+    text = b"Vulcan was thought to circle the Sun within the orbit of Mercury."
+    done = job(client, client.post("/documents", files=[("files", ("about Vulcan.txt", text, "text/plain"))]))
+    assert (done["state"], done["report"]["added"], done["report"]["problems"]) == ("done", 1, [])
+    assert found(client, "Which planet circles within the orbit of Mercury?") >= {"about Vulcan"}
+    assert client.get("/documents/about Vulcan").json()["source"] == "about Vulcan.txt"
+
+
+def test_where_nothing_can_be_read_the_job_fails_and_says_why(tmp_path: Path) -> None:
+    """Also in an empty collection."""
+    Engine.create(tmp_path / "empty", "minilm").close()
+    with serving(tmp_path / "empty", LIMITED) as client:
+        files = [
+            ("files", ("a.bin", b"\0\1", "application/octet-stream")),
+            ("files", ("b.html", b"", "text/html")),
+        ]
+        failed = job(client, client.post("/documents", files=files))
+    assert (failed["state"], failed["error"]["code"]) == ("failed", "unreadable")
+    assert [problem["location"] for problem in failed["report"]["problems"]] == ["a.bin", "b.html"]
 
 
 def test_a_document_is_replaced_by_html_or_text_of_its_name_only(client: TestClient) -> None:
@@ -162,7 +198,7 @@ def test_what_is_no_upload_is_refused_at_once(
 
 def test_what_cannot_be_read_fails_with_its_own_name_and_no_path(untouched: TestClient) -> None:
     failed = job(
-        untouched, untouched.post("/documents", files=[("files", ("notes.txt", b"plain text", "text/plain"))])
+        untouched, untouched.post("/documents", files=[("files", ("notes.org", b"plain text", "text/plain"))])
     )
     assert (failed["state"], failed["error"]["code"]) == ("failed", "unreadable")
-    assert failed["error"]["message"].startswith("notes.txt: ") and "/" not in str(failed["error"])
+    assert failed["error"]["message"].startswith("notes.org: ") and "/" not in str(failed["error"])

@@ -63,12 +63,13 @@ class ScriptedAnswerer:
         retrievers: Sequence[str] | None = None,
         fusion: str | None = None,
         settings: Mapping[str, Any] | None = None,
+        where: str | None = None,
     ) -> Iterator[AnswerEvent]:
         """One event after the other."""
         script = self.script
         script.asked.append((question, tuple(history)))
         try:
-            hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings))
+            hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings, where=where))
             yield Found(hits, question)
             for piece in script.pieces:
                 script.gate.wait(10)

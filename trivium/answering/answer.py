@@ -18,6 +18,7 @@ from trivium.answering.rewriting import rewrite_question
 from trivium.common import stopping
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
+from trivium.languages import StoreLanguages
 from trivium.llm.base import ChatModel, usage_of
 from trivium.text import plain, sentences, words
 from trivium.types import Answer, Hit, Statement, Turn, Usage
@@ -56,7 +57,7 @@ def answer(
     asked, usage = rewrite_question(question, history, model, context.store)
     hits = tuple(context.search(asked))
     yield Found(hits, asked)
-    offered = passages(hits)
+    offered = passages(hits, StoreLanguages.read(context.store.languages).analyzer)
     if model is None or not offered:
         found = yield from _extracted(asked, offered, context)
     else:

@@ -9,7 +9,7 @@ import numpy as np
 from trivium.answering.classifier import SentenceClassifier
 from trivium.answering.marks import cited, without_marks
 from trivium.answering.passages import NumberedPassage
-from trivium.answering.rarity import Rarity, content, names_and_numbers
+from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import TextSearch
@@ -48,7 +48,7 @@ def attribute(
         _attributed(
             span, cited(text[slice(*span)]), _probabilities(by_passage, offered, classifier), classifier
         )
-        if claim_terms(statement)
+        if claim_terms(statement, rarity)
         else Statement(*span, cited(text[slice(*span)]), 1.0, True)
         for span, statement, by_passage in zip(spans, statements, by_statement, strict=True)
     )
@@ -65,11 +65,11 @@ def support_features(
     passage says (``covered``), how much one of its sentences says (``together``), and how much of what the question did
     not say already (``new``); whether all its ``names`` and ``numbers`` are in the passage, since a wrong one makes the
     statement wrong; and, with an embedder, the ``cosine`` with the closest sentence."""
-    asked = frozenset(terms(question)) | _OF_THE_ANSWER
+    asked = frozenset(rarity.terms(question)) | _OF_THE_ANSWER
     features: list[list[Features]] = []
     compared: list[list[list[str]]] = []
     for statement in statements:
-        claim = claim_terms(statement)
+        claim = claim_terms(statement, rarity)
         named = names_and_numbers(statement)
         numbers = [word for word in named if any(c.isdigit() for c in word)]
         names = [word for word in named if word not in numbers]
@@ -94,9 +94,9 @@ def support_features(
     return features
 
 
-def claim_terms(statement: str) -> list[str]:
+def claim_terms(statement: str, rarity: Rarity) -> list[str]:
     """The terms of what a statement states; none where it only speaks of itself ("The answer is:")."""
-    return [term for term in content(statement) if term not in _OF_THE_ANSWER]
+    return [term for term in rarity.content(statement) if term not in _OF_THE_ANSWER]
 
 
 def _probabilities(

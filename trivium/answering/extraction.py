@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from trivium.answering.classifier import SentenceClassifier
 from trivium.answering.passages import NumberedPassage
-from trivium.answering.rarity import Rarity, content, names_and_numbers
+from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
 from trivium.text import terms, words
@@ -76,7 +76,7 @@ def features(
     question: str, offered: Sequence[NumberedPassage], rarity: Rarity, embedder: Embedder | None
 ) -> list[tuple[NumberedPassage, str, dict[str, float]]]:
     """The features of the sentences with most of the question's words; ``cosine`` only with an embedder."""
-    asked = content(question)
+    asked = rarity.content(question)
     candidates = [
         (rarity.covered(asked, passage.said_by(text)), passage, text)
         for passage in offered
@@ -105,12 +105,12 @@ def _of_words(
     question: str, asked: Sequence[str], passage: NumberedPassage, text: str, rarity: Rarity
 ) -> dict[str, float]:
     known = set(words(question))
-    names = [term for name in names_and_numbers(question) for term in terms(name)]
+    names = [term for name in names_and_numbers(question) for term in rarity.terms(name)]
     new_names = sum(word not in known for word in names_and_numbers(text))
     wants_number = _wants_number(question)
     has_number = any(character.isdigit() for character in text)
     return {
-        "covered_by_text": rarity.covered(asked, frozenset(terms(text))),
+        "covered_by_text": rarity.covered(asked, frozenset(rarity.terms(text))),
         "covered_by_passage": rarity.covered(asked, passage.said),
         "rarest": float(rarity.rarest(asked) in passage.said),
         "names": rarity.covered(names, passage.said) if names else rarity.covered(asked, passage.said),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.graph.schema import headings_of
-from trivium.text import sentences, terms, words
+from trivium.languages import IN_ENGLISH, Analyzer
+from trivium.text import sentences, words
 from trivium.types import Citation, Hit
 
 MAX_SENTENCE = 600
@@ -24,24 +25,27 @@ class NumberedPassage:
     sentences: tuple[str, ...]
     said: frozenset[str]
     words: frozenset[str]
+    analyzer: Analyzer = IN_ENGLISH
 
     @property
     def citation(self) -> Citation:
         """Where it stands."""
         hit = self.hit
-        return Citation(self.number, hit.uri, hit.page, hit.section, hit.start, hit.end)
+        return Citation(
+            self.number, hit.uri, hit.page, hit.section, hit.start, hit.end, hit.document, hit.pages
+        )
 
     def said_by(self, sentence: str) -> frozenset[str]:
         """The terms of one of its sentences, under its headings."""
-        return frozenset(terms(f"{self.headings} {sentence}"))
+        return frozenset(self.analyzer.terms(f"{self.headings} {sentence}"))
 
 
-def passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """Hits, best first, as passages 1, 2, 3 ..."""
-    return [_passage(number, hit) for number, hit in enumerate(hits, start=1)]
+def passages(hits: Sequence[Hit], analyzer: Analyzer = IN_ENGLISH) -> list[NumberedPassage]:
+    """Hits, best first, as passages 1, 2, 3 ...; ``analyzer`` is that of their store, by default English."""
+    return [_passage(number, hit, analyzer) for number, hit in enumerate(hits, start=1)]
 
 
-def _passage(number: int, hit: Hit) -> NumberedPassage:
+def _passage(number: int, hit: Hit, analyzer: Analyzer) -> NumberedPassage:
     headings = " > ".join(headings_of(hit.section))
     spans = sentences(hit.text)
     return NumberedPassage(
@@ -49,6 +53,7 @@ def _passage(number: int, hit: Hit) -> NumberedPassage:
         hit,
         headings,
         tuple(hit.text[start : min(end, start + MAX_SENTENCE)] for start, end in spans),
-        frozenset(terms(f"{headings} {hit.text}")),
+        frozenset(analyzer.terms(f"{headings} {hit.text}")),
         frozenset(words(f"{headings} {hit.text}")),
+        analyzer,
     )

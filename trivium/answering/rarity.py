@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trivium.graph.protocols import TextSearch
+from trivium.languages import IN_ENGLISH, Analyzer, StoreLanguages
 from trivium.retrievers.bm25 import idf
-from trivium.text import question_terms, terms, words
+from trivium.text import words
 
 _NAME = re.compile(r"\b(?:[^\W\d_]*[A-Z]\w*|\w*\d\w*)\b")
 _FIRST = re.compile(r"\W*\w+")
@@ -16,18 +17,20 @@ _FIRST = re.compile(r"\W*\w+")
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """The weights of terms: their inverse document frequency in a store."""
+    """The weights of terms: their inverse document frequency in a store, whose ``analyzer`` makes terms of words."""
 
     weights: dict[str, float]
+    analyzer: Analyzer = IN_ENGLISH
 
     @classmethod
     def of(cls, store: TextSearch, texts: Iterable[str]) -> Rarity:
         """The weights of every term of some texts; the store is asked once."""
-        asked = sorted({term for text in texts for term in terms(text)})
+        analyzer = StoreLanguages.read(store.languages).analyzer
+        asked = sorted({term for text in texts for term in analyzer.terms(text)})
         if not asked:
-            return cls({})
+            return cls({}, analyzer)
         weights = idf(store.term_statistics(asked)).tolist()
-        return cls(dict(zip(asked, weights, strict=True)))
+        return cls(dict(zip(asked, weights, strict=True)), analyzer)
 
     def covered(self, claim: Iterable[str], said: frozenset[str]) -> float:
         """The share in [0, 1] of the weight of distinct terms that is among those ``said``; 1 where there are none.
@@ -42,14 +45,17 @@ class Rarity:
             found += weight if term in said else 0.0
         return found / total if total > 0 else 1.0
 
+    def terms(self, text: str) -> list[str]:
+        """The terms of a text, in order."""
+        return self.analyzer.terms(text)
+
+    def content(self, text: str) -> list[str]:
+        """The distinct terms of a text that carry its topic (all of them, where none does)."""
+        return self.analyzer.question_terms(text)
+
     def rarest(self, claim: Iterable[str]) -> str:
         """The term that weighs most, the first of several; empty where there are none."""
         return max(claim, key=lambda term: self.weights.get(term, 0.0), default="")
-
-
-def content(text: str) -> list[str]:
-    """The distinct terms of a text that carry its topic (all of them, where none does)."""
-    return question_terms(text)
 
 
 def names_and_numbers(sentence: str) -> list[str]:

@@ -11,10 +11,12 @@ import numpy as np
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.base import Embedder
+from trivium.embedding.late import LateEmbedder
 from trivium.graph.findings import Finding, Severity
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Codes, Floats, Passage, Vectors
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of
+from trivium.index.late import embed_pages
 from trivium.index.sentences import sentence_texts
 
 SAMPLE = 50
@@ -27,6 +29,7 @@ _LEAST_OF_SENTENCES = 0.998
 """The same for vectors of whole numbers, which are a little off."""
 _SEED = 20_240_607
 _AT_ONCE = 128
+_PAGES_AT_ONCE = 16
 _RELATION = "relation type"
 
 T = TypeVar("T")
@@ -130,10 +133,25 @@ def _compare(
         there = np.flatnonzero(np.isfinite(stored).all(axis=1)) if stored.shape[1] else np.empty(0, dtype=int)
         uris = [uris[row] for row in there]
         texts = _texts(store, label, uris, types)
-        cosines = _cosines(stored[there], embedder.embed(texts))
+        again = _late(store, embedder, uris, texts) if label == Label.CHUNK else None
+        cosines = _cosines(stored[there], embedder.embed(texts) if again is None else again)
         for row in np.flatnonzero(~(cosines >= LEAST_COSINE)):
             seen.texts[texts[row]] = uris[row]
         seen.compared += len(uris)
+
+
+def _late(
+    store: GraphStore, embedder: Embedder, chunks: Sequence[str], texts: Sequence[str]
+) -> Vectors | None:
+    """Vectors of chunks (n x d) in the context of their pages, where the store is chunked late."""
+    if not isinstance(embedder, LateEmbedder):
+        return None
+    pages = list(dict.fromkeys(map(page_of, chunks)))
+    of_text: dict[str, Vectors] = {}
+    for some in batched(pages, _PAGES_AT_ONCE):
+        for own, vectors in embed_pages(list(store.page_graphs(some)), embedder):
+            of_text.update(zip(own, vectors, strict=True))
+    return np.array([of_text[text] for text in texts], dtype=np.float32).reshape(len(texts), -1)
 
 
 def _texts(store: GraphStore, label: str, uris: Sequence[str], types: Mapping[str, str]) -> list[str]:

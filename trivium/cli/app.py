@@ -13,10 +13,11 @@ from typer.rich_utils import rich_format_error
 import trivium
 from trivium.cli.ask import ask
 from trivium.cli.backup import backup, restore
-from trivium.cli.build import add, build, embed, remove
+from trivium.cli.build import add, build, embed
 from trivium.cli.check import check
 from trivium.cli.compare import compare
 from trivium.cli.demo import demo
+from trivium.cli.documents import list_documents, remove
 from trivium.cli.enrich import enrich
 from trivium.cli.evaluate import evaluate
 from trivium.cli.explore import explore
@@ -42,7 +43,6 @@ app = typer.Typer(
     epilog="trivium COMMAND --help  says more, with examples.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -68,6 +68,7 @@ for command in (
     explore,
 ):
     app.command()(command)
+app.command("list")(list_documents)
 app.add_typer(synthesize, name="synthesize")
 app.add_typer(models, name="models")
 app.add_typer(keys, name="keys")

@@ -11,9 +11,13 @@ from contextlib import contextmanager
 
 import typer
 
-from trivium.embedding.registry import known_embedders
+from trivium.embedding.registry import default_name, known_embedders
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
+from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.factory import is_address
+from trivium.index.languages import check_embedder_knows
+from trivium.languages import AUTO, ENGLISH, check_language
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.plugins import list_plugins
@@ -80,6 +84,22 @@ def check_embedder(name: str | None) -> None:
     names = known_embedders()
     if name is not None and name.partition(":")[0] not in {embedder.partition(":")[0] for embedder in names}:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
+
+
+def check_language_option(language: str | None) -> None:
+    """Refuse a language that is not known."""
+    with wrong_argument("--language", (InputError,)):
+        check_language(ENGLISH if language is None else language)
+
+
+def check_embedder_for(language: str | None, embedder: str | None, store: str) -> None:
+    """Refuse a model for English as that of a new store in another language, before anything is made. A store that is
+    there has its own, which is looked at when it is open."""
+    if language is None or check_language(language) == AUTO:
+        return
+    if embedder is not None or not (is_address(store) or EmbeddedStore.exists(store)):
+        with wrong_argument("--embedder", (ConfigurationError,)):
+            check_embedder_knows(check_language(language), default_name() if embedder is None else embedder)
 
 
 def chat_model(name: str | None) -> ChatModel | None:

@@ -22,6 +22,7 @@ from trivium.cli.options import (
     SelectorOption,
     SetOption,
     Store,
+    WhereOption,
 )
 from trivium.cli.terminal import err, out, print_json, shown
 from trivium.engine import Engine
@@ -29,7 +30,7 @@ from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel
 from trivium.serialization import answer_json
 from trivium.text import plain
-from trivium.types import Answer, Turn
+from trivium.types import Answer, Turn, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class _Answerer:
     k: int
     retrievers: Sequence[str] | None
     fusion: str | None
+    where: str | None
     json: bool
     stream: bool
 
@@ -53,6 +55,7 @@ class _Answerer:
                 model=self.model,
                 retrievers=self.retrievers,
                 fusion=self.fusion,
+                where=self.where,
             )
 
 
@@ -73,6 +76,7 @@ def ask(
     fusion: FusionOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
+    where: WhereOption = None,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -103,7 +107,7 @@ def ask(
     turns = [] if history is None else read_history(history)
     chat = chat_model(model)
     with open_engine(store, selector, assignments) as engine:
-        answerer = _Answerer(engine, chat, k, retriever, fusion, json, not no_stream)
+        answerer = _Answerer(engine, chat, k, retriever, fusion, where, json, not no_stream)
         for asked in _conversation() if question is None else [question]:
             answer = _answer(answerer, asked, turns)
             turns.append(Turn(asked, answer.text))
@@ -163,7 +167,7 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
         place = " › ".join(headings_of(citation.section))
         out.print(
             f"[bold cyan]\\[{citation.number}][/] [bold]{shown(place)}[/]"
-            f"  [dim]{shown(citation.uri)}  {citation.start}-{citation.end}[/]",
+            f"  [dim]{shown(place_of(citation.uri, citation.pages))}  {citation.start}-{citation.end}[/]",
             soft_wrap=True,
         )
     if answer.model is not None:

@@ -4,35 +4,51 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Annotated, cast
+from typing import Unpack
 
 import typer
 from rich.markup import escape
 
-from trivium.cli.arguments import check_embedder
+from trivium.chunking.spec import parse_spec
+from trivium.cli.arguments import (
+    check_embedder,
+    check_embedder_for,
+    check_language_option,
+    wrong_argument,
+)
+from trivium.cli.load_report import print_left_out, print_load
 from trivium.cli.options import (
-    FORMATS,
+    AnyEmbedder,
+    ChunkerOption,
     EmbedderOption,
     FormatOption,
     Json,
+    LanguageOption,
+    LateOption,
+    MetaOption,
     NoEmbed,
     NoSentences,
     Sources,
     Store,
+    Verbose,
+    Watch,
     Workers,
 )
-from trivium.cli.stats import print_info
-from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.cli.terminal import err, out, print_json, progress
+from trivium.cli.watch import check_watched, follow, follower
 from trivium.engine import Engine
-from trivium.graph.records import StoreInfo
-from trivium.index.load import IngestReport
-from trivium.parser.sources.base import Format, Problem
+from trivium.errors import InputError, NothingReadError
+from trivium.graph.factory import never_left_empty
+from trivium.index.indexer import BuildOptions
+from trivium.index.left_out import MAX_REASONS
+from trivium.metadata import parse_assignments
+from trivium.parser.sources.base import FORMATS
 from trivium.parser.sources.discover import discover
-from trivium.serialization import info_json, load_json
+from trivium.serialization import info_json, load_json, report_json
+from trivium.types import MetadataValue
 
 PARTIAL = 3
 """Exit code of a load that left documents out."""
-_PROBLEMS_SHOWN = 20
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:
@@ -41,35 +57,44 @@ def check_sources(sources: Sequence[str], format: str) -> None:
         raise typer.BadParameter(
             f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format"
         )
-    discover(sources, cast(Format, format))
+    discover(sources, format)
+
+
+def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue] | None:
+    try:
+        return parse_assignments(assignments) if assignments else None
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--meta") from error
 
 
 def load_sources(
     engine: Engine,
+    store: str,
     sources: Sequence[str],
-    format: str,
-    workers: int | None,
-    no_embed: bool,
-    no_sentences: bool,
+    *,
     json: bool,
+    verbose: bool = False,
+    **options: Unpack[BuildOptions],
 ) -> None:
     """Load and embed with progress bars, and print what came of it. Raises typer.Exit with :data:`PARTIAL` where
-    documents were left out."""
+    documents could not be read, NothingReadError where none could."""
     started = time.perf_counter()
-    with progress(quiet=json) as bars:
-        report = engine.build(
-            sources,
-            format=cast(Format, format),
-            workers=workers,
-            embed=not no_embed,
-            sentences=not no_sentences,
-            progress=bars,
-        )
+    try:
+        with progress(quiet=json) as bars:
+            options["progress"] = bars
+            options["apart"] = True
+            report = engine.build(sources, **options)
+    except NothingReadError as error:
+        if json:
+            print_json(report_json(error.report))
+        elif len(error.report.problems) > MAX_REASONS:  # the message has the first
+            print_left_out(error.report)
+        raise
     seconds = time.perf_counter() - started
     if json:
         print_json(load_json(report, engine.info(), seconds))
     else:
-        print_load(report, engine.info(), seconds)
+        print_load(engine, store, report, seconds, verbose)
     if report.problems:
         raise typer.Exit(PARTIAL)
 
@@ -79,27 +104,61 @@ def build(
     store: Store,
     format: FormatOption = "auto",
     embedder: EmbedderOption = None,
+    chunker: ChunkerOption = None,
+    late: LateOption = False,
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
     workers: Workers = None,
+    language: LanguageOption = None,
+    any_embedder: AnyEmbedder = False,
+    meta: MetaOption = None,
     json: Json = False,
+    verbose: Verbose = False,
+    watch: Watch = False,
 ) -> None:
     """Parse sources into a graph, load it into a store (made when missing) and embed it.
 
-    Running it again is safe: unchanged pages are left alone, an interrupted run goes on.
+    Of a folder it takes the files of every format it knows and lists the others. Running it again is safe: unchanged
+    documents are left alone, an interrupted run goes on.
 
     Examples:
 
-        trivium build pages/ --store my-store
+        trivium build documents/ --store my-store
 
         trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
     """
     check_sources(sources, format)
     check_embedder(embedder)
-    with Engine.create(store, embedder) as engine:
+    if chunker is not None:
+        with wrong_argument("--chunker"):
+            parse_spec(chunker)
+    check_language_option(language)
+    if watch:
+        check_watched(sources, json)
+    if not no_embed and not any_embedder:
+        check_embedder_for(language, embedder, store)
+    options = BuildOptions(
+        format=format,
+        workers=workers,
+        embed=not no_embed,
+        sentences=not no_sentences,
+        language=language,
+        any_embedder=any_embedder,
+        meta=_metadata(meta),
+        chunker=chunker,
+        late=late,
+    )
+    with never_left_empty(store), Engine.create(store, embedder) as engine:
         if not json and not no_embed:
             err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
-        load_sources(engine, sources, format, workers, no_embed, no_sentences, json)
+        following = follower(engine, sources, options) if watch else None
+        try:
+            load_sources(engine, store, sources, json=json, verbose=verbose, **options)
+        except typer.Exit:
+            if following is None:
+                raise
+        if following is not None:
+            follow(following, store)
 
 
 def add(
@@ -109,36 +168,34 @@ def add(
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
     workers: Workers = None,
+    language: LanguageOption = None,
+    any_embedder: AnyEmbedder = False,
+    meta: MetaOption = None,
     json: Json = False,
+    verbose: Verbose = False,
 ) -> None:
     """Add documents to an existing store; a page that is there and differs is replaced.
 
     Example:  trivium add Mars.html --store my-store
     """
     check_sources(sources, format)
+    check_language_option(language)
+    metadata = _metadata(meta)
     with Engine.open(store) as engine:
-        load_sources(engine, sources, format, workers, no_embed, no_sentences, json)
-
-
-def remove(
-    pages: Annotated[
-        list[str],
-        typer.Argument(metavar="TITLE...", help="Titles (or redirects) of pages.", show_default=False),
-    ],
-    store: Store,
-    json: Json = False,
-) -> None:
-    """Remove pages. One that others still cite stays as an entity without a document.
-
-    Example:  trivium remove "Mars" "Phobos (moon)" --store my-store
-    """
-    with Engine.open(store) as engine:
-        removed = engine.remove(pages)
-        if json:
-            print_json({"removed": removed, **info_json(engine.info())})
-        else:
-            for page in removed:
-                out.print(f"removed {escape(page)}")
+        load_sources(
+            engine,
+            store,
+            sources,
+            json=json,
+            verbose=verbose,
+            format=format,
+            workers=workers,
+            embed=not no_embed,
+            sentences=not no_sentences,
+            language=language,
+            any_embedder=any_embedder,
+            meta=metadata,
+        )
 
 
 def embed(
@@ -166,29 +223,3 @@ def embed(
         print_json({"texts": count, "sentences": sentences, "seconds": round(seconds, 3), **info_json(info)})
     else:
         out.print(f"{count:,} texts and {sentences:,} sentences embedded in {seconds:.1f} s")
-
-
-def print_load(report: IngestReport, info: StoreInfo, seconds: float) -> None:
-    """What a load did and what it left out."""
-    parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
-    if report.skipped:
-        parts.append(f"{len(report.skipped):,} older than the stored revision")
-    if report.duplicates:
-        parts.append(f"{len(report.duplicates):,} copies of pages already read")
-    out.print(f"[bold]Pages[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]")
-    print_info(info)
-    if report.problems:
-        count = len(report.problems) + report.unlisted
-        noun = "document" if count == 1 else "documents"
-        err.print(f"[bold red]{count:,} {noun} could not be read:[/]")
-        print_problems(report.problems, report.unlisted)
-
-
-def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
-    """The first problems, and how many more there are."""
-    for problem in problems[:_PROBLEMS_SHOWN]:
-        err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
-    more = max(0, len(problems) - _PROBLEMS_SHOWN)
-    if more or unlisted:
-        listed = f"--json lists the first {len(problems):,}" if unlisted else "--json lists them"
-        err.print(f"  … and {more + unlisted:,} more ({listed})")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
+from trivium.errors import InputError
 from trivium.fusion.registry import FUSIONS
 from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
-from trivium.parser.sources.base import Format
+from trivium.graph.filters import parse as parse_condition
+from trivium.languages import AUTO, NAMES
+from trivium.parser.sources.base import FORMATS
 from trivium.plugins import list_plugins
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.settings import load_settings
-
-FORMATS: tuple[str, ...] = get_args(Format)
 
 FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an installed package"
 
@@ -42,6 +43,17 @@ _STORE_HELP = (
     " trivium.toml]"
 )
 
+
+def _checked_condition(text: str | None) -> str | None:
+    """A condition that can be read; it is refused before anything is opened."""
+    if text is not None:
+        try:
+            parse_condition(text)
+        except InputError as error:
+            raise typer.BadParameter(str(error)) from error
+    return text
+
+
 Store = Annotated[
     str,
     typer.Option("--store", "-s", help=_STORE_HELP, default_factory=_store_needed, show_default=False),
@@ -51,16 +63,21 @@ MaybeStore = Annotated[
     typer.Option("--store", "-s", help=_STORE_HELP, show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Also print the counts of the graph.")]
+Watch = Annotated[
+    bool,
+    typer.Option("--watch", help="Go on: load and remove what changes in the folders, until Ctrl-C."),
+]
 Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE...",
-        help="Files, folders (links followed) or globs; also wiki:TITLE and hf:DATASET[:SPLIT].",
+        help="Files, folders (links followed) or globs; also http(s) addresses, wiki:TITLE and hf:DATASET[:SPLIT].",
         show_default=False,
     ),
 ]
 FormatOption = Annotated[
-    str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto recognises it by content.")
+    str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto recognises each file.")
 ]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="Parser processes.  \\[default: one a core]")
@@ -72,6 +89,40 @@ EmbedderOption = Annotated[
         help="bge-small, minilm, fastembed:NAME, openai:NAME, or one of an installed package."
         "  \\[default: TRIVIUM_EMBEDDER, else bge-small where it is installed, else minilm]",
         show_default=False,
+    ),
+]
+ChunkerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--chunker",
+        metavar="NAME[:SIZE]",
+        help="How pages are cut: blocks (paragraphs, lists, tables as they are), fixed, sentence, recursive, semantic,"
+        " agentic, also with a size in tokens or (c) characters such as fixed:500/50 or fixed:1000/200c; a store keeps"
+        " its own.  \\[default: blocks]",
+        show_default=False,
+    ),
+]
+LateOption = Annotated[
+    bool,
+    typer.Option(
+        "--late",
+        help="Late chunking: embed chunks in the context of their page (bge-small, minilm); a store keeps to it.",
+    ),
+]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="CODE",
+        help=f"Language of the documents: {', '.join(NAMES)}, or {AUTO} to recognise that of each."
+        "  \\[default: that of the store, at first en]",
+        show_default=False,
+    ),
+]
+AnyEmbedder = Annotated[
+    bool,
+    typer.Option(
+        "--any-embedder", help="Embed documents in other languages by a model for English all the same."
     ),
 ]
 NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
@@ -116,6 +167,25 @@ SetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A setting of a retriever, such as walk.damping=0.4; may be repeated.",
+        show_default=False,
+    ),
+]
+MetaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--meta",
+        metavar="KEY=VALUE",
+        help="What to say of all these documents, such as year=2024; may be repeated.",
+        show_default=False,
+    ),
+]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        callback=_checked_condition,
+        help="Search only what fulfils this, such as \"year >= 2020 and source = 'reports/*'\".",
         show_default=False,
     ),
 ]

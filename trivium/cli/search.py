@@ -16,6 +16,7 @@ from trivium.cli.options import (
     SelectorOption,
     SetOption,
     Store,
+    WhereOption,
 )
 from trivium.cli.terminal import print_json
 from trivium.serialization import hit_json
@@ -33,6 +34,7 @@ def search(
     exact: Exact = False,
     selector: SelectorOption = None,
     assignments: SetOption = None,
+    where: WhereOption = None,
     json: Json = False,
 ) -> None:
     """Search a store. Without options all eight retrievers (views of relevance) are asked and their scores fused.
@@ -41,10 +43,12 @@ def search(
 
         trivium search "Who found the moons of Mars?" --store my-store --explain
 
+        trivium search "net sales" --store my-store --where "year >= 2020 and source = '*/reports/*'"
+
         trivium search "largest volcano" --store my-store --retriever walk --set walk.damping=0.4 --k 5 --json
     """
     with open_engine(store, selector, assignments) as engine, wrong_argument():
-        hits = engine.search(question, k, retriever, fusion, explain=explain, exact=exact)
+        hits = engine.search(question, k, retriever, fusion, explain=explain, exact=exact, where=where)
     if json:
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})
     else:

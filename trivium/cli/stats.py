@@ -5,8 +5,10 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
+from trivium.chunking.spec import DEFAULT
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json
+from trivium.embedding.late import is_late
 from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.serialization import info_json
@@ -34,11 +36,14 @@ def print_info(info: StoreInfo) -> None:
     for name, count in [*info.nodes.items(), *info.relationships.items(), ("aliases", info.aliases)]:
         table.add_row(name, f"{count:,}")
     out.print(table)
+    if info.chunker is not None and info.chunker != DEFAULT:
+        out.print(f"chunker {escape(info.chunker)}")
     if info.embedder is None:
         out.print("not embedded yet")
     else:
+        late = ", late chunking" if is_late(info.embedder) else ""
         waiting = f", {info.to_embed:,} texts waiting" if info.to_embed else ""
         out.print(
-            f"embedder {info.embedder.name} ({info.embedder.dimension} dimensions): "
+            f"embedder {info.embedder.name} ({info.embedder.dimension} dimensions{late}): "
             f"{info.embedded:,} texts embedded{waiting}"
         )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from trivium.embedding.base import Vectors
+from trivium.embedding.late import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import check, locate
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
@@ -54,23 +55,50 @@ class OnnxEmbedder:
         vectors = embed_each(self._embed_one, unique, self._spec.dimension, progress, self._workers)
         return vectors[places]
 
+    def embed_spans(
+        self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
+    ) -> list[Vectors]:
+        """Unit vectors (n x d) of the spans of each document, encoded as a whole; see :mod:`trivium.embedding.late`. The
+        mean of its tokens' vectors, also for a model that is pooled by its first token. A span without tokens is embedded
+        by itself. Raises EmbeddingError."""
+        session, tokenizer = self._load()
+        uncut = type(tokenizer).from_str(tokenizer.to_str())
+        uncut.no_truncation()
+
+        def tokenise(text: str) -> Tokens:
+            found = uncut.encode(text, add_special_tokens=False)
+            return Tokens(np.array(found.ids, np.int64), np.array(found.offsets, np.int64).reshape(-1, 2))
+
+        first, *last = uncut.encode("").ids  # what stands around every text
+
+        def encode(ids: Sequence[int]) -> Vectors:
+            hidden: Vectors = self._run(session, [first, *ids, *last])[0, 1 : 1 + len(ids)]
+            return hidden
+
+        encoder = TokenEncoder(
+            tokenise, encode, self._embed_one, self._spec.max_tokens - 1 - len(last), self._spec.dimension
+        )
+        return embed_spans(documents, encoder, progress, self._workers)
+
     def close(self) -> None:
         """Drop the weights; they are loaded again when needed."""
         self._loaded = None
 
     def _embed_one(self, text: str) -> Vectors:
         session, tokenizer = self._load()
-        ids = np.array([tokenizer.encode(to_valid_text(text)).ids], dtype=np.int64)
-        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        try:
-            hidden = session.run(None, inputs)[0]
-        except Exception as error:  # onnxruntime raises classes of its own without a common base
-            raise EmbeddingError(
-                f"{self._identity.name} failed on a text of {len(text)} characters"
-            ) from error
+        hidden = self._run(session, tokenizer.encode(to_valid_text(text)).ids)
         pooled = hidden[:, 0] if self._spec.pooling == "cls" else hidden.mean(axis=1, dtype=np.float64)
         vector: Vectors = l2_normalize(pooled, 1, self._spec.dimension)[0]
         return vector
+
+    def _run(self, session: Any, ids: Sequence[int]) -> Any:
+        """Vectors of tokens (1 x n x d)."""
+        row = np.array([ids], dtype=np.int64)
+        inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        try:
+            return session.run(None, inputs)[0]
+        except Exception as error:  # onnxruntime raises classes of its own without a common base
+            raise EmbeddingError(f"{self._identity.name} failed on a text of {len(ids)} tokens") from error
 
     def _load(self) -> tuple[Any, Any]:
         with self._lock:

@@ -6,7 +6,8 @@ import threading
 from typing import Protocol
 
 from trivium.embedding.base import Embedder
-from trivium.embedding.registry import open_embedder
+from trivium.embedding.late import LateEmbedder, is_late, late
+from trivium.embedding.registry import default_name, open_embedder
 from trivium.errors import EmbedderMismatchError
 from trivium.types import EmbedderIdentity
 
@@ -32,6 +33,7 @@ class StoreEmbedder:
         self._store = store
         self._given = given
         self._opened: Embedder | None = None
+        self._late = is_late(store.embedder)
         self._lock = threading.Lock()
         stored = store.embedder
         name = given if given is None or isinstance(given, str) else given.identity.name
@@ -46,6 +48,16 @@ class StoreEmbedder:
         """Whether an embedder was named or handed in."""
         return self._given is not None
 
+    @property
+    def name(self) -> str:
+        """The embedder's name, which is known before it is opened."""
+        stored = self._store.embedder
+        if stored is not None:
+            return stored.name
+        if self._given is not None and not isinstance(self._given, str):
+            return self._given.identity.name
+        return self._given or default_name()
+
     def get(self) -> Embedder:
         """The embedder, opened at the first call. Raises EmbedderMismatchError when the installed model is another
         version than the one that filled the store, and what opening it raises."""
@@ -53,6 +65,24 @@ class StoreEmbedder:
             if self._opened is None:
                 self._opened = self._open()
             return self._opened
+
+    def chunk_late(self) -> None:
+        """Fill an empty store by late chunking. Raises EmbedderMismatchError where the store was filled otherwise, and
+        EmbeddingError where the embedder cannot."""
+        stored = self._store.embedder
+        if stored is not None and not is_late(stored):
+            raise EmbedderMismatchError(
+                f"the store {self._store.location} was filled by {stored.name} without late chunking: build another store"
+            )
+        with self._lock:
+            if self._opened is not None:
+                self._opened = late(self._opened)
+            self._late = True
+        self.get()
+
+    def _is_given(self, embedder: Embedder) -> bool:
+        given = self._given
+        return embedder is given or (isinstance(embedder, LateEmbedder) and embedder.inner is given)
 
     def on(self, store: _Filled) -> StoreEmbedder:
         """The same embedder for another snapshot of the store; only the first one closes it."""
@@ -64,7 +94,7 @@ class StoreEmbedder:
         """Let go of the embedder, unless it was handed in."""
         with self._lock:
             opened, self._opened = self._opened, None
-        if opened is not None and opened is not self._given:
+        if opened is not None and not self._is_given(opened):
             opened.close()
 
     def _open(self) -> Embedder:
@@ -73,8 +103,10 @@ class StoreEmbedder:
             embedder = self._given
         else:
             embedder = open_embedder(self._given if stored is None else stored.name)
+        if self._late:
+            embedder = late(embedder)
         if stored is not None and stored != embedder.identity:
-            if embedder is not self._given:
+            if not self._is_given(embedder):
                 embedder.close()
             raise EmbedderMismatchError(
                 f"the store was filled by {stored.name} version {stored.version} ({stored.dimension} dimensions), "

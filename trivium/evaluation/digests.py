@@ -19,7 +19,7 @@ from trivium.search.retriever_set import RetrieverSet
 
 def store_digest(store: GraphStore) -> str:
     """Of its pages and their versions, its counts, its embedder and the decision on its fusion."""
-    pages = ([uri, version] for uri, _, _, version in store.pages())
+    pages = ([page.uri, page.content_hash] for page in store.pages())
     return digest_of([asdict(store.info()), store.fusion_decision, *pages])
 
 

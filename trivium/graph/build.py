@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from trivium.errors import InputError
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
 from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.metadata import clean
 from trivium.text import count_tokens, normalise_title, terms
-from trivium.types import Chunk, Page
+from trivium.types import Chunk, MetadataValue, Page
 
 _LOOKS_LIKE_A_CHUNK = re.compile(r"chunk-\d+")
 # Bumped when the same page would give other nodes, so that stores notice on the next load.
@@ -52,9 +53,67 @@ def build(page: Page, limits: InputLimits = DEFAULT_LIMITS) -> PageGraph:
         sections=sections,
         chunks=chunks,
         relations=tuple(edge for edge in relations if edge.target != uri),
+        format=page.format,
+        path=page.path,
+        modified=page.modified,
+        metadata=clean(page.metadata),
     )
     _check_lengths(graph)
     return _with_hash(graph)
+
+
+def renamed(graph: PageGraph, uri: str) -> PageGraph:
+    """The same page under another uri: with those of its sections and chunks, the terms of their headings, and the hash.
+    Raises InputError when one of them becomes too long."""
+    old = graph.uri
+    _check_length("title", uri, uri, graph.source)
+
+    def moved(name: str) -> str:
+        return uri + name[len(old) :]
+
+    sections = tuple(
+        replace(section, uri=moved(section.uri), parent=moved(section.parent)) for section in graph.sections
+    )
+    words: dict[str, str] = {}
+    chunks = []
+    for chunk in graph.chunks:
+        parent = moved(chunk.parent)
+        if parent not in words:
+            words[parent] = " ".join(terms(" ".join(headings_of(parent))))
+        chunks.append(replace(chunk, uri=moved(chunk.uri), parent=parent, heading_terms=words[parent]))
+    relations = tuple(replace(edge, source=uri) if edge.source == old else edge for edge in graph.relations)
+    aliases = tuple(alias for alias in graph.aliases if alias != uri)
+    changed = replace(
+        graph, uri=uri, sections=sections, chunks=tuple(chunks), relations=relations, aliases=aliases
+    )
+    for section in sections:
+        _check_length("section path", section.uri, uri, graph.source)
+    _check_lengths(changed)
+    return _with_hash(changed)
+
+
+def linked(graph: PageGraph, cited: Callable[[ChunkNode, PageGraph], Iterable[str]]) -> PageGraph:
+    """The same page whose chunks cite, in place of the addresses they refer to, what ``cited`` says of each: uris, in
+    order. Those too long for a uri are left out."""
+    if not any(chunk.references for chunk in graph.chunks):
+        return graph
+    chunks = tuple(
+        replace(chunk, references=(), cites=_more(chunk.cites, cited(chunk, graph)))
+        if chunk.references
+        else chunk
+        for chunk in graph.chunks
+    )
+    return _with_hash(replace(graph, chunks=chunks))
+
+
+def _more(cites: Sequence[str], further: Iterable[str]) -> tuple[str, ...]:
+    short = (name for name in further if len(name.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES)
+    return tuple(dict.fromkeys([*cites, *short]))
+
+
+def with_metadata(graph: PageGraph, metadata: Mapping[str, MetadataValue]) -> PageGraph:
+    """The page with metadata that its user gives it; they win over its own."""
+    return _with_hash(replace(graph, metadata=clean({**metadata, **graph.metadata, **metadata})))
 
 
 class _Size:
@@ -164,12 +223,14 @@ def _chunk(chunk: Chunk, parent: str, number: int, position: int, heading_terms:
         cites=tuple(cites),
         terms=" ".join(terms(chunk.text)),
         heading_terms=heading_terms,
+        pages=chunk.pages,
+        references=chunk.references,
     )
 
 
 def _with_hash(graph: PageGraph) -> PageGraph:
     """Aliases stay out of the hash: a page's own copy does not list its redirects, so they accumulate."""
-    content = [
+    content: list[object] = [
         _RULES,
         graph.uri,
         graph.text,
@@ -178,6 +239,14 @@ def _with_hash(graph: PageGraph) -> PageGraph:
         [(c.uri, c.kind, c.start, c.end, c.cites) for c in graph.chunks],
         [(r.type, r.target) for r in graph.relations],
     ]
+    # What encyclopaedia pages do not have is left out where it is missing, so that their hashes stay what they were.
+    facts = [
+        graph.modified,
+        sorted(graph.metadata.items()),
+        [(c.pages, c.references) for c in graph.chunks if c.pages or c.references],
+    ]
+    if any(facts):
+        content.append([graph.format, *facts])
     encoded = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(encoded, digest_size=16).hexdigest()
     return replace(graph, content_hash=digest)

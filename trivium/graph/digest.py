@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import blake2b
 
+from trivium.graph.facts import encode_metadata, has_facts
 from trivium.graph.model import PageGraph
 
 
 def page_digest(page: PageGraph) -> str:
-    """128 bits of BLAKE2b, in hexadecimal, of a page with its sections, chunks and citations.
+    """128 bits of BLAKE2b, in hexadecimal, of a page with its sections, chunks and citations, and what it knows of
+    itself. Where it knows nothing, the digest is what it was before there were such facts.
 
     Not of its relations and aliases: those come and go while the page stays. Raises UnicodeEncodeError for a text with a
     lone surrogate.
@@ -36,7 +39,16 @@ def page_digest(page: PageGraph) -> str:
             )
             for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri))
         ),
+        *_facts(page),
     ):
         whole.update("\x1f".join(map(str, values)).encode())
         whole.update(b"\x1e")
     return whole.hexdigest()
+
+
+def _facts(page: PageGraph) -> Iterator[tuple[object, ...]]:
+    if has_facts(page):
+        yield page.format, page.path, page.modified, encode_metadata(page.metadata)
+        for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri)):
+            if chunk.pages is not None:
+                yield chunk.uri, *chunk.pages

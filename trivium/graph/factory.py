@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.errors import StoreError, StoreNotFoundError
 from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.embedded.discard import discard_empty
 from trivium.graph.protocols import GraphStore
 
 if TYPE_CHECKING:
@@ -44,6 +47,21 @@ def open_or_create_store(store: str | Path) -> GraphStore:
             if not EmbeddedStore.exists(store):  # otherwise another process was first
                 raise
     return EmbeddedStore.open(store)
+
+
+@contextmanager
+def never_left_empty(store: str | Path) -> Iterator[None]:
+    """Around what makes and fills a store, and closes it: where that fails before a page has come, a folder that was none
+    of a store before is left as it was. Databases of a server stay."""
+    new = not is_address(store) and not EmbeddedStore.exists(store)
+    new_folder = new and not Path(store).exists()
+    try:
+        yield
+    except BaseException:  # also where it is interrupted
+        if new and EmbeddedStore.exists(store):
+            with suppress(StoreError, OSError):
+                discard_empty(Path(store), with_folder=new_folder)
+        raise
 
 
 def _neo4j() -> type[Neo4jStore]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trivium.types import MetadataValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,9 @@ class SectionNode:
 class ChunkNode:
     """A Chunk. ``position`` counts from 0 in the order of the page. ``cites`` are the distinct uris of the
     linked titles in order of appearance, redirects unresolved. ``terms`` and ``heading_terms`` are the search
-    terms of the text and of the headings above it (:func:`trivium.text.terms`), joined by spaces."""
+    terms of the text and of the headings above it (:func:`trivium.text.terms`), joined by spaces. ``pages`` are the first
+    and the last page of a paginated document that it stands on. ``references`` are as in
+    :class:`~trivium.types.Chunk`; no store keeps them: they become citations when the documents of a load are known."""
 
     uri: str
     parent: str
@@ -33,6 +38,8 @@ class ChunkNode:
     cites: tuple[str, ...]
     terms: str
     heading_terms: str
+    pages: tuple[int, int] | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,8 @@ class RelationEdge:
 class PageGraph:
     """Everything one page contributes to the graph. ``aliases`` are uris that resolve to this page.
     ``content_hash`` changes with everything but ``source`` and ``aliases``: what a page's own copy says of its
-    redirects is never complete, so aliases accumulate until the page is removed."""
+    redirects is never complete, so aliases accumulate until the page is removed. ``format``, ``path``, ``modified`` and
+    ``metadata`` are those of :class:`~trivium.types.Page`."""
 
     uri: str
     text: str
@@ -59,3 +67,7 @@ class PageGraph:
     sections: tuple[SectionNode, ...]
     chunks: tuple[ChunkNode, ...]
     relations: tuple[RelationEdge, ...]
+    format: str = ""
+    path: str = ""
+    modified: str | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trivium.errors import StoreError
+from trivium.graph.facts import encode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.property_graph import MAX_KEY_BYTES
 from trivium.graph.schema import mirror_type
@@ -70,6 +71,10 @@ def _texts(page: PageGraph) -> Iterator[str]:
     yield page.text
     yield page.source
     yield page.content_hash
+    yield page.format
+    yield page.path
+    yield page.modified or ""
+    yield encode_metadata(page.metadata)
     for chunk in page.chunks:
         yield from (chunk.text, chunk.kind, chunk.terms, chunk.heading_terms)
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from trivium.graph.digest import page_digest
+from trivium.graph.facts import encode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import Codes
 from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
@@ -100,6 +101,10 @@ def page_row(page: PageGraph) -> Parameters:
         "revision": page.revision,
         "content_hash": page.content_hash,
         "digest": page_digest(page),
+        "format": page.format or None,
+        "path": page.path or None,
+        "modified": page.modified,
+        "metadata": encode_metadata(page.metadata) if page.metadata else None,
         "body": page.text,
         "relation_sources": [relation.source for relation in relations],
         "relation_types": [relation.type for relation in relations],
@@ -140,6 +145,8 @@ def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
         "start": chunk.start,
         "end": chunk.end,
         "token_count": chunk.token_count,
+        "first_page": None if chunk.pages is None else chunk.pages[0],
+        "last_page": None if chunk.pages is None else chunk.pages[1],
         "citations": list(chunk.cites),
         "search_terms": " ".join([*of_headings, *chunk.terms.split()]),
         "heading_count": len(of_headings),

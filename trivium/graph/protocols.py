@@ -26,6 +26,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Protocol, Self
 
+from trivium.graph.filters import Condition
 from trivium.graph.findings import Finding
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import (
@@ -146,7 +147,13 @@ class VectorReader(Protocol):
 
 
 class TextSearch(Protocol):
-    """Searches and counts words. Terms are stemmed: :func:`trivium.text.terms`."""
+    """Searches and counts words. Terms are stemmed: :class:`trivium.languages.Analyzer`."""
+
+    @property
+    def languages(self) -> str | None:
+        """The languages of the documents (:class:`trivium.languages.StoreLanguages` as text), as written; None in a store
+        in English."""
+        ...
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         """Candidate chunks that contain some of the terms, about the k best by this store's own BM25 over
@@ -175,9 +182,14 @@ class SearchStore(GraphReader, VectorReader, TextSearch, Protocol):
         """Whether reads wait for a server, so that several at once are answered sooner than one after another."""
         ...
 
-    def pinned(self) -> AbstractContextManager[Self]:
+    def pinned(self) -> AbstractContextManager[SearchStore]:
         """The store for the length of one question, for reading. Where the database can (the embedded store), all
         reads in the block see the state that was committed when it began; elsewhere it is the store itself."""
+        ...
+
+    def within(self, condition: Condition) -> SearchStore:
+        """The store as a condition leaves it: what is found are chunks that match, as many as are asked for if there are
+        as many; see :mod:`trivium.graph.within`. Nothing is read before the view is asked for something."""
         ...
 
 
@@ -214,10 +226,12 @@ class PageReader(Protocol):
 class GraphWriter(Protocol):
     """Loads and removes pages, relations and types."""
 
-    def write(self, pages: Sequence[PageGraph]) -> WriteReport:
+    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport:
         """Load pages in one transaction. A page that is there with the same content hash is left alone, one
         that differs is replaced whole, one with a lower revision than the stored is skipped; in each case the
-        aliases it brings are added to those known. An interrupted call leaves the store as before it."""
+        aliases it brings are added to those known. An interrupted call leaves the store as before it. ``chunker`` is what
+        cut the pages, in the words of :mod:`trivium.chunking.spec`: a store without pages remembers it in the same
+        transaction, one with pages raises ChunkerMismatchError where it is not theirs. None leaves that as it is."""
         ...
 
     def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
@@ -306,12 +320,21 @@ class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, Protocol):
     """A store of the graph. Get one from :func:`trivium.graph.factory.open_store`."""
 
     @property
+    def chunker(self) -> str | None:
+        """What cut the pages that are there into chunks; None where there are none."""
+        ...
+
+    @property
     def fusion_decision(self) -> str | None:
         """Which fusion was decided on for this store, as it was written; None where none was."""
         ...
 
     def set_fusion_decision(self, decision: str | None) -> None:
         """Store a decision in place of an earlier one, or none. The graph does not change."""
+        ...
+
+    def set_languages(self, languages: str | None) -> None:
+        """Store which languages the documents are in, in place of what was known. The graph does not change."""
         ...
 
     def refresh(self, progress: Progress | None = None) -> None:

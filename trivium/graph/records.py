@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
-from trivium.types import EmbedderIdentity
+from trivium.types import EmbedderIdentity, MetadataValue
 
 Vectors = NDArray[np.float32]
 Codes = NDArray[np.int8]
@@ -53,7 +53,10 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
-    """A chunk as shown to people. ``section`` is the section or page directly above it."""
+    """A chunk as shown to people. ``section`` is the section or page directly above it. ``pages`` are the first and the
+    last page of a paginated document that it stands on, from 1; None where the document has no pages.
+    ``document`` is the path of its file among those it came with, or else the source; ``format`` and ``metadata`` are
+    those of its page."""
 
     uri: str
     page: str
@@ -64,6 +67,10 @@ class ChunkRecord:
     start: int
     end: int
     token_count: int
+    pages: tuple[int, int] | None = None
+    document: str = ""
+    format: str = ""
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +152,7 @@ class Adjacency:
     chunk with each entity it cites and with its own page, each pair once. Chunks and entities are in uri order.
     ``own_chunks`` (nodes x 2) are the first of the chunks on an entity's own page and the node after the last, both
     0 for an
-    entity without a page and for chunks.
+    entity without a page and for chunks. ``allowed`` (chunks,) says which chunks may be returned; None: all.
     """
 
     chunks: Sequence[str]
@@ -155,6 +162,7 @@ class Adjacency:
     own_chunks: NDArray[np.int64]
     chunk_rows: Mapping[str, int]
     entity_rows: Mapping[str, int]
+    allowed: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +176,28 @@ class WriteReport:
     """Pages left alone because the store holds a higher revision."""
 
 
-class PageRecord(NamedTuple):
-    """A page as it was loaded. ``content_hash`` changes with everything but the source."""
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """A page as it was loaded. ``content_hash`` changes with everything but the source. ``format``, ``path``,
+    ``modified`` and ``metadata`` are those of :class:`~trivium.types.Page`. ``added`` is when the store first got a page
+    of this title (ISO 8601, UTC), None for one that an earlier version of the program loaded; records are compared
+    without it."""
 
     uri: str
     source: str
     revision: int | None
     content_hash: str
+    format: str = ""
+    path: str = ""
+    modified: str | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    added: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What a store is: where, which embedder filled it (None before the first embedding), how much it holds."""
+    """What a store is: where, which embedder filled it (None before the first embedding), how much it holds, and what
+    cut its pages (None where there are none)."""
 
     location: str
     schema_version: int
@@ -189,3 +207,4 @@ class StoreInfo:
     aliases: int = 0
     embedded: int = 0
     to_embed: int = 0
+    chunker: str | None = None

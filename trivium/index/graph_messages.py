@@ -15,6 +15,9 @@ _VALUES = {
     kind: attrgetter(*(field.name for field in fields(node)))
     for kind, node in (("sections", SectionNode), ("chunks", ChunkNode), ("relations", RelationEdge))
 }
+_PAGE_VALUES = attrgetter(
+    "uri", "text", "source", "revision", "content_hash", "aliases", "format", "path", "modified"
+)
 
 
 def parts_of(graph: PageGraph) -> Iterator[list[Any]]:
@@ -23,7 +26,7 @@ def parts_of(graph: PageGraph) -> Iterator[list[Any]]:
         nodes = getattr(graph, kind)
         for start in range(0, len(nodes), _NODES_A_MESSAGE):
             yield [kind, [values(node) for node in nodes[start : start + _NODES_A_MESSAGE]]]
-    yield ["page", [graph.uri, graph.text, graph.source, graph.revision, graph.content_hash, graph.aliases]]
+    yield ["page", [*_PAGE_VALUES(graph), dict(graph.metadata)]]
 
 
 class Joined:
@@ -37,7 +40,7 @@ class Joined:
         if kind in self._nodes:
             self._nodes[kind].extend(content)
             return None
-        uri, text, source, revision, content_hash, aliases = content
+        uri, text, source, revision, content_hash, aliases, format, path, modified, metadata = content
         nodes = self._nodes
         graph = PageGraph(
             uri=uri,
@@ -49,6 +52,10 @@ class Joined:
             sections=tuple(SectionNode(*values) for values in nodes["sections"]),
             chunks=tuple(_chunk(values) for values in nodes["chunks"]),
             relations=tuple(RelationEdge(*values) for values in nodes["relations"]),
+            format=format,
+            path=path,
+            modified=modified,
+            metadata=metadata,
         )
         for kept in nodes.values():
             kept.clear()
@@ -56,5 +63,21 @@ class Joined:
 
 
 def _chunk(values: Sequence[Any]) -> ChunkNode:
-    uri, parent, text, kind, position, start, end, token_count, cites, *terms = values
-    return ChunkNode(uri, parent, text, kind, position, start, end, token_count, tuple(cites), *terms)
+    uri, parent, text, kind, position, start, end, tokens, cites, terms, heading_terms, pages, references = (
+        values
+    )
+    return ChunkNode(
+        uri=uri,
+        parent=parent,
+        text=text,
+        kind=kind,
+        position=position,
+        start=start,
+        end=end,
+        token_count=tokens,
+        cites=tuple(cites),
+        terms=terms,
+        heading_terms=heading_terms,
+        pages=None if pages is None else (pages[0], pages[1]),
+        references=tuple(references),
+    )

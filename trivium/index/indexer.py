@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
+from trivium.chunking.base import Chunker
+from trivium.chunking.registry import make_chunker
+from trivium.chunking.spec import DEFAULT
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
+from trivium.embedding.late import LateEmbedder, is_late
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
 from trivium.graph.bulk import ExportReport, export
+from trivium.graph.chunker import check_chunker
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.protocols import GraphStore
-from trivium.graph.schema import page_uri
 from trivium.index.isolation import ParserProcess
-from trivium.index.load import IngestReport, PageCheck, load
+from trivium.index.languages import check_embedder_knows
+from trivium.index.late import fill_late, forget_context
+from trivium.index.left_out import nothing_read
+from trivium.index.load import load
+from trivium.index.merge import PageCheck
+from trivium.index.page_names import find_named
+from trivium.index.report import IngestReport
 from trivium.index.sentences import sentence_texts
+from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
+from trivium.metadata import check as check_metadata
 from trivium.parser.sources.base import Format
 from trivium.settings import load_settings
-from trivium.text import has_lone_surrogate, normalise_title
+from trivium.types import MetadataValue
 
 
 class BuildOptions(TypedDict, total=False):
@@ -36,6 +48,13 @@ class BuildOptions(TypedDict, total=False):
     limits: InputLimits | None
     isolated: bool
     check: PageCheck | None
+    chunker: str | None
+    late: bool
+    only: Collection[str] | None
+    apart: bool
+    language: str | None
+    any_embedder: bool
+    meta: Mapping[str, MetadataValue] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +79,46 @@ class Indexer:
         limits: InputLimits | None = None,
         isolated: bool = False,
         check: PageCheck | None = None,
+        chunker: str | None = None,
+        late: bool = False,
+        only: Collection[str] | None = None,
+        apart: bool = False,
+        language: str | None = None,
+        any_embedder: bool = False,
+        meta: Mapping[str, MetadataValue] | None = None,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
         adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
         ``limits`` are those of the settings where none are given. ``isolated`` parses files of people who are not trusted
         in a process apart, within its limits of memory and time. ``check`` is called with every page before it is
-        written; what it raises ends the build.
+        written; what it raises ends the build. ``language`` is the code of the documents' language, such as ``de``, or
+        ``auto`` to recognise each document's; by default that of the store, at first English. ``meta`` is metadata for
+        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself. ``only``: paths
+        of files of the sources; no others are read. ``apart`` parses packed and large documents in processes with limits
+        of memory, however few there are; a script needs ``if __name__ == "__main__":`` for that.
+
+        Raises InputError for a language that is not known. Raises ConfigurationError where texts in another language
+        than English would be embedded by a model for English, unless ``any_embedder``: at once for a named language,
+        and after loading where most pages turned out to be in one.
+
+        ``chunker`` says how pages are cut (:mod:`trivium.chunking.spec`): by default as those that are there, in an empty
+        store by ``blocks``. The store remembers it with its first page; another one raises ChunkerMismatchError. ``late``
+        embeds chunks in the context of their page (:mod:`trivium.embedding.late`), with everything that comes later, too;
+        it raises EmbedderMismatchError where the store was filled otherwise, EmbeddingError where the embedder cannot.
 
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
-        ``problems``; they never stop the run. Running it again after an interruption finishes the work.
+        ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
+        NothingReadError where none could be read and the store holds none either.
         """
         if isinstance(sources, str | Path):
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
-        if self.embedder.chosen and self.store.embedder is None:
+        embeds = embed and not any_embedder
+        if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
+            check_embedder_knows(language, self.embedder.name)
+        cutter = self._chunker(chunker)
+        if late:
+            self.embedder.chunk_late()
+        if (self.embedder.chosen or late) and self.store.embedder is None:
             self.store.set_embedder(
                 self.embedder.get().identity
             )  # remembered also when embedding comes later
@@ -86,7 +132,19 @@ class Indexer:
             limits=load_settings().limits if limits is None else limits,
             isolated=self.parser if isolated else None,
             check=check,
+            chunker=cutter,
+            before_replacing=forget_context(self.store) if is_late(self.store.embedder) else None,
+            only=only,
+            apart=apart,
+            language=language,
+            metadata=None if meta is None else check_metadata(meta),
         )
+        came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
+        if came_to_nothing and not self.store.count_pages():
+            raise nothing_read(report)
+        first = StoreLanguages.read(self.store.languages).codes[0]
+        if first != ENGLISH and embeds:
+            check_embedder_knows(first, self.embedder.name)
         if embed:
             self.embed(_stage(progress, "embed"))
         if embed and sentences:
@@ -94,24 +152,25 @@ class Indexer:
         self.store.refresh(_stage(progress, "index"))
         return report
 
+    def _chunker(self, wanted: str | None) -> Chunker:
+        """What cuts the pages of a build. Raises InputError, and ChunkerMismatchError before anything is read."""
+        stored = self.store.chunker
+        chunker = make_chunker(wanted or stored or DEFAULT, self.embedder.get)
+        check_chunker(stored, chunker.spec)
+        return chunker
+
     def remove(self, pages: Sequence[str]) -> list[str]:
-        """Remove pages by title, alias or uri; returns the uris removed. Raises InputError for an unknown page."""
+        """Remove pages by title, alias or uri, or by the file they came from; returns the uris removed. Raises InputError
+        for an unknown one, with titles like it."""
         if isinstance(pages, str):
             raise InputError(f"expected a list of titles, got the text {pages!r}")
-        for page in pages:
-            if has_lone_surrogate(page):
-                raise InputError(f"expected a title in UTF-8, got {page!r}")
-        uris = {page: (page_uri(normalise_title(page)), page) for page in pages}
-        resolved = self.store.resolve(list(dict.fromkeys(uri for names in uris.values() for uri in names)))
-        present = self.store.find_pages(list(resolved.values()))
-        found = {
-            page: next((resolved[uri] for uri in names if resolved.get(uri) in present), None)
-            for page, names in uris.items()
-        }
-        unknown = [page for page, uri in found.items() if uri is None]
-        if unknown:
-            raise InputError(f"no such page in the store: {', '.join(unknown)}")
-        removed = self.store.delete([uri for uri in found.values() if uri is not None])
+        return self.remove_pages(find_named(self.store, pages))
+
+    def remove_pages(self, uris: Sequence[str]) -> list[str]:
+        """Remove pages by uri; returns the uris removed. Unknown ones are left out."""
+        if not uris:
+            return []
+        removed = self.store.delete(uris)
         self.store.refresh()
         return removed
 
@@ -122,7 +181,11 @@ class Indexer:
             return 0
         embedder = self.embedder.get()
         self.store.set_embedder(embedder.identity)
-        return fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
+        late = 0
+        if isinstance(embedder, LateEmbedder):
+            late = fill_late(self.store, embedder, progress)
+            texts = self.store.pending_texts()
+        return late + fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
 
     def embed_sentences(self, progress: Progress | None = None) -> int:
         """Embed the sentences of chunks one by one, where that is not done yet; returns how many. Takes about as long as

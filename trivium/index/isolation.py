@@ -17,12 +17,14 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from trivium.chunking.spec import DEFAULT
 from trivium.common.iteration import batched
 from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import Joined
 from trivium.index.parser_process import dump, load, parse_all
 from trivium.limits import InputLimits
-from trivium.parser.sources.base import Format, Problem, printable_path
+from trivium.parser.sources.base import Format, LeftOut, Problem, printable_path
+from trivium.parser.sources.discover import FoundFile
 
 _BEAT_SECONDS = 0.1
 _MAX_KILLED = 10
@@ -36,14 +38,16 @@ _KEPT_BYTES = 192 << 20
 _NAMES_A_MESSAGE = 1_000
 
 Names = Callable[[], Iterable[tuple[str, str]]]
-Outcome = PageGraph | Problem | None
-"""A page, a document that could not be read, or one of those that are only counted."""
+Outcome = PageGraph | Problem | LeftOut | None
+"""A page, a document that could not be read, a file of no format that is read, or one of those that are only counted."""
 
 
 @dataclass(slots=True)
 class _File:
     path: str
     label: str | None
+    named: bool
+    place: str
     done: int = 0  # items of it that have ended
     killed: int = 0  # processes that ended over it
     lost: bool = False
@@ -67,19 +71,21 @@ class ParserProcess:
 
     def parse(
         self,
-        paths: Sequence[str],
+        found: Sequence[FoundFile],
         labels: Mapping[str, str],
         format: Format,
         limits: InputLimits,
         names: Names,
         beat: Callable[[int], None],
+        chunker: str = DEFAULT,
     ) -> Iterator[Outcome]:
-        """The documents of files, in their order, the pages of records last. ``labels`` says by path what files are
-        called. ``names`` is asked for titles and their targets when everything but records has come. ``beat`` is called
-        with the number of documents that have ended, at least once in a second; where it raises, the process is killed.
+        """The documents of the files that were ``found``, in their order, the pages of records last. ``labels`` says by
+        path what files are called. ``names`` is asked for titles and their targets when everything but records has come.
+        ``beat`` is called with the number of documents that have ended, at least once in a second; where it raises, the
+        process is killed. ``chunker`` is the spec of one that asks no model.
         """
-        files = [_File(path, labels.get(path)) for path in paths]
-        load = _Load(self, files, format, limits, names, beat)
+        files = [_File(file.path, labels.get(file.path), file.named, file.place) for file in found]
+        load = _Load(self, files, format, limits, names, beat, chunker)
         kept = False
         try:
             yield from load.outcomes()
@@ -126,6 +132,7 @@ class _Load:
         limits: InputLimits,
         names: Names,
         beat: Callable[[int], None],
+        chunker: str,
     ) -> None:
         self.peak_bytes = 0
         self._parser = parser
@@ -134,7 +141,8 @@ class _Load:
         self._limits = limits
         self._names = names
         self._beat = beat
-        self._at = files[0]
+        self._chunker = chunker
+        self._at = files[0] if files else _File("", None, True, "")
         self._ended = 0
         self._received = 0  # bytes since the document began
         self._waited = 0.0  # seconds since then
@@ -171,9 +179,10 @@ class _Load:
         self._received, self._waited, self._allowed = 0, 0.0, _START_SECONDS
         pipe = self._parser.connect()
         asked = {
-            "files": [(file.path, file.label, file.done) for file in files],
+            "files": [(file.path, file.label, file.done, file.named, file.place) for file in files],
             "format": self._format,
             "limits": self._limits.model_dump(),
+            "chunker": self._chunker,
         }
         pipe.send_bytes(dump(asked))
         joined = Joined()
@@ -183,12 +192,15 @@ class _Load:
                 joined = Joined()  # of a document that was given up some may have come
                 self._at = files[content]
                 self._has_page = False
-                self._received, self._waited, self._allowed = 0, 0.0, _CLOCK * self._limits.seconds
+                self._received, self._waited = 0, 0.0
+                self._allowed = _CLOCK * (self._limits.seconds + self._limits.of_uploads().ocr_seconds)
             elif kind == "ended":
                 files[content].done += 1
                 self._ended += 1
             elif kind == "problem":
                 yield Problem(content[0], content[1])
+            elif kind == "left out":
+                yield LeftOut(content)
             elif kind == "unlisted":
                 yield from [None] * content
             elif kind == "names":

@@ -10,75 +10,41 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from trivium.chunking.base import Chunker
+from trivium.chunking.strategies import BLOCKS
 from trivium.common.progress import StageProgress
+from trivium.errors import ConfigurationError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
-from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
-from trivium.graph.records import WriteReport
+from trivium.graph.protocols import GraphReader
+from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape
+from trivium.index.file_pages import FilePages
 from trivium.index.isolation import ParserProcess
+from trivium.index.languages import Localiser, StoredLocaliser
+from trivium.index.mentions import link_mentions
+from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
 from trivium.index.parsing import parse_in_pool, parse_item
 from trivium.index.record_pages import RECORDS, RecordPages
+from trivium.index.report import IngestReport
 from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.documents.formats import DOCUMENT_FORMATS
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.base import Format, Item, Problem
-from trivium.parser.sources.discover import discover, expand
+from trivium.parser.sources.base import Format, Item, LeftOut, Problem
+from trivium.parser.sources.discover import Found, FoundFile, discover, expand
 from trivium.parser.sources.records import relinked
-from trivium.types import Chunk, ChunkKind, Page
+from trivium.types import Chunk, ChunkKind, MetadataValue, Page
 
-_PAGES_A_WRITE = 100
-_BYTES_A_WRITE = 64 << 20
 # A pool pays for its start (about a second) from this many documents on.
 _WORTH_A_POOL = 100
-
-PageCheck = Callable[[PageGraph], None]
-"""Called with every page before it is written; what it raises ends the load."""
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A page that came more than once: ``kept`` and ``dropped`` are the sources."""
-
-    page: str
-    kept: str
-    dropped: str
-
-
-@dataclass(slots=True)
-class IngestReport:
-    """What a load did, in pages, and what went wrong. The first problems are listed (as many as the limits say),
-    ``unlisted`` counts the others."""
-
-    added: int = 0
-    replaced: int = 0
-    unchanged: int = 0
-    relinked: int = 0
-    skipped: list[str] = field(default_factory=list)
-    duplicates: list[Duplicate] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    unlisted: int = 0
-
-    def problem(self, found: Problem | None, limit: int) -> None:
-        """Add a problem; with ``limit`` of them, or None in its place, it is only counted."""
-        if found is not None and len(self.problems) < limit:
-            self.problems.append(found.shortened())
-        else:
-            self.unlisted += 1
-
-    def count(self, written: WriteReport) -> None:
-        """Add one write's outcome."""
-        self.added += written.added
-        self.replaced += written.replaced
-        self.unchanged += written.unchanged
-        self.skipped.extend(written.skipped)
-
-
-class LoadStore(GraphReader, PageReader, GraphWriter, Protocol):
-    """What loading needs of a store: it writes pages, and reads those whose records get new links."""
+_RISKY = frozenset(DOCUMENT_FORMATS) - {"markdown", "text", "csv"}
+"""Formats that are packed, or read by libraries in C."""
+_LARGE = 1 << 20
+"""Bytes, from which on a file of the other formats is parsed apart too."""
 
 
 def load(
@@ -92,32 +58,71 @@ def load(
     limits: InputLimits = DEFAULT_LIMITS,
     isolated: ParserProcess | None = None,
     check: PageCheck | None = None,
+    language: str | None = None,
+    metadata: Mapping[str, MetadataValue] | None = None,
+    chunker: Chunker = BLOCKS,
+    before_replacing: BeforeReplacing | None = None,
+    only: Collection[str] | None = None,
+    apart: bool = False,
 ) -> IngestReport:
     """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
-    path. ``check`` is called with every page before it is written; what it raises ends the load.
+    path. ``check`` is called with every page before it is written; what it raises ends the load. ``language`` is the code
+    of the documents' language, or ``auto`` to recognise each document's; by default that of the store. ``metadata`` is
+    what the user says of all these documents, and wins over what they say of themselves. ``chunker`` cuts the pages; the
+    store remembers it with the first of them, and refuses another one. ``before_replacing`` is called with the pages of
+    each write before it. Of the files of the sources only those with a path in ``only`` are read, where it is given.
 
     Raises InputError when a source matches nothing, StoreError when the store refuses. ``workers`` defaults to
     the number of cores. From a hundred documents on they are parsed in processes of their own, which import the
     calling script: it has to keep its own work under ``if __name__ == "__main__":``. With ``isolated`` they are parsed in
-    that one process, always, within its limits of memory and time: for files of people who are not trusted.
+    that one process, always, within its limits of memory and time: for files of people who are not trusted. With
+    ``apart`` few documents are parsed in such processes too where one of them is packed or large, so that none costs
+    this process its memory. A chunker
+    that asks a model works in this process, which then parses too; with ``isolated`` it raises ConfigurationError.
     """
     report = IngestReport()
-    merge = _Merge(store, report, check)
-    if isolated is not None:
-        _load_isolated(isolated, sources, store, merge, format, limits, names or {}, progress)
-        return report
-    found = _Found(_named(discover(sources, format, limits), names or {}), report, limits)
-    _load_documents(found, merge, workers or os.cpu_count() or 1, limits, progress)
-    _load_records(found.records, store, merge, limits, progress)
+    localiser = Localiser(store, language)
+    merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
+    _load(
+        sources, store, merge, format, workers, progress, names or {}, limits, isolated, chunker, only, apart
+    )
+    localiser.remember()
+    report.languages = dict(localiser.pages.most_common())
     return report
 
 
-def _named(found: Iterator[Item | Problem], names: Mapping[str, str]) -> Iterator[Item | Problem]:
+def _load(
+    sources: Sequence[str],
+    store: LoadStore,
+    merge: Merge,
+    format: Format,
+    workers: int | None,
+    progress: StageProgress | None,
+    names: Mapping[str, str],
+    limits: InputLimits,
+    isolated: ParserProcess | None,
+    chunker: Chunker,
+    only: Collection[str] | None,
+    apart: bool,
+) -> None:
+    if isolated is not None:
+        _load_isolated(isolated, sources, store, merge, format, limits, names, progress, chunker, only)
+        _link_mentions(store, merge)
+        return
+    found = _Found(_named(discover(sources, format, limits, only), names), merge.report, limits)
+    merge.files = FilePages(store, found.paths())
+    _load_documents(found, merge, workers or os.cpu_count() or 1, limits, progress, chunker, apart)
+    _load_records(found.records, store, merge, limits, progress, chunker)
+    _link_mentions(store, merge)
+
+
+def _named(found: Iterator[Found], names: Mapping[str, str]) -> Iterator[Found]:
     for item in found:
-        if isinstance(item, Problem):
+        if isinstance(item, Problem | LeftOut):
             yield replace(item, location=names.get(item.location, item.location))
         else:
-            yield replace(item, label=names.get(item.location))
+            label = names.get(item.location)
+            yield replace(item, label=label, path=label or item.path)
 
 
 class _Found:
@@ -127,7 +132,7 @@ class _Found:
     only the first are: to count them all means to read them all. The others are taken when it is their turn.
     """
 
-    def __init__(self, found: Iterator[Item | Problem], report: IngestReport, limits: InputLimits) -> None:
+    def __init__(self, found: Iterator[Found], report: IngestReport, limits: InputLimits) -> None:
         self.records: list[Item] = []
         self._documents = self._sort(found, report, limits)
         self._listed: deque[Item] = deque()
@@ -137,17 +142,29 @@ class _Found:
             if _is_row(item) and len(self._listed) >= _WORTH_A_POOL:
                 break
 
-    def _sort(
-        self, found: Iterator[Item | Problem], report: IngestReport, limits: InputLimits
-    ) -> Iterator[Item]:
+    def _sort(self, found: Iterator[Found], report: IngestReport, limits: InputLimits) -> Iterator[Item]:
         for item in found:
             if isinstance(item, Problem):
                 report.problem(item, limits.problems)
+            elif isinstance(item, LeftOut):
+                report.leave_out(item, limits.problems)
             elif item.format == "records":
                 self.records.append(item)
             else:
                 self.count += 1
                 yield item
+
+    @property
+    def risky(self) -> bool:
+        """Whether a file was listed that can take much memory or time before that can be seen."""
+        return any(
+            item.format in _RISKY or (item.format in DOCUMENT_FORMATS and _size(item) > _LARGE)
+            for item in self._listed
+        )
+
+    def paths(self) -> list[str]:
+        """Where the files lie that were listed."""
+        return [path for item in self._listed if (path := item.path or item.label)]
 
     def __iter__(self) -> Iterator[Item]:
         while self._listed:
@@ -155,68 +172,31 @@ class _Found:
         yield from self._documents
 
 
+def _size(item: Item) -> int:
+    try:
+        return Path(item.location).stat().st_size
+    except OSError:
+        return 0
+
+
 def _is_row(item: Item) -> bool:
     return item.line is not None or item.content is not None
 
 
-class _Merge:
-    """Writes pages in batches and settles which of several copies of one page stays."""
-
-    def __init__(self, store: GraphWriter, report: IngestReport, check: PageCheck | None = None) -> None:
-        self._store = store
-        self._check = check
-        self._size = 0  # of the batch, about, in bytes
-        self.report = report
-        self._seen: dict[str, tuple[int, str]] = {}
-        self._batch: dict[str, PageGraph] = {}
-        self._written: set[str] = set()
-        self._aliases: dict[str, set[str]] = {}
-
-    def add(self, graph: PageGraph) -> None:
-        """Take one page: the higher revision wins, then the earlier source; a loser still gives its aliases."""
-        if self._check is not None:
-            self._check(graph)
-        revision = -1 if graph.revision is None else graph.revision
-        earlier = self._seen.get(graph.uri)
-        if earlier is not None:
-            self._aliases.setdefault(graph.uri, set()).update(graph.aliases)
-            kept = earlier[1] if revision <= earlier[0] else graph.source
-            dropped = graph.source if revision <= earlier[0] else earlier[1]
-            self.report.duplicates.append(Duplicate(graph.uri, kept, dropped))
-            if revision <= earlier[0]:
-                return
-        self._seen[graph.uri] = (revision, graph.source)
-        self._batch[graph.uri] = graph
-        self._size += 3 * len(graph.text) + 1_000 * (len(graph.chunks) + len(graph.sections))
-        if len(self._batch) >= _PAGES_A_WRITE or self._size >= _BYTES_A_WRITE:
-            self.flush()
-
-    def has(self, page: str) -> bool:
-        """Whether the page came in this load."""
-        return page in self._seen
-
-    def flush(self) -> None:
-        """Write what has gathered."""
-        if self._batch:
-            self.report.count(self._store.write(list(self._batch.values())))
-            # A better copy of a page that this load has written already replaces nothing that was there before.
-            self.report.replaced -= len(self._written & self._batch.keys())
-            self._written.update(self._batch)
-            self._batch.clear()
-            self._size = 0
-        if self._aliases:
-            self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
-            self._aliases.clear()
-
-
 def _load_documents(
-    found: _Found, merge: _Merge, workers: int, limits: InputLimits, progress: StageProgress | None
+    found: _Found,
+    merge: Merge,
+    workers: int,
+    limits: InputLimits,
+    progress: StageProgress | None,
+    chunker: Chunker,
+    apart: bool,
 ) -> None:
-    few = found.count < _WORTH_A_POOL
+    few = found.count < _WORTH_A_POOL and not (apart and found.risky)
     outcomes = (
-        (parse_item(item, limits) for item in found)
-        if workers == 1 or few
-        else parse_in_pool(found, workers, limits)
+        (parse_item(item, limits, chunker) for item in found)
+        if few or not chunker.portable or (workers == 1 and not apart)
+        else parse_in_pool(found, workers, limits, chunker.spec)
     )
     for done, outcome in enumerate(outcomes, start=1):
         if isinstance(outcome, Problem):
@@ -232,9 +212,10 @@ def _load_documents(
 def _load_records(
     items: Sequence[Item],
     store: LoadStore,
-    merge: _Merge,
+    merge: Merge,
     limits: InputLimits,
     progress: StageProgress | None,
+    chunker: Chunker,
 ) -> None:
     """Records link to every title there is, so they are read last, and those already stored are read again
     when new titles have come."""
@@ -248,7 +229,7 @@ def _load_records(
     if not pages and not stored:
         return
     gazetteer = Gazetteer([*pages.names(), *store.names()])
-    for done, (_, outcome) in enumerate(pages.graphs(gazetteer), start=1):
+    for done, (_, outcome) in enumerate(pages.graphs(gazetteer, chunker), start=1):
         if isinstance(outcome, Problem):
             merge.report.problem(outcome, limits.problems)
         else:
@@ -263,23 +244,32 @@ def _load_isolated(
     parser: ParserProcess,
     sources: Sequence[str],
     store: LoadStore,
-    merge: _Merge,
+    merge: Merge,
     format: Format,
     limits: InputLimits,
     names: Mapping[str, str],
     progress: StageProgress | None,
+    chunker: Chunker,
+    only: Collection[str] | None,
 ) -> None:
     """Files, parsed by a process apart."""
-    paths: list[str] = []
+    if not chunker.portable:
+        raise ConfigurationError(
+            f"the chunker {chunker.spec} of this store asks a model, which the process that parses uploads cannot: add"
+            " documents with  trivium add"
+        )
+    files: list[FoundFile] = []
     for found in (found for source in sources for found in expand(source)):
         if isinstance(found, Problem):
             merge.report.problem(found, limits.problems)
-        else:
-            paths.append(found)
+        elif only is None or found.path in only:
+            files.append(found)
+
+    merge.files = FilePages(store, (names.get(file.path, file.place) for file in files))
 
     def beat(done: int) -> None:
         if progress is not None:
-            progress("parse", done, max(done, len(paths)))
+            progress("parse", done, max(done, len(files)))
 
     came = False
 
@@ -289,9 +279,11 @@ def _load_isolated(
         merge.flush()
         yield from store.names()
 
-    for outcome in parser.parse(paths, names, format, limits, titles, beat):
+    for outcome in parser.parse(files, names, format, limits, titles, beat, chunker.spec):
         if isinstance(outcome, PageGraph):
             merge.add(outcome)
+        elif isinstance(outcome, LeftOut):
+            merge.report.leave_out(outcome, limits.problems)
         else:
             merge.report.problem(outcome, limits.problems)
     merge.flush()
@@ -301,13 +293,22 @@ def _load_isolated(
             _relink_others(stored, store, merge, Gazetteer(store.names()))
 
 
+def _link_mentions(store: LoadStore, merge: Merge) -> None:
+    """Documents without links of their own link to what they mention; those that came before, to what is new."""
+    report = merge.report
+    if report.read:
+        new = merge.names if report.added or report.replaced else ()
+        changed = link_mentions(store, [unescape(name) for name in sorted(new)])
+        report.relinked += sum(not merge.has(uri) for uri in changed)
+
+
 def _stored_record_pages(store: LoadStore) -> list[tuple[str, str]]:
     """(uri, source) of the pages that records made."""
-    return [(uri, source) for uri, source, _, _ in store.pages() if source.startswith(RECORDS)]
+    return [(page.uri, page.source) for page in store.pages() if page.source.startswith(RECORDS)]
 
 
 def _relink_others(
-    stored: Sequence[tuple[str, str]], store: LoadStore, merge: _Merge, gazetteer: Gazetteer
+    stored: Sequence[tuple[str, str]], store: LoadStore, merge: Merge, gazetteer: Gazetteer
 ) -> None:
     """Look for the names that are new in the records that were stored before this load."""
     others = [(uri, source) for uri, source in stored if not merge.has(uri)]
@@ -318,15 +319,25 @@ def _relink(stored: Sequence[tuple[str, str]], store: LoadStore, gazetteer: Gaze
     """Look for names in records that are stored already; returns how many pages found new ones."""
     # Asked once and before anything is written: each write makes the store's arrays stale.
     chunks = store.expand([uri for uri, _ in stored], Hop.BELOW)
-    merge = _Merge(store, IngestReport())
-    for uri, source in stored:
-        merge.add(build(relinked(_stored_records(store, uri, source, chunks[uri]), gazetteer)))
+    merge = Merge(store, IngestReport(), None, StoredLocaliser(store))
+    pages = store.find_pages([uri for uri, _ in stored])
+    for uri, _ in stored:
+        merge.add(build(relinked(_stored_records(store, pages[uri], chunks[uri]), gazetteer)))
     merge.flush()
     return merge.report.replaced
 
 
-def _stored_records(store: GraphReader, uri: str, source: str, chunks: Sequence[str]) -> Page:
+def _stored_records(store: GraphReader, page: PageRecord, chunks: Sequence[str]) -> Page:
     records = tuple(
         Chunk(ChunkKind(record.kind), record.text, record.start, record.end) for record in store.fetch(chunks)
     )
-    return Page(unescape(uri), store.page_text(uri), records, source=source)
+    return Page(
+        unescape(page.uri),
+        store.page_text(page.uri),
+        records,
+        source=page.source,
+        format=page.format,
+        path=page.path,
+        modified=page.modified,
+        metadata=page.metadata,
+    )

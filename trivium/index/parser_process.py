@@ -12,14 +12,16 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
+from trivium.chunking.strategies import portable_chunker
 from trivium.graph.model import PageGraph
 from trivium.index.graph_messages import parts_of
-from trivium.index.parsing import end_with_parent, limit_processor_time, parse_document
+from trivium.index.parsing import end_with_parent, limit_memory, limit_processor_time, parse_document
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.limits import InputLimits
+from trivium.parser import ocr_cache
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.base import Format, Item, Problem, printable_path
-from trivium.parser.sources.discover import file_items
+from trivium.parser.sources.base import Format, Item, LeftOut, Problem, printable_path
+from trivium.parser.sources.discover import Found, file_items
 
 if sys.platform != "win32":
     import resource
@@ -41,6 +43,7 @@ def load(message: bytes) -> Any:
 def parse_all(pipe: Connection) -> None:
     """Parse what is asked for until the pipe ends."""
     end_with_parent()
+    ocr_cache.keep_nothing()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the server, which ends this one
     if sys.platform != "win32":
         os.nice(_NICE)
@@ -53,23 +56,25 @@ def parse_all(pipe: Connection) -> None:
 
 
 class _Task:
-    """The files of one load. Each is a path, the name it was uploaded under, and how many of its items are done."""
+    """The files of one load. Each is a path, the name it was uploaded under, how many of its items are done,
+    whether somebody named it, and where it lies (:class:`~trivium.parser.sources.discover.FoundFile`)."""
 
     def __init__(self, pipe: Connection, asked: Mapping[str, Any]) -> None:
         self._pipe = pipe
-        self._files: list[tuple[str, str | None, int]] = asked["files"]
+        self._files: list[tuple[str, str | None, int, bool, str]] = asked["files"]
         self._format: Format = asked["format"]
         self._limits = InputLimits.model_validate(asked["limits"]).of_uploads()
+        self._chunker = portable_chunker(asked["chunker"])
         self._problems = 0
         self._unlisted = 0  # of them, not reported yet
 
     def run(self) -> None:
-        self._limit_memory()
+        limit_memory(self._limits.worker_bytes)
         of_records: list[tuple[int, Item]] = []
         total = 0
-        for number, (path, label, skip) in enumerate(self._files):
+        for number, (path, label, skip, named, place) in enumerate(self._files):
             done = 0
-            for found in self._items(number, path, label):
+            for found in self._items(number, path, label, named, place):
                 if isinstance(found, Item) and found.format == "records":
                     of_records.append((number, found))
                     continue
@@ -93,24 +98,29 @@ class _Task:
         self._report_unlisted()
         self._send("done", _peak_memory())
 
-    def _items(self, number: int, path: str, label: str | None) -> Iterator[Item | Problem]:
+    def _items(self, number: int, path: str, label: str | None, named: bool, place: str) -> Iterator[Found]:
         self._begin(number)
         try:
-            for found in file_items(path, self._format, self._limits):
-                if isinstance(found, Problem):
-                    place = found.location.removeprefix(printable_path(path))
-                    yield replace(found, location=(label or printable_path(path)) + place)
+            for found in file_items(path, self._format, self._limits, label=label, named=named):
+                if isinstance(found, LeftOut):
+                    yield found
+                elif isinstance(found, Problem):
+                    row = found.location.removeprefix(printable_path(path))
+                    yield replace(found, location=(label or printable_path(path)) + row)
                 else:
-                    yield replace(found, label=label)
+                    yield replace(found, label=label, path=label or place)
         except MemoryError:
             yield Problem(label or path, self._too_much_memory)
 
-    def _document(self, found: Item | Problem) -> None:
+    def _document(self, found: Found) -> None:
+        if isinstance(found, LeftOut):
+            self._send("left out", found.location)
+            return
         if isinstance(found, Problem):
             self._problem(found)
             return
         try:
-            outcome = parse_document(found, self._limits)
+            outcome = parse_document(found, self._limits, self._chunker)
             if isinstance(outcome, Problem):
                 self._problem(outcome)
             else:
@@ -133,7 +143,7 @@ class _Task:
         names = pages.names()
         while batch := load(self._pipe.recv_bytes()):
             names.extend((name, target) for name, target in batch)
-        for source, outcome in pages.graphs(Gazetteer(names)):
+        for source, outcome in pages.graphs(Gazetteer(names), self._chunker):
             if isinstance(outcome, Problem):
                 self._problem(outcome)
             else:
@@ -165,14 +175,6 @@ class _Task:
 
     def _send(self, kind: str, content: Any) -> None:
         self._pipe.send_bytes(dump([kind, content]))
-
-    def _limit_memory(self) -> None:
-        if sys.platform != "win32":
-            _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-            limit = self._limits.worker_bytes
-            resource.setrlimit(
-                resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
-            )
 
     @property
     def _too_much_memory(self) -> str:

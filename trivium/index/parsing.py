@@ -13,11 +13,14 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 
+from trivium.chunking.base import Chunker
+from trivium.chunking.spec import DEFAULT
+from trivium.chunking.strategies import BLOCKS, portable_chunker
 from trivium.common.iteration import batched
 from trivium.errors import ConfigurationError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
-from trivium.limits import InputLimits
+from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.discover import read
 
@@ -29,18 +32,18 @@ Loaded = list[PageGraph] | Problem
 _ITEMS_A_TASK = 8
 
 
-def parse_item(item: Item, limits: InputLimits) -> Loaded:
+def parse_item(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Loaded:
     """One document as graphs, or why not. Runs in a worker process."""
     try:
-        return parse_document(item, limits)
+        return parse_document(item, limits, chunker)
     except MemoryError:
         return Problem(item.name, "to parse it takes more memory than there is: split it")
 
 
-def parse_document(item: Item, limits: InputLimits) -> Loaded:
+def parse_document(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Loaded:
     """:func:`parse_item`, but for a lack of memory, which is raised."""
     try:
-        return [build(page, limits) for page in read(item, limits)]
+        return [build(chunker.rechunk(page), limits) for page in read(item, limits)]
     except TriviumError as error:
         return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
     except MemoryError:
@@ -49,12 +52,14 @@ def parse_document(item: Item, limits: InputLimits) -> Loaded:
         return Problem(item.name, f"{type(error).__name__}: {error}")
 
 
-def parse_items(items: Sequence[Item], limits: InputLimits) -> list[Loaded]:
-    """:func:`parse_item` of several, in a worker process, which ends over one that takes too much processor time."""
+def parse_items(items: Sequence[Item], limits: InputLimits, chunker: str = DEFAULT) -> list[Loaded]:
+    """:func:`parse_item` of several, in a worker process, which ends over one that takes too much processor time.
+    ``chunker`` is the spec of one that works in any process."""
+    cutter = portable_chunker(chunker)
     outcomes = []
     for item in items:
         limit_processor_time(limits.seconds)
-        outcomes.append(parse_item(item, limits))
+        outcomes.append(parse_item(item, limits, cutter))
     return outcomes
 
 
@@ -66,7 +71,9 @@ def limit_processor_time(seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime + seconds), hard))
 
 
-def parse_in_pool(items: Iterable[Item], workers: int, limits: InputLimits) -> Iterator[Loaded]:
+def parse_in_pool(
+    items: Iterable[Item], workers: int, limits: InputLimits, chunker: str = DEFAULT
+) -> Iterator[Loaded]:
     """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
     each in a process of its own, so that only the item that kills it is lost.
 
@@ -76,21 +83,21 @@ def parse_in_pool(items: Iterable[Item], workers: int, limits: InputLimits) -> I
     window = 4 * workers
     under_way: deque[list[Item]] = deque(islice(tasks, window))
     while under_way:
-        with _pool(workers) as pool:
+        with _pool(workers, limits) as pool:
             futures: deque[Future[list[Loaded]]] = deque()
             try:
-                futures.extend(pool.submit(parse_items, task, limits) for task in under_way)
+                futures.extend(pool.submit(parse_items, task, limits, chunker) for task in under_way)
                 while under_way:
                     yield from futures[0].result()
                     futures.popleft()
                     under_way.popleft()
                     for task in islice(tasks, 1):
                         under_way.append(task)
-                        futures.append(pool.submit(parse_items, task, limits))
+                        futures.append(pool.submit(parse_items, task, limits, chunker))
             except BrokenProcessPool:
                 _check_workers()
                 for item in chain.from_iterable(under_way):
-                    yield _alone(item, limits)
+                    yield _alone(item, limits, chunker)
                 under_way = deque(islice(tasks, window))
             finally:
                 for future in futures:
@@ -109,21 +116,38 @@ def _check_workers() -> None:
         ) from error
 
 
-def _alone(item: Item, limits: InputLimits) -> Loaded:
+def _alone(item: Item, limits: InputLimits, chunker: str) -> Loaded:
     try:
-        with _pool(1) as pool:
-            return pool.submit(parse_items, [item], limits).result()[0]
+        with _pool(1, limits) as pool:
+            return pool.submit(parse_items, [item], limits, chunker).result()[0]
     except BrokenProcessPool:
         return Problem(
             item.name,
-            f"the parser process died on this document, or it takes more than {limits.seconds:g} seconds",
+            f"the parser process died on this document; it may take {limits.worker_bytes >> 20} MB of memory and"
+            f" {limits.seconds:g} seconds",
         )
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
+def _pool(workers: int, limits: InputLimits = DEFAULT_LIMITS) -> ProcessPoolExecutor:
     # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=end_with_parent)
+    return ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_begin_worker, initargs=(limits.worker_bytes,)
+    )
+
+
+def _begin_worker(memory: int) -> None:
+    end_with_parent()
+    limit_memory(memory)
+
+
+def limit_memory(size: int) -> None:
+    """Let this process have at most so many bytes of memory."""
+    if sys.platform != "win32":
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard)
+        )
 
 
 def end_with_parent() -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from trivium.chunking.base import Chunker
+from trivium.chunking.strategies import BLOCKS
 from trivium.errors import TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.limits import InputLimits
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Item, Problem
-from trivium.parser.sources.records import Record, read_records, records_to_pages
+from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
 
 RECORDS = "records:"
 _OVERHEAD = 500
@@ -60,11 +62,15 @@ class RecordPages:
         """The titles, as names of themselves."""
         return [(title, title) for title in sorted(self._by_title)]
 
-    def graphs(self, gazetteer: Gazetteer) -> Iterator[tuple[str, PageGraph | Problem]]:
+    def graphs(
+        self, gazetteer: Gazetteer, chunker: Chunker = BLOCKS
+    ) -> Iterator[tuple[str, PageGraph | Problem]]:
         """The source and graph of every page; its texts link to what a gazetteer finds in them."""
         for title, (source, records) in self._by_title.items():
             try:
                 (page,) = records_to_pages(records.values(), gazetteer)
+                if chunker is not BLOCKS:  # linked as later loads will link what is stored: chunk by chunk
+                    page = relinked(chunker.rechunk(page), gazetteer)
                 yield source, build(replace(page, source=source), self._limits)
             except TriviumError as error:
                 yield source, Problem(f"{source.removeprefix(RECORDS)}, {title!r}", str(error))

@@ -76,8 +76,9 @@ class TriviumRetriever(BaseRetriever):
 
     A document's ``id`` is the passage's uri, its text the passage. Its ``metadata`` are the fields of a
     :class:`~trivium.types.Hit` (``uri``, ``page``, ``section``, ``kind``, ``start``, ``end``, ``score``, ``rank``,
-    ``contributions``, ``provenance``, ``baseline``, ``probability``), ``headings`` (title and headings, to be read) and
-    ``source`` (the uri once more, where chains that name their sources look for it).
+    ``contributions``, ``provenance``, ``baseline``, ``probability``, ``document``, ``pages``, ``format``,
+    ``metadata``), ``headings`` (title and headings, to be read) and ``source`` (the uri once more, where chains that
+    name their sources look for it).
     """
 
     store: str
@@ -88,6 +89,9 @@ class TriviumRetriever(BaseRetriever):
     """Views to ask; None asks all eight."""
     fusion: str | None = None
     """How they are fused: a name, or the folder of a trained fusion."""
+    where: str | None = None
+    """A condition that passages must fulfil, such as ``"year >= 2020"``; ``invoke(question, where=...)`` asks with
+    another one once."""
     explain: bool = True
     """Fill ``contributions`` (some milliseconds)."""
     handle: _Handle | None = Field(default=None, exclude=True, repr=False)
@@ -102,6 +106,7 @@ class TriviumRetriever(BaseRetriever):
         retrievers: list[str] | None = None,
         fusion: str | None = None,
         explain: bool = True,
+        where: str | None = None,
     ) -> Self:
         """A retriever on an engine that is open, and stays so when the retriever is closed."""
         store = _address(engine.info().location)
@@ -111,6 +116,7 @@ class TriviumRetriever(BaseRetriever):
             retrievers=retrievers,
             fusion=fusion,
             explain=explain,
+            where=where,
             handle=_Handle(store, engine),
         )
 
@@ -132,8 +138,9 @@ class TriviumRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - the library's signature
         k: int | None = None,
+        where: str | None = None,
     ) -> list[Document]:
-        return self._find(query, k)
+        return self._find(query, k, where)
 
     async def _aget_relevant_documents(
         self,
@@ -141,12 +148,19 @@ class TriviumRetriever(BaseRetriever):
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - the library's signature
         k: int | None = None,
+        where: str | None = None,
     ) -> list[Document]:
-        return await asyncio.to_thread(self._find, query, k)
+        return await asyncio.to_thread(self._find, query, k, where)
 
-    def _find(self, query: str, k: int | None) -> list[Document]:
-        count = self.k if k is None else k
-        hits = self._opened.engine().search(query, count, self.retrievers, self.fusion, explain=self.explain)
+    def _find(self, query: str, k: int | None, where: str | None) -> list[Document]:
+        hits = self._opened.engine().search(
+            query,
+            self.k if k is None else k,
+            self.retrievers,
+            self.fusion,
+            explain=self.explain,
+            where=self.where if where is None else where,
+        )
         return [document(hit) for hit in hits]
 
     @field_validator("store", mode="before")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from trivium.errors import ParseError
-from trivium.parser.runs import TextRun
+from trivium.parser.runs import Address, TextRun
 from trivium.parser.split import split_points
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
@@ -37,6 +37,9 @@ class Document:
         self._current = self.lead
         self._parts: list[str] = []
         self._length = 0
+        self._waiting: list[TextRun] = []
+        self.page: int | None = None
+        """The page of a paginated document that what comes next stands on, from 1."""
 
     @property
     def text(self) -> str:
@@ -72,20 +75,76 @@ class Document:
         self._sections.append(section)
         self._current = section.chunks
         self._write(text)
+        self.write_pictures()
 
-    def block(self, kind: ChunkKind, run: TextRun) -> None:
+    def picture(self, run: TextRun) -> None:
+        """Adds the text of a picture after the block that is being written: as a block of its own, in its section."""
+        self._waiting.append(run)
+
+    def write_pictures(self) -> None:
+        """Writes the pictures that wait for the end of a block."""
+        waiting, self._waiting = self._waiting, []
+        for run in waiting:
+            self.block(ChunkKind.IMAGE, run)
+
+    def block(
+        self,
+        kind: ChunkKind,
+        run: TextRun,
+        *,
+        places: Sequence[tuple[int, int]] = (),
+        references: Sequence[tuple[str, int]] = (),
+    ) -> None:
         """Adds a block as one chunk, or as several when it is too long. A block without letters or digits is
-        dropped."""
+        dropped. ``places`` says where in its text other pages begin than :attr:`page`: (character, page), in order.
+        ``references`` are addresses of other documents, each with the character it stands at; those among the links of
+        the run (:class:`~trivium.parser.runs.Address`) are added to them."""
         text = run.text.rstrip()
         if not any(map(str.isalnum, text)):
+            self.write_pictures()
             return
         at = self._write(text)
         pieces = split_points(text)
-        for (start, end), links in zip(pieces, _split_links(run.links, pieces), strict=True):
+        titles = run.links
+        if any(isinstance(target, Address) for target, _, _ in titles):
+            references = [
+                *references,
+                *((str(to), place) for to, place, _ in titles if isinstance(to, Address)),
+            ]
+            titles = [link for link in titles if not isinstance(link[0], Address)]
+        for (start, end), links in zip(pieces, _split_links(titles, pieces), strict=True):
             inside = tuple(Link(target, at + min(a, end), at + min(b, end)) for target, a, b in links)
             self._current.append(
-                Chunk(kind=kind, text=text[start:end], start=at + start, end=at + end, links=inside)
+                Chunk(
+                    kind=kind,
+                    text=text[start:end],
+                    start=at + start,
+                    end=at + end,
+                    links=inside,
+                    pages=self._pages(places, start, end),
+                    references=tuple(
+                        dict.fromkeys(
+                            address
+                            for address, place in references
+                            if start <= place < end or (place >= end == len(text))
+                        )
+                    ),
+                )
             )
+        if places:
+            self.page = places[-1][1]
+        self.write_pictures()
+
+    def _pages(self, places: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
+        """The first and the last page of characters ``start`` to ``end`` of a block."""
+        first = last = self.page
+        for place, page in places:
+            if place <= start:
+                first = last = page
+            elif place < end:
+                last = page
+                first = page if first is None else first
+        return None if first is None or last is None else (first, last)
 
     def relate(self, relation_type: str, target: str) -> None:
         self.relations[Relation(type=relation_type, target=target)] = None

@@ -7,9 +7,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
+from trivium.parser.documents.base import DocumentFile
 from trivium.parser.input_limits import checked_bytes
 from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
 from trivium.parser.reader import Reader
+from trivium.parser.site import is_wiki, read_site
 from trivium.types import Page
 
 # Selectors of the article, best first.
@@ -22,6 +24,7 @@ def parse_html(
     source: str = "",
     title: str | None = None,
     limits: InputLimits = DEFAULT_LIMITS,
+    file: DocumentFile | None = None,
 ) -> Page:
     """Parses one rendered page into text, sections, chunks, links and relations.
 
@@ -33,6 +36,8 @@ def parse_html(
         source: where the document came from; stored with the page and included in error messages.
         title: the title to use when the page does not state one.
         limits: how large and complicated the document may be.
+        file: the file that it is. A page that is of no MediaWiki is then read as one of any site
+            (:mod:`trivium.parser.site`).
 
     Returns:
         The page, with its canonical title where the page states one.
@@ -45,19 +50,23 @@ def parse_html(
     'Planet'
     """
     try:
-        return _parse(html, source, title, limits)
+        return _parse(html, source, title, limits, file)
     except ParseError as error:
         if not source:
             raise
         raise ParseError(f"{source}: {error}") from error
 
 
-def _parse(html: str | bytes, source: str, title: str | None, limits: InputLimits) -> Page:
+def _parse(
+    html: str | bytes, source: str, title: str | None, limits: InputLimits, file: DocumentFile | None
+) -> Page:
     data = checked_bytes(html, limits)
     try:
         tree = LexborHTMLParser(data)
     except SelectolaxError as error:
         raise ParseError(f"the HTML parser failed: {error}") from error
+    if file is not None and not is_wiki(data):
+        return read_site(tree, file, limits)
     identity = identify(tree, title, says_redirected=REDIRECTED_MARK in data)
     if identity.title is None:
         raise ParseError(

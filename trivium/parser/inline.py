@@ -6,7 +6,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
+from trivium.parser.reader import SKIP, Leave, Mode, Picture, Reader, handles
 from trivium.parser.runs import COMMA, LINE, SPACE, Verbatim
 from trivium.parser.skip import SKIPPED_TAGS, is_skipped
 
@@ -24,6 +24,18 @@ def _anchor(reader: Reader, node: LexborNode) -> Leave | None:
     if href is None or not reader.anchor(href):
         return None
     return Reader.end_anchor
+
+
+@handles("img")
+def _picture(reader: Reader, node: LexborNode) -> Leave:
+    if reader.read_picture is not None:
+        attributes = node.attributes
+        address = attributes.get("src") or ""
+        if address and not is_skipped(attributes, "img"):
+            reader.read_picture(
+                reader, Picture(address, attributes.get("alt") or "", attributes.get("title") or "")
+            )
+    return SKIP
 
 
 @handles("sup", "small", "abbr", "cite", "label")

@@ -9,7 +9,9 @@ element ends, None when there is nothing to do then (its content is read as if t
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trivium.limits import InputLimits
@@ -57,13 +59,41 @@ def handles(*tags: str) -> Callable[[Enter], Enter]:
     return register
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that a document shows. ``address`` is relative to the document; ``alt`` is what stands in its place where
+    it cannot be shown, ``title`` what is shown with it."""
+
+    address: str
+    alt: str
+    title: str
+
+
+LinkResolver = Callable[[str], str | None]
+"""From the address of a link to the title it leads to, or an :class:`~trivium.parser.runs.Address`; None for neither."""
+
+PictureReader = Callable[["Reader", Picture], None]
+"""Called with every picture, in the order of the document."""
+
+
 class Reader:
     """The state of the traversal: the run being filled, the enclosing ones, and the link that is open."""
 
-    def __init__(self, title: str | None, host: str | None, limits: InputLimits) -> None:
+    def __init__(
+        self,
+        title: str | None,
+        host: str | None,
+        limits: InputLimits,
+        *,
+        resolve_link: LinkResolver | None = None,
+        read_picture: PictureReader | None = None,
+    ) -> None:
+        """``host`` is the site that the page came from. ``resolve_link`` says where links lead, in place of the rules of
+        MediaWiki; ``read_picture`` is given the pictures, which are left out without it."""
         self.document = Document(limits.headings)
         self.title = title
-        self.host = host
+        self.resolve_link = resolve_link or partial(link_target, host=host)
+        self.read_picture = read_picture
         self.run = TextRun()
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH
@@ -108,6 +138,7 @@ class Reader:
                 action(self)
             node = node.next
         self.flush()
+        self.document.write_pictures()
 
     def open(self, run: TextRun, mode: Mode, kind: ChunkKind) -> None:
         """Switches to a new run; :meth:`close` returns to the current one."""
@@ -179,7 +210,7 @@ class Reader:
 
     def anchor(self, href: str) -> bool:
         """Starts a link; False when it does not lead to another article."""
-        target = link_target(href, self.host)
+        target = self.resolve_link(href)
         if target is None or target == self.title:
             return False
         self._target = target

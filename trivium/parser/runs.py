@@ -25,6 +25,12 @@ _CLOSED = frozenset(",;:.!?(–—-/·•|=")  # no comma is added after these
 _CONTINUES = frozenset("(,;:.)/–—·•|=")  # ... nor before these
 
 
+class Address(str):
+    """The target of a link that is no title but an address, such as ``../setup.md#linux``."""
+
+    __slots__ = ()
+
+
 def indented_line(level: int) -> str:
     """The separator that starts a new line, two spaces deeper for every ``level`` (0 is flush left)."""
     return LINE + "  " * min(level, MAX_INDENT)

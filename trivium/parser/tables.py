@@ -84,7 +84,7 @@ def _labels(head: list[list[PlacedCell]], width: int) -> Labels:
     return [tuple(column) for column in names]
 
 
-def _shortened(label: str) -> str:
+def shortened(label: str) -> str:
     """A header cut to a length that can be repeated."""
     label = label.rstrip(" :")
     if len(label) <= _MAX_LABEL:
@@ -105,7 +105,7 @@ def _write(out: TextRun, row: list[PlacedCell], labels: Labels, line: str) -> No
             continue
         names = _names(labels, placed) if labels else ()
         shared = _shared(previous, names) if before is not line else 0
-        label = _shortened(" ".join(names[shared:]))
+        label = shortened(" ".join(names[shared:]))
         out.extend(_WITHIN_HEADER if shared else before, label + COLON if label else "", cell)
         before = COLON if has_row_header and not labels and placed is row[0] else between
         previous = names
@@ -122,6 +122,6 @@ def _names(labels: Labels, placed: PlacedCell) -> tuple[str, ...]:
     if placed.first == placed.last:
         return labels[placed.first]
     covered = dict.fromkeys(
-        filter(None, (_shortened(" ".join(n)) for n in labels[placed.first : placed.last + 1]))
+        filter(None, (shortened(" ".join(n)) for n in labels[placed.first : placed.last + 1]))
     )
     return (" / ".join(covered),) if covered else ()

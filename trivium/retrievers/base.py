@@ -25,10 +25,10 @@ from trivium.graph.records import (
     rank_key,
 )
 from trivium.graph.schema import Hop, Label
+from trivium.languages import Analyzer, StoreLanguages
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.closeness import KnownSentences, closeness
 from trivium.retrievers.counts import KnownCounts
-from trivium.text import question_terms
 from trivium.types import SourceNode
 
 PREFETCHED = {Label.CHUNK: 50}
@@ -90,7 +90,23 @@ class Query:
     @cached_property
     def terms(self) -> list[str]:
         """Distinct search terms of the question, in order, without function words."""
-        return question_terms(self.text)
+        analyzer = self.analyzer
+        if len(analyzer.languages) == 1:
+            return analyzer.question_terms(self.text)
+        groups = analyzer.question_groups(self.text)
+        asked = [term for group in groups for term in group]
+        if not asked:
+            return []
+        found = self.store.term_statistics(asked).document_frequency.tolist()
+        occurring = {term for term, count in zip(asked, found, strict=True) if count > 0}
+        # Of a word's stems in several languages those that occur; one that does not would pass for a rare word.
+        kept = ([term for term in group if term in occurring] or group[:1] for group in groups)
+        return [term for group in kept for term in group]
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """How words become search terms in the languages of the store."""
+        return self.memoize("analyzer", lambda: StoreLanguages.read(self.store.languages).analyzer)
 
     def term_counts(self, chunks: Sequence[str]) -> TermCounts:
         """How often and where the question's terms occur in chunks; the store is asked once a chunk."""

@@ -12,7 +12,6 @@ from trivium.common.dots import dots
 from trivium.graph.records import Floats, TermCounts, TermStatistics
 from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
-from trivium.text import terms as all_terms
 
 WINDOWS = (8, 16, 32, 64)
 """Widths, in words, within which the question's words are looked for together."""
@@ -85,5 +84,5 @@ def shares(rarity: Floats) -> Floats:
 
 def _steps(query: Query) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """How many words after the term before it each of the question's terms stands in the question."""
-    words = all_terms(query.text)
-    return np.diff([words.index(term) for term in query.terms], prepend=0).astype(np.int64)
+    places = query.analyzer.places(query.text)
+    return np.diff([places[term] for term in query.terms], prepend=0).astype(np.int64)

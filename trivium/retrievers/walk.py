@@ -68,7 +68,8 @@ class WalkRetriever:
         graph = query.adjacency
         mass = self._solution(query, graph)[: len(graph.chunks)]
         count = self.settings.chunks if depth is None else depth
-        best = best_rows(mass, graph.chunks, count, np.flatnonzero(mass))
+        found = np.flatnonzero(mass if graph.allowed is None else mass * graph.allowed)
+        best = best_rows(mass, graph.chunks, count, found)
         return [Candidate(graph.chunks[row], float(mass[row])) for row in best]
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:

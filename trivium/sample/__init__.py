@@ -11,6 +11,12 @@ DEMO_QUESTIONS = (
     "Why is Mars red?",
 )
 
+DOCUMENT_QUESTIONS = (
+    "How many Perseids were counted from Marlow Hill?",
+    "Which eyepiece shows the rings of Saturn?",
+)
+"""Answered by the PDF and by the Markdown file."""
+
 
 def folder() -> Path:
     """Where the sample lives (the package is always installed as files, never as a zip)."""
@@ -21,6 +27,11 @@ def folder() -> Path:
 def pages_folder() -> Path:
     """The sample's HTML pages."""
     return folder() / "pages"
+
+
+def documents_folder() -> Path:
+    """The sample's documents of other formats: a PDF and a Markdown file."""
+    return folder() / "documents"
 
 
 def question_files() -> list[Path]:

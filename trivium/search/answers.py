@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import AnswerEvent
 from trivium.errors import InputError
+from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.searcher import Searcher, check_k, check_question
@@ -19,7 +20,7 @@ MAX_TURN_CHARACTERS = 200_000
 
 class AskOptions(TypedDict, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
-    is made of sentences of the passages; ``retrievers``, ``fusion`` and ``settings`` as for a search."""
+    is made of sentences of the passages; ``retrievers``, ``fusion``, ``settings`` and ``where`` as for a search."""
 
     k: int
     history: Sequence[Turn]
@@ -27,6 +28,7 @@ class AskOptions(TypedDict, total=False):
     retrievers: Sequence[str] | None
     fusion: str | None
     settings: SettingValues | None
+    where: Where | None
 
 
 def answer_stream(
@@ -44,13 +46,15 @@ def answer_stream(
     k = options.get("k", 6)
     check_k(k)
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
+    where = options.get("where")
+    condition = None if where is None else parse(where)
     searcher.fusions.suitable(
         fusion, searcher.retrievers.choose(retrievers, settings)
     )  # refuses unknown names
     context = AnswerContext(
         searcher.store,
         searcher.embedder.get(),
-        lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings),
+        lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings, where=condition),
     )
     return answer(question, context, options.get("history", ()), options.get("model"))
 

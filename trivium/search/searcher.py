@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
@@ -10,6 +11,7 @@ from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, StoreError
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
+from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import round_score
 from trivium.retrievers.base import Query, Retriever
@@ -29,11 +31,13 @@ MAX_QUESTION_CHARACTERS = 20_000
 
 class SearchOptions(TypedDict, total=False):
     """``explain`` fills each hit's ``contributions``; ``exact`` asks exact instead of approximate vector search;
-    ``settings`` are values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``, for this search only."""
+    ``settings`` are values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``, for this search only;
+    ``where`` is a condition that the hits must fulfil, such as ``"year >= 2020"`` (:mod:`trivium.graph.filters`)."""
 
     explain: bool
     exact: bool
     settings: SettingValues | None
+    where: Where | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +104,19 @@ class Searcher:
         explain: bool = False,
         exact: bool = False,
         settings: SettingValues | None = None,
+        where: Where | None = None,
     ) -> list[list[Hit]]:
         """:meth:`search` for several questions, answers in their order."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise InputError(f"expected several questions, got {type(questions).__name__}")
         check_k(k)
         asked = self.retrievers.choose(retrievers, settings)
+        condition = None if where is None else parse(where)
         if len(asked) == 1 and fusion is None:
             (only,) = asked.values()
-            return [self._search_one(text, k, only, explain, exact) for text in questions]
+            return [self._search_one(text, k, only, explain, exact, condition) for text in questions]
         fuse = self.fusions.suitable(fusion, asked)
-        return [self._search_fused(text, k, asked, fuse, explain, exact) for text in questions]
+        return [self._search_fused(text, k, asked, fuse, explain, exact, condition) for text in questions]
 
     def score(
         self,
@@ -183,8 +189,22 @@ class Searcher:
         with observed(self.on_stage, "fuse"):
             return fusion.fuse(table)
 
-    def _search_one(self, text: str, k: int, retriever: Retriever, explain: bool, exact: bool) -> list[Hit]:
+    @contextmanager
+    def _limited(self, condition: Condition | None) -> Iterator[SearchStore]:
+        """The pinned store, as a condition leaves it."""
         with self.store.pinned() as store:
+            yield store if condition is None else store.within(condition)
+
+    def _search_one(
+        self,
+        text: str,
+        k: int,
+        retriever: Retriever,
+        explain: bool,
+        exact: bool,
+        condition: Condition | None,
+    ) -> list[Hit]:
+        with self._limited(condition) as store:
             query = self.query(text, exact, store)
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retriever.retrieve(query, k)[:k]
@@ -201,8 +221,9 @@ class Searcher:
         fusion: Fusion,
         explain: bool,
         exact: bool,
+        condition: Condition | None,
     ) -> list[Hit]:
-        with self.store.pinned() as store:
+        with self._limited(condition) as store:
             query = self.query(text, exact, store)
             table, fused = fuse_candidates(query, retrievers, fusion, k, on_stage=self.on_stage)
             with observed(self.on_stage, "fuse"):
@@ -246,6 +267,10 @@ class Searcher:
                 provenance=provenance.get(uri, {}),
                 baseline=baseline,
                 probability=probability(score) if log_odds else None,
+                document=record.document.removeprefix("records:"),
+                pages=() if record.pages is None else tuple(range(record.pages[0], record.pages[1] + 1)),
+                format=record.format,
+                metadata=record.metadata,
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]

@@ -8,11 +8,16 @@ from typing import Any
 
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
+from trivium.errors import NothingReadError
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import unescape
-from trivium.index.load import IngestReport
+from trivium.index.merge import PageCheck
+from trivium.index.report import IngestReport
+from trivium.metadata import parse_object
 from trivium.server.job_table import Change
 from trivium.server.jobs import JobError
+from trivium.server.uploads import METADATA
+from trivium.types import MetadataValue
 
 _MAX_LISTED = 100
 
@@ -35,25 +40,45 @@ def perform(
 
 
 def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> dict[str, Any]:
-    report = engine.build(list(files), progress=progress, names=files, isolated=True)
+    report = _load(engine, files, progress)
     report_json = _report_json(report)
-    if report.problems and not (report.added or report.replaced or report.unchanged or report.skipped):
+    if report.problems and not report.read:
         first = report.problems[0]
         raise JobError("unreadable", f"{first.location}: {first.reason}", report_json)
     return report_json
+
+
+def _metadata(files: Mapping[str, str]) -> dict[str, MetadataValue] | None:
+    """What was said of the documents when they were sent."""
+    for path in files:
+        found = Path(path).with_name(METADATA)
+        return parse_object(found.read_text("utf-8")) if found.exists() else None
+    return None
 
 
 def _replace(engine: Engine, files: Mapping[str, str], uri: str, progress: StageProgress) -> dict[str, Any]:
     def check(page: PageGraph) -> None:
         _check_title(engine, page.uri, uri)
 
-    report = engine.build(list(files), progress=progress, names=files, isolated=True, check=check)
+    report = _load(engine, files, progress, check)
     report_json = _report_json(report)
     if report.problems:
         raise JobError("unreadable", report.problems[0].reason, {})
     if report.skipped:
         raise JobError("older", "the collection has a later revision of it: delete that first", report_json)
     return report_json
+
+
+def _load(
+    engine: Engine, files: Mapping[str, str], progress: StageProgress, check: PageCheck | None = None
+) -> IngestReport:
+    try:
+        return engine.build(
+            list(files), progress=progress, names=files, isolated=True, check=check, meta=_metadata(files)
+        )
+    except NothingReadError as error:  # its report says so by itself
+        report: IngestReport = error.report
+        return report
 
 
 def _check_title(engine: Engine, own: str, uri: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.engine import Engine
+from trivium.graph.filters import Where, parse
 from trivium.graph.records import ChunkRecord, round_score
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.drawing import Drawing, way_to
@@ -56,10 +57,12 @@ def explain(
     fusion: str | None,
     *,
     settings: SettingValues | None = None,
+    where: Where | None = None,
 ) -> Explanation:
     """Explain the place of a chunk in what a search with the same arguments ranks. Raises StoreChangedError for an
     unknown chunk, and what the search raises."""
-    with engine.store.pinned() as store:
+    with engine.store.pinned() as pinned:
+        store = pinned if where is None else pinned.within(parse(where))
         (record,) = store.fetch([uri])
         scored = engine.searcher.score(question, k, retrievers, fusion, settings=settings, store=store)
         return _explained(scored, record)

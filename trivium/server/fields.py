@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.registry import FUSIONS
+from trivium.graph.filters import MAX_CHARACTERS, parse
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.search.searcher import Searcher
 from trivium.text import has_lone_surrogate
@@ -70,6 +71,24 @@ SettingsOption = Annotated[
         max_length=64,
         description="Values of retrievers for this question only, by dotted name.",
         examples=[{"walk.damping": 0.4}],
+    ),
+]
+
+
+def _condition(text: str) -> str:
+    try:
+        parse(text)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+WhereText = Annotated[
+    Annotated[Whole, AfterValidator(_condition)] | None,
+    Field(
+        max_length=MAX_CHARACTERS,
+        description="A condition that passages must fulfil.",
+        examples=["year >= 2020 and source = 'reports/*'"],
     ),
 ]
 Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from trivium.errors import InputError
+from trivium.metadata import parse_object
 from trivium.server.errors import ApiError
 
 if TYPE_CHECKING:
@@ -19,7 +21,8 @@ _MAX_HEADER_BYTES = 8 << 10
 
 
 class FormReader:
-    """Takes a form piece by piece, and its files into an upload. Fields that are no files are skipped."""
+    """Takes a form piece by piece, and its files into an upload. The field ``meta`` is
+    metadata of them; other fields that are no files are skipped."""
 
     def __init__(self, content_type: str, upload: Upload) -> None:
         """Raises ApiError where the header of the form names no boundary."""
@@ -35,6 +38,7 @@ class FormReader:
         self._field_bytes = 0
         self._fields = 0
         self._ended = False
+        self._field: bytearray | None = None
         callbacks: Any = {
             "on_part_begin": self._begin_part,
             "on_header_field": self._header_name,
@@ -90,6 +94,7 @@ class FormReader:
                 raise _malformed(f"expected {MAX_FILES} files at most")
             self._upload.begin_file(options[b"filename"].decode("utf-8", "replace"))
         else:
+            self._field = bytearray() if options[b"name"] == b"meta" else None
             self._fields += 1
             if self._fields > _MAX_FIELDS:
                 raise _malformed(f"expected {_MAX_FIELDS} fields at most besides the files")
@@ -101,10 +106,17 @@ class FormReader:
         self._field_bytes += end - start
         if self._field_bytes > _MAX_FIELD_BYTES:
             raise _malformed(f"expected {_MAX_FIELD_BYTES:,} bytes at most in a field")
+        if self._field is not None:
+            self._field += data[start:end]
 
     def _end_part(self) -> None:
         if self._is_file:
             self._upload.end_file()
+        elif self._field is not None:
+            try:
+                self._upload.add_metadata(parse_object(self._field.decode("utf-8", "replace")))
+            except InputError as error:
+                raise ApiError(422, "invalid", f"meta: {error}") from error
 
     def _end(self) -> None:
         self._ended = True

@@ -41,6 +41,7 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         given.fusion,
         explain=given.explain,
         settings=given.settings,
+        where=given.where,
     )
     return Reply(_json(SearchAnswer(hits=tuple(hits))), {SCORES: scale_of(hits)})
 
@@ -58,7 +59,14 @@ def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
     except StoreChangedError as error:
         raise not_found(f"there is no passage {given.uri!r}") from error
     why = explain(
-        engine, given.question, given.uri, given.k, given.retrievers, given.fusion, settings=given.settings
+        engine,
+        given.question,
+        given.uri,
+        given.k,
+        given.retrievers,
+        given.fusion,
+        settings=given.settings,
+        where=given.where,
     )
     return Reply(_EXPLANATION.dump_json(why))
 
@@ -73,6 +81,7 @@ def quote(engine: Engine, given: AskRequest) -> Reply:
         retrievers=given.retrievers,
         fusion=given.fusion,
         settings=given.settings,
+        where=given.where,
     )
     (answer,) = (event.answer for event in events if isinstance(event, Done))
     return Reply(_json(AskAnswer.of(answer)))

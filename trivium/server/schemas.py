@@ -7,7 +7,15 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from trivium.serialization import hit_json
-from trivium.server.fields import FusionOption, QuestionText, Retrievers, SettingsOption, Uri, Whole
+from trivium.server.fields import (
+    FusionOption,
+    QuestionText,
+    Retrievers,
+    SettingsOption,
+    Uri,
+    WhereText,
+    Whole,
+)
 from trivium.types import Answer, Citation, Statement, Turn, Usage
 from trivium.types import Hit as FoundHit
 
@@ -32,6 +40,7 @@ class SearchRequest(Given):
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
+    where: WhereText = None
     explain: bool = Field(False, description="Say what each retriever contributed.")
 
     model_config = ConfigDict(
@@ -70,6 +79,7 @@ class AskRequest(Given):
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
+    where: WhereText = None
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -126,6 +136,7 @@ class ExplainRequest(Given):
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
+    where: WhereText = None
 
     model_config = ConfigDict(
         json_schema_extra={

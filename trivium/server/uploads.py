@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO, TypeVar
@@ -22,6 +22,7 @@ from trivium.server.job_table import Change, Kind, NoJobsError
 from trivium.server.jobs import Jobs
 from trivium.server.schemas import Given, Record, Records
 from trivium.server.spool import Spool
+from trivium.types import MetadataValue
 
 T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
@@ -38,6 +39,8 @@ STALL_SECONDS = 20.0
 """How long nothing may come."""
 _MAX_NAME_CHARACTERS = 200
 _PIECE = 1 << 18
+METADATA = "metadata.json"
+"""In the folder of an upload: what its user says of the documents."""
 _FORM = {
     "multipart/form-data": "multipart/form-data with files",
     "application/json": "application/json with records",
@@ -107,6 +110,14 @@ class Upload:
         self.begin_file(name)
         self.write(content)
         self.end_file()
+
+    def add_metadata(self, metadata: Mapping[str, MetadataValue]) -> None:
+        """Say something of all the files."""
+        content = json.dumps(dict(metadata), sort_keys=True).encode("ascii")
+        with (self._folder / METADATA).open("wb") as file:
+            file.write(content)
+            to_disk(file)
+        self._digest.update(content)
 
     def add_records(self, records: list[Record]) -> None:
         """Add records as a file."""

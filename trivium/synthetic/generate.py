@@ -101,8 +101,8 @@ def _bridges(run: Run, store: GraphStore, sampling: Sampling) -> list[Bridge]:
 def _settings(store: PageReader, sampling: Sampling) -> Settings:
     """Everything that determines the bridges, except their number."""
     digest = hashlib.sha256()
-    for uri, _, _, version in store.pages():
-        digest.update(json.dumps([uri, version]).encode())
+    for page in store.pages():
+        digest.update(json.dumps([page.uri, page.content_hash]).encode())
     digest.update(json.dumps(store.info().aliases).encode())
     options = {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(sampling).items()

@@ -196,7 +196,7 @@ def test_a_writer_that_is_killed_leaves_the_last_committed_pages(tmp_path: Path)
     assert _state(folder) == before
     with EmbeddedStore.open(folder) as store:
         store.write([graph("After")])
-        assert "After" in [uri for uri, *_ in store.pages()]
+        assert "After" in [page.uri for page in store.pages()]
 
 
 def test_a_builder_that_is_killed_leaves_nothing_that_is_believed(folder: Path) -> None:

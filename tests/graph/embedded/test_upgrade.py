@@ -20,8 +20,8 @@ PAGE = graph(
 )
 
 
-ADDED = ("entity_type", "sentences", "page_sum", "vector_sum", "sentences_sum")
-"""Tables of versions 2 to 4."""
+ADDED = ("entity_type", "sentences", "page_sum", "vector_sum", "sentences_sum", "page_facts", "chunk_pages")
+"""Tables of versions 2 to 5."""
 SUMS = ADDED[2:]
 
 

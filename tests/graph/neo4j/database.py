@@ -15,6 +15,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
 from trivium.graph.digest import page_digest
+from trivium.graph.facts import encode_metadata
 from trivium.graph.model import ChunkNode
 from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection, rows
@@ -90,7 +91,8 @@ def _key(labels: list[str], properties: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _comparable(properties: dict[str, Any]) -> dict[str, Any]:
-    known = {name: value for name, value in properties.items() if value != []}
+    # When a page was first stored is another moment in another store.
+    known = {name: value for name, value in properties.items() if value != [] and name != "added"}
     if "embedding" in known:
         known["embedding"] = [f"{value:.6g}" for value in known["embedding"]]
     if "aliases" in known:
@@ -137,6 +139,10 @@ def _nodes(oracle: MemoryStore) -> Nodes:
                 "revision": page.revision,
                 "content_hash": page.content_hash,
                 "digest": page_digest(page),
+                "format": page.format,
+                "path": page.path,
+                "modified": page.modified,
+                "metadata": encode_metadata(page.metadata) if page.metadata else None,
                 "body": page.text,
                 "aliases": sorted(graph.claims[uri]),
                 "relations": sorted(map(triple, graph.relations_of(uri))),
@@ -180,6 +186,8 @@ def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
         "token_count": chunk.token_count,
         "citations": list(chunk.cites),
         "heading_count": len(chunk.heading_terms.split()),
+        "first_page": None if chunk.pages is None else chunk.pages[0],
+        "last_page": None if chunk.pages is None else chunk.pages[1],
     }
     texts = {"text": chunk.text, "search_terms": f"{chunk.heading_terms} {chunk.terms}".strip()}
     if oracle._vectors.has_sentences(chunk_text(chunk)):

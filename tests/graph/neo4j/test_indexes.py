@@ -72,7 +72,7 @@ def test_a_store_of_another_version_is_refused(connection: Connection) -> None:
     """Both versions are named."""
     prepare(connection)
     _run(connection, "MATCH (t:Trivium) SET t.schema_version = 99")
-    with pytest.raises(StoreFormatError, match="schema version 99, this program reads 2 to 4;"):
+    with pytest.raises(StoreFormatError, match="schema version 99, this program reads 2 to 5;"):
         recognise(connection)
 
 

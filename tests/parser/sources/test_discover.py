@@ -21,10 +21,13 @@ NQ = '{"document_html": "<p>Io</p>", "annotations": [], "question_text": "what i
 
 
 def names(folder: Path, *sources: str, **options: object) -> list[tuple[str, str]]:
-    """(format or "problem", place relative to the folder) of everything found."""
+    """(format, "problem" or "left out", place relative to the folder) of everything found."""
     found = discover([str(folder / source) for source in sources], **options)  # type: ignore[arg-type]
     return [
-        ("problem" if isinstance(one, Problem) else one.format, os.path.relpath(one.location, folder))
+        (
+            one.format if isinstance(one, Item) else "problem" if isinstance(one, Problem) else "left out",
+            os.path.relpath(one.location, folder),
+        )
         for one in found
     ]
 
@@ -130,14 +133,13 @@ def test_html_in_utf_16_is_recognised(tmp_path: Path) -> None:
     [
         (b"", "the file is empty"),
         (b"  \n\t\n", "empty"),
-        (b"# Read me\n", r"got text that begins '# Read me'"),
+        (b"# Read me\n", r"it begins '# Read me'"),
         (bytes(range(256)) * 10, "binary"),
-        (b"%PDF-1.7 ...", "PDF"),
         (b"PK\x03\x04rest", "zip archive"),
         (b"\xfd7zXZ\x00rest", "xz archive"),
         (b"name".ljust(257, b"\0") + b"ustar" + bytes(250), "tar archive"),
         (b"<mediawiki><page>wikitext</page></mediawiki>", "wikitext"),
-        (b"<svg><path/></svg>", "expected HTML or JSON"),
+        (b"<svg><path/></svg>", "of no format that is read"),
         (b'{"question": "what?", "answers": ["x"]}\n', "questions, not documents; .*trivium evaluate"),
         (b'{"question_text": "what?", "document_text": "x"}\n', "simplified"),
         (b'{"page_name": "x", "revision": 1}\n', "got page_name, revision"),
@@ -167,9 +169,9 @@ def test_a_link_to_nothing_and_a_pipe_are_problems(tmp_path: Path) -> None:
 
 def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(HTML)
-    (tmp_path / "b.txt").write_text("notes")
+    (tmp_path / "b.html").write_bytes(b"\0\1")
     (tmp_path / "c.jsonl").write_text(RECORD)
-    assert names(tmp_path, ".") == [("html", "a.html"), ("problem", "b.txt"), ("records", "c.jsonl")]
+    assert names(tmp_path, ".") == [("html", "a.html"), ("problem", "b.html"), ("records", "c.jsonl")]
 
 
 def test_images_and_scripts_saved_beside_a_page_are_not_looked_at(tmp_path: Path) -> None:

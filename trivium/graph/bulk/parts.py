@@ -15,6 +15,7 @@ from trivium.graph.bulk import rows, tables
 from trivium.graph.bulk.folder import Folder
 from trivium.graph.bulk.id_table import IdTable, Placed, Statement
 from trivium.graph.bulk.tables import HEADERS, headers
+from trivium.graph.facts import encode_metadata
 from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.page_checks import check_page
 from trivium.graph.property_graph import encode_sentences
@@ -23,7 +24,7 @@ from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import SCHEMA_VERSION, Label, embedding_text, headings_of
 from trivium.graph.vectors import text_hash
 
-RULES = "4"
+RULES = "5"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000
@@ -49,10 +50,12 @@ class Parts:
         self._ids = IdTable()
         self._types = store.types()
         self._embedder = store.embedder
+        self._chunker = store.chunker
         self._sentences = None if self._embedder is None else _Sentences(store)
         # Numbers depend on the parts before, so each digest continues that of the part before.
         self._digest = hashlib.blake2b(digest_size=16)
-        self._note((RULES, SCHEMA_VERSION, self._embedder, list(self._types.items())))
+        known = (self._chunker, list(self._types.items()), store.languages)
+        self._note((RULES, SCHEMA_VERSION, self._embedder, *known))
 
     def write(self) -> None:
         """Write the parts that are missing or outdated, keep the others."""
@@ -76,8 +79,15 @@ class Parts:
         for page in pages:
             check_page(page)
             self._note(
-                (page.uri, page.source, page.revision, page.content_hash, page.aliases, page.relations)
+                (
+                    *(page.uri, page.source, page.revision, page.content_hash, page.aliases, page.relations),
+                    *(page.format, page.path, page.modified, encode_metadata(page.metadata)),
+                    [chunk.pages for chunk in page.chunks if chunk.pages is not None],
+                )
             )
+        records = self._store.find_pages([page.uri for page in pages])
+        added = {uri: record.added for uri, record in records.items()}
+        self._note(sorted(added.items()))
         placed = [self._ids.add(page) for page in pages]
         embeddings = {
             Label.PAGE: self._vectors(Label.PAGE, [page.uri for page in pages]),
@@ -88,14 +98,18 @@ class Parts:
         }
         sentences = {} if self._sentences is None else self._sentences.of_chunks(pages)
         self._note(sentences)
-        self._part(name, self._page_lines(placed, embeddings, sentences), len(pages))
+        self._part(name, self._page_lines(placed, embeddings, sentences, added), len(pages))
 
     def _page_lines(
-        self, pages: Sequence[Placed], embeddings: Mapping[Label, Embeddings], sentences: Mapping[str, str]
+        self,
+        pages: Sequence[Placed],
+        embeddings: Mapping[Label, Embeddings],
+        sentences: Mapping[str, str],
+        added: Mapping[str, str | None],
     ) -> Lines:
         for placed in pages:
             uri = placed.page.uri
-            row = rows.page(placed, self._types.get(uri), embeddings[Label.PAGE].get(uri))
+            row = rows.page(placed, self._types.get(uri), embeddings[Label.PAGE].get(uri), added.get(uri))
             yield tables.PAGES.name, [tables.PAGES.line(placed.number, row)]
             yield tables.SECTIONS.name, rows.sections(placed, embeddings[Label.SUBCHAPTER])
             yield tables.CHUNKS.name, rows.chunks(placed, embeddings[Label.CHUNK], sentences)
@@ -119,7 +133,10 @@ class Parts:
         for kind in kinds:
             row = rows.relation_type(kind, embeddings.get(kind))
             yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(self._ids.new_id(), row)]
-        row = rows.store(self._embedder, self._ids.term_total, state=UUID(bytes=self._digest.digest()))
+        state = UUID(bytes=self._digest.digest())
+        row = rows.store(
+            self._embedder, self._ids.term_total, self._store.languages, state=state, chunker=self._chunker
+        )
         yield tables.STORE.name, [tables.STORE.line(self._ids.new_id(), row)]
 
     def _citation_lines(self, *columns: NDArray[np.int64]) -> Lines:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from trivium.graph.bulk import tables
 from trivium.graph.bulk.id_table import Placed, Statement
+from trivium.graph.chunker import BLOCKS
 from trivium.graph.property_graph import (
     ancestors,
     chunk_row,
@@ -36,10 +37,11 @@ def entity(uri: str, kind: str | None, embedding: Vector) -> Row:
     return row
 
 
-def page(placed: Placed, kind: str | None, embedding: Vector) -> Row:
-    """A page, with what it is as an entity."""
+def page(placed: Placed, kind: str | None, embedding: Vector, added: str | None) -> Row:
+    """A page, with what it is as an entity; ``added`` is when it was first loaded."""
     source = placed.page
-    return entity(source.uri, kind, embedding) | page_row(source) | {"aliases": source.aliases}
+    own = {"aliases": source.aliases, "added": added}
+    return entity(source.uri, kind, embedding) | page_row(source) | own
 
 
 def sections(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]:
@@ -96,7 +98,14 @@ def alias(uri: str, leads_to: str | None) -> Row:
     return {"uri": uri, "name": name, "short_name": short_name, "leads_to": leads_to}
 
 
-def store(embedder: EmbedderIdentity | None, term_total: int, *, state: UUID) -> Row:
+def store(
+    embedder: EmbedderIdentity | None,
+    term_total: int,
+    languages: str | None = None,
+    *,
+    state: UUID,
+    chunker: str | None = None,
+) -> Row:
     """The store's own node. The import counts as the first write; ``state`` identifies the content."""
     return {
         "id": 1,
@@ -107,4 +116,6 @@ def store(embedder: EmbedderIdentity | None, term_total: int, *, state: UUID) ->
         "embedder": None if embedder is None else embedder.name,
         "embedder_version": None if embedder is None else embedder.version,
         "embedder_dimension": None if embedder is None else embedder.dimension,
+        "chunker": None if chunker == BLOCKS else chunker,
+        "languages": languages,
     }

@@ -37,7 +37,7 @@ def find(connection: Connection) -> Iterator[Finding]:
         for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST)
     ]
     others += _definitions(connection)
-    for key in ("embedder", "fusion"):
+    for key in ("embedder", "fusion", "chunker"):
         try:
             read_meta(connection, key)
         except StoreFormatError as error:

@@ -169,6 +169,8 @@ class Database:
         with self._writing, translated(self.folder), self._write_connection() as connection:
             _begin_writing(connection)
             try:
+                if not (self.folder / DATABASE).exists():
+                    raise StoreNotFoundError(f"the store at {self.folder} has been removed meanwhile")
                 yield connection
                 connection.execute("COMMIT")
             finally:

@@ -10,6 +10,7 @@ from trivium.graph.digest import page_digest
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.ids import name_ids, next_id, text_ids
 from trivium.graph.embedded.reconcile import TermChanges, Touched
+from trivium.graph.facts import encode_metadata, now
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import embedding_text, headings_of
 
@@ -35,10 +36,25 @@ def insert_pages(
         "INSERT OR REPLACE INTO page_sum (page_id, digest) VALUES (?, ?)",
         ((names[page.uri], page_digest(page)) for page in pages),
     )
+    _insert_facts(connection, pages, names)
     sections = _insert_sections(connection, pages, names)
     _insert_chunks(connection, pages, names, sections, terms)
     insert_relations(
         connection, [(names[page.uri], edge) for page in pages for edge in page.relations], names
+    )
+
+
+def _insert_facts(connection: Connection, pages: Sequence[PageGraph], names: Mapping[str, int]) -> None:
+    """What pages know of themselves. When a page was first loaded stays what it was."""
+    added = now()
+    connection.executemany(
+        "INSERT INTO page_facts (page_id, format, path, modified, added, metadata) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (page_id) DO UPDATE SET format = excluded.format, path = excluded.path,"
+        " modified = excluded.modified, metadata = excluded.metadata",
+        (
+            (names[page.uri], page.format, page.path, page.modified, added, encode_metadata(page.metadata))
+            for page in pages
+        ),
     )
 
 
@@ -137,6 +153,10 @@ def _insert_chunks(
         " token_count, term_count, heading_count, heading_terms, terms, text)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
+    )
+    connection.executemany(
+        "INSERT INTO chunk_pages (chunk_id, first_page, last_page) VALUES (?, ?, ?)",
+        ((row, *chunk.pages) for row, (_, chunk) in enumerate(nodes, first) if chunk.pages is not None),
     )
     connection.executemany(
         "INSERT INTO citation (chunk_id, ordinal, name_id) VALUES (?, ?, ?)",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
+from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.meta import read_meta
+from trivium.graph.facts import decode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import ChunkRecord, PageRecord
 from trivium.graph.schema import Label, RelationshipType, embedding_text, headings_of, unescape
@@ -47,24 +50,45 @@ _MIRRORED = {
 """Relationship types that mirror another: counted once."""
 
 
+_RECORD = (
+    "SELECT n.uri, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified,"
+    " f.metadata, f.added"
+)
+
+
 def pages(connection: Connection, after: str | None, limit: int | None) -> list[PageRecord]:
     """Pages by uri: at most ``limit`` whose uri comes after ``after``."""
     rows = connection.execute(
-        "SELECT n.uri, p.source, p.revision, p.content_hash FROM name AS n JOIN page AS p ON p.id = n.id"
+        f"{_RECORD} FROM name AS n JOIN page AS p ON p.id = n.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
         " WHERE n.uri > ? OR ? IS NULL ORDER BY n.uri LIMIT ?",
         [after, after, -1 if limit is None else max(limit, 0)],
     )
-    return [PageRecord(*row) for row in rows]
+    return [_page_record(*row) for row in rows]
 
 
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
     """uri -> page, of those that are pages, in the order asked."""
     rows = connection.execute(
-        "SELECT n.uri, p.source, p.revision, p.content_hash FROM json_each(?) AS j"
-        " JOIN name AS n ON n.uri = j.value JOIN page AS p ON p.id = n.id ORDER BY j.key",
+        f"{_RECORD} FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value JOIN page AS p ON p.id = n.id"
+        " LEFT JOIN page_facts AS f ON f.page_id = p.id ORDER BY j.key",
         [as_json(uris)],
     )
-    return {row[0]: PageRecord(*row) for row in rows}
+    return {row[0]: _page_record(*row) for row in rows}
+
+
+def _page_record(
+    uri: str,
+    source: str,
+    revision: int | None,
+    content_hash: str,
+    format_: str,
+    path: str,
+    modified: str | None,
+    metadata: str | None,
+    added: str | None,
+) -> PageRecord:
+    facts = decode_metadata(metadata)
+    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added)
 
 
 def count_pages(connection: Connection) -> int:
@@ -99,19 +123,28 @@ def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
     rows = connection.execute(
         """
         SELECT t.hash, c.uri, n.uri, coalesce(s.uri, n.uri), c.text, c.kind, c.position, c.start_char, c.end_char,
-            c.token_count
+            c.token_count, g.first_page, g.last_page, coalesce(nullif(f.path, ''), p.source), coalesce(f.format, ''),
+            f.metadata
         FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value JOIN name AS n ON n.id = c.page_id
-        JOIN text AS t ON t.id = c.text_id LEFT JOIN section AS s ON s.id = c.section_id
+        JOIN page AS p ON p.id = c.page_id JOIN text AS t ON t.id = c.text_id
+        LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN chunk_pages AS g ON g.chunk_id = c.id
+        LEFT JOIN page_facts AS f ON f.page_id = p.id
         """,
         [as_json(dict.fromkeys(chunks))],
     )
-    records = {row[1]: _intact(row[0], ChunkRecord(*row[1:])) for row in rows}
+    records = {row[1]: _intact(row[0], _chunk_record(row[1:])) for row in rows}
     for uri in chunks:
         if uri not in records:
             raise StoreChangedError(
                 f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
             )
     return [records[uri] for uri in chunks]
+
+
+def _chunk_record(row: Sequence[Any]) -> ChunkRecord:
+    *own, first, last, document, format_, metadata = row
+    pages = None if first is None else (first, last)
+    return ChunkRecord(*[*own, pages, document, format_, decode_metadata(metadata)])
 
 
 def _intact(key: str, chunk: ChunkRecord) -> ChunkRecord:
@@ -230,15 +263,19 @@ def _number(connection: Connection, query: str, *parameters: int) -> int:
     return int(connection.execute(query, parameters).fetchone()[0])
 
 
-_PAGE = "SELECT p.id, n.uri, p.text, p.source, p.revision, p.content_hash FROM page AS p"
+_PAGE = (
+    "SELECT p.id, n.uri, p.text, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''),"
+    " f.modified, f.metadata FROM page AS p LEFT JOIN page_facts AS f ON f.page_id = p.id"
+)
 _SECTIONS = """
     SELECT s.uri, coalesce(a.uri, ?2), s.level, s.position
     FROM section AS s LEFT JOIN section AS a ON a.id = s.parent_id WHERE s.page_id = ?1 ORDER BY s.position
     """
 _CHUNKS = """
     SELECT c.id, c.uri, coalesce(s.uri, ?2), c.text, c.kind, c.position, c.start_char, c.end_char, c.token_count,
-        c.terms, c.heading_terms
-    FROM chunk AS c LEFT JOIN section AS s ON s.id = c.section_id WHERE c.page_id = ?1 ORDER BY c.position
+        c.terms, c.heading_terms, g.first_page, g.last_page
+    FROM chunk AS c LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN chunk_pages AS g ON g.chunk_id = c.id
+    WHERE c.page_id = ?1 ORDER BY c.position
     """
 _CITATIONS = """
     SELECT t.chunk_id, n.uri FROM chunk AS c JOIN citation AS t ON t.chunk_id = c.id
@@ -264,7 +301,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
             f"{_PAGE} JOIN name AS n ON n.id = p.id JOIN json_each(?) AS j ON j.value = n.uri ORDER BY j.key",
             [as_json(uris)],
         )
-    for number, uri, text, source, revision, content_hash in pages:
+    for number, uri, text, source, revision, content_hash, format_, path, modified, metadata in pages:
         yield PageGraph(
             uri=uri,
             text=text,
@@ -275,6 +312,10 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
             sections=tuple(SectionNode(*row) for row in connection.execute(_SECTIONS, [number, uri])),
             chunks=_chunks(connection, number, uri),
             relations=tuple(RelationEdge(*row) for row in connection.execute(_RELATIONS, [number])),
+            format=format_,
+            path=path,
+            modified=modified,
+            metadata=decode_metadata(metadata),
         )
 
 
@@ -296,8 +337,23 @@ def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...
             cites=tuple(cites.get(number, ())),
             terms=of_text,
             heading_terms=of_headings,
+            pages=None if first is None else (first, last),
         )
-        for number, chunk, parent, text, kind, position, start, end, token_count, of_text, of_headings in rows
+        for (
+            number,
+            chunk,
+            parent,
+            text,
+            kind,
+            position,
+            start,
+            end,
+            token_count,
+            of_text,
+            of_headings,
+            first,
+            last,
+        ) in rows
     )
 
 
@@ -310,6 +366,18 @@ def read_types(connection: Connection) -> dict[str, str]:
     )
 
 
+def chunker(connection: Connection) -> str | None:
+    """What cut the pages that are there; None where there are none."""
+    if connection.execute("SELECT 1 FROM page LIMIT 1").fetchone() is None:
+        return None
+    return read_meta(connection, "chunker") or BLOCKS
+
+
 def fusion_decision(connection: Connection) -> str | None:
     """Which fusion was decided on for the store, as it was written."""
     return read_meta(connection, "fusion")
+
+
+def languages(connection: Connection) -> str | None:
+    """Which languages the documents are in, as it was written."""
+    return read_meta(connection, "languages")

@@ -69,6 +69,17 @@ CREATE TABLE page (
     text         TEXT NOT NULL
 ) STRICT;
 
+-- What pages know of themselves beside their text, and when they were first loaded: times are ISO 8601 in UTC, metadata
+-- a JSON object. Pages that an earlier version of the schema had have no row until they are written again.
+CREATE TABLE page_facts (
+    page_id  INTEGER PRIMARY KEY REFERENCES page (id) ON DELETE CASCADE,
+    format   TEXT NOT NULL,
+    path     TEXT NOT NULL,
+    modified TEXT,
+    added    TEXT NOT NULL,
+    metadata TEXT NOT NULL
+) STRICT;
+
 -- What pages claim; which claim holds is in name.leads_to.
 CREATE TABLE alias (
     name_id INTEGER NOT NULL REFERENCES name (id),
@@ -112,6 +123,13 @@ CREATE TABLE chunk (
 CREATE INDEX chunk_page ON chunk (page_id, position);
 CREATE INDEX chunk_section ON chunk (section_id);
 CREATE INDEX chunk_text ON chunk (text_id);
+
+-- The pages of a paginated document that a chunk stands on; other chunks have no row.
+CREATE TABLE chunk_pages (
+    chunk_id   INTEGER PRIMARY KEY REFERENCES chunk (id) ON DELETE CASCADE,
+    first_page INTEGER NOT NULL,
+    last_page  INTEGER NOT NULL
+) STRICT;
 
 -- The titles a chunk links to, as they stand in it.
 CREATE TABLE citation (

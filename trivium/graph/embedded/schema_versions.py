@@ -31,7 +31,30 @@ _SENTENCES_SUM = """sentences_sum (
     crc     INTEGER NOT NULL
 ) STRICT"""
 
-_ADDED = ((2, _ENTITY_TYPE), (3, _SENTENCES), (4, _PAGE_SUM), (4, _VECTOR_SUM), (4, _SENTENCES_SUM))
+_PAGE_FACTS = """page_facts (
+    page_id  INTEGER PRIMARY KEY REFERENCES page (id) ON DELETE CASCADE,
+    format   TEXT NOT NULL,
+    path     TEXT NOT NULL,
+    modified TEXT,
+    added    TEXT NOT NULL,
+    metadata TEXT NOT NULL
+) STRICT"""
+
+_CHUNK_PAGES = """chunk_pages (
+    chunk_id   INTEGER PRIMARY KEY REFERENCES chunk (id) ON DELETE CASCADE,
+    first_page INTEGER NOT NULL,
+    last_page  INTEGER NOT NULL
+) STRICT"""
+
+_ADDED = (
+    (2, _ENTITY_TYPE),
+    (3, _SENTENCES),
+    (4, _PAGE_SUM),
+    (4, _VECTOR_SUM),
+    (4, _SENTENCES_SUM),
+    (5, _PAGE_FACTS),
+    (5, _CHUNK_PAGES),
+)
 """Schema versions and the tables that each brought, as in schema.sql. A store that is upgraded has them empty."""
 
 

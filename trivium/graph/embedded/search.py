@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -14,6 +14,7 @@ from trivium.graph.embedded.ann_index import EXACT_BELOW
 from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.embedded.vectors import nearest_rows
+from trivium.graph.filter_values import Mask
 from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key, round_score
 from trivium.graph.schema import Hop, Label
 
@@ -21,6 +22,26 @@ INDEX_NEIGHBOURS = 100
 """Candidates asked for at least, which are then ordered by their exact cosines."""
 _ROUNDING = 2e-6
 """Two cosines further apart than this keep their order when rounded to 6 significant digits."""
+
+
+COMPARED_AT_MOST = 8_192
+"""So many nodes that match a condition are compared one by one with a question, in a store that has an index."""
+_MARGIN = 1.5
+"""How many more neighbours an index is asked for than would do if those that match lay evenly."""
+_SCAN_SHARE = 4
+"""Of a matrix that is in memory all rows are compared when more than one in so many may be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The only nodes of a label that may be found, by row; equal keys stand for equal rows."""
+
+    key: Hashable
+    rows: Rows
+
+
+Limits = Mapping[Label, Limit]
+_NO_LIMITS: Limits = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +55,13 @@ class Found:
 
 
 def nearest(
-    indexes: IndexSnapshot, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool
+    indexes: IndexSnapshot,
+    labels: Sequence[Label],
+    vector: Vectors,
+    k: int,
+    *,
+    exact: bool,
+    limits: Limits = _NO_LIMITS,
 ) -> list[Found]:
     """The k nearest nodes of any of the labels, in the order of :func:`rank_key`."""
     wanted = dict.fromkeys(labels)
@@ -43,7 +70,7 @@ def nearest(
     found: list[Found] = []
     for label in wanted:
         nodes = indexes.topology.nodes[label]
-        rows = _candidates(indexes, label, nodes, vector, k, exact=exact)
+        rows = _candidates(indexes, label, nodes, vector, k, exact=exact, limit=limits.get(label))
         scores = indexes.matrix.cosines(nodes.vector[rows], vector)
         rows, scores = _leading(rows, scores, k)
         found.extend(
@@ -55,7 +82,14 @@ def nearest(
 
 
 def _candidates(
-    indexes: IndexSnapshot, label: Label, nodes: Nodes, vector: Vectors, k: int, *, exact: bool
+    indexes: IndexSnapshot,
+    label: Label,
+    nodes: Nodes,
+    vector: Vectors,
+    k: int,
+    *,
+    exact: bool,
+    limit: Limit | None,
 ) -> Rows:
     """Rows of nodes that the k nearest are among. Several retrievers ask for them, so the last few answers are kept."""
     if k <= 0:
@@ -63,10 +97,13 @@ def _candidates(
     asked = max(k, INDEX_NEIGHBOURS)
     # The count is part of the key: a wider search finds other neighbours, and an answer may not depend on what
     # was asked before.
-    key = (label, exact, asked, vector.tobytes())
+    key = (label, exact, asked, vector.tobytes(), None if limit is None else limit.key)
     rows = indexes.searches.find(None, [key]).get(key)
     if rows is None:
-        rows = _find_candidates(indexes, label, nodes, vector, asked, exact=exact)
+        if limit is None:
+            rows = _find_candidates(indexes, label, nodes, vector, asked, exact=exact)
+        else:
+            rows = _find_among(indexes, label, nodes, vector, asked, limit.rows, exact=exact)
         indexes.searches.put(None, {key: rows})
     return rows
 
@@ -81,6 +118,42 @@ def _find_candidates(
     if len(rows) < EXACT_BELOW:
         return rows[nearest_rows(indexes.small_matrix(label), None, vector, k)]
     return rows[nearest_rows(indexes.matrix.values, nodes.vector[rows], vector, k)]
+
+
+def _find_among(
+    indexes: IndexSnapshot,
+    label: Label,
+    nodes: Nodes,
+    vector: Vectors,
+    k: int,
+    rows: Rows,
+    *,
+    exact: bool,
+) -> Rows:
+    """The same of some rows only: these are compared one by one where they are few, else the index is asked for as many
+    more as are not among them, until there are enough."""
+    rows = rows[nodes.vector[rows] >= 0]
+    index = indexes.ann.get(label)
+    if index is None:
+        every = indexes.embedded_rows(label)
+        if len(every) < EXACT_BELOW and len(rows) * _SCAN_SHARE > len(every):
+            wanted = np.zeros(len(nodes.ids), dtype=bool)
+            wanted[rows] = True
+            return every[nearest_rows(indexes.small_matrix(label), None, vector, k, wanted[every])]
+    elif not exact and len(rows) > COMPARED_AT_MOST:
+        wanted = np.zeros(len(nodes.ids), dtype=bool)
+        wanted[rows] = True
+        count = int(_MARGIN * k * len(nodes.ids) / len(rows))
+        while count < len(nodes.ids) // _SCAN_SHARE:
+            found = index.search(nodes, vector, count)
+            found = found[wanted[found]]
+            if len(found) >= k:
+                return found
+            count *= 2
+    by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]
+    if len(by_vector) == 0:
+        return by_vector
+    return by_vector[nearest_rows(indexes.matrix.values, nodes.vector[by_vector], vector, k)]
 
 
 def _leading(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
@@ -101,15 +174,17 @@ def expand_nearest(
     limit: int | None,
     *,
     exact: bool,
+    limits: Limits = _NO_LIMITS,
+    allowed: Mask | None = None,
 ) -> list[Reached]:
     """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
 
     Nodes are taken best first. Once better nodes have filled the list the chunks of worse ones are not looked
     at, and of a popular entity only the chunks that can make the cut are put in order one by one.
     """
-    nodes = nearest(indexes, labels, vector, count, exact=exact)
+    nodes = nearest(indexes, labels, vector, count, exact=exact, limits=limits)
     chunks = indexes.topology.nodes[Label.CHUNK]
-    seen = np.zeros(len(chunks.ids), dtype=bool)
+    seen = np.zeros(len(chunks.ids), dtype=bool) if allowed is None else ~allowed
     result: list[Reached] = []
     for _, tied in groupby(nodes, key=lambda node: round_score(node.score)):
         left = math.inf if limit is None else limit - len(result)

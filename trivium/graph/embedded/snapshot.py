@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import shutil
 import sqlite3
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,11 @@ from trivium.graph.embedded.keyword_index import (
 )
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
 from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, read_embedder
+from trivium.graph.filter_values import ChunkFacts
+from trivium.graph.filters import Condition
 from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import Label
+from trivium.graph.within import Allowed
 
 INDEX = "index"
 FORMAT = 3
@@ -42,8 +46,9 @@ _PREFIX = "generation-"
 
 _log = logging.getLogger(__name__)
 
-VectorSearch = tuple[Label, bool, int, bytes]
-"""Label, whether exact, how many neighbours, the vector's bytes."""
+_CONDITIONS = 16
+VectorSearch = tuple[Label, bool, int, bytes, Hashable]
+"""Label, whether exact, how many neighbours, the vector's bytes, and what limits the nodes."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,15 @@ class IndexSnapshot:
     _small: dict[Label, Vectors] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
     """The last vector searches: rows among which the neighbours are. Several retrievers ask the same."""
+
+    conditions: LruCache[Condition, Allowed] = field(
+        default_factory=lambda: LruCache(_CONDITIONS), repr=False
+    )
+    """The last conditions, and the chunks that they are true of."""
+    limits: LruCache[Hashable, Any] = field(default_factory=lambda: LruCache(4 * _CONDITIONS), repr=False)
+    """Nodes of each label that lead to them."""
+    facts: list[ChunkFacts] = field(default_factory=list, repr=False)
+    """What conditions are about, once one was asked for."""
 
     def embedded_rows(self, label: Label) -> Rows:
         """Rows of the nodes of a label that have a vector, in the order their vectors lie in the matrix."""

@@ -35,6 +35,8 @@ from trivium.graph.embedded.vectors import (
     relation_vectors,
     sentence_vectors,
 )
+from trivium.graph.embedded.within import EmbeddedWithin
+from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import (
     Adjacency,
@@ -116,9 +118,16 @@ class EmbeddedStore:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def write(self, pages: Sequence[PageGraph]) -> WriteReport:
+    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport:
         with self._database.writing() as connection:
+            if chunker is not None:
+                writer.claim_chunker(connection, chunker)
             return writer.write_pages(connection, pages)
+
+    @property
+    def chunker(self) -> str | None:
+        with self._database.reading() as connection:
+            return reader.chunker(connection)
 
     def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
         with self._database.writing() as connection:
@@ -179,6 +188,15 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             writer.set_fusion_decision(connection, decision)
 
+    @property
+    def languages(self) -> str | None:
+        with self._database.reading() as connection:
+            return reader.languages(connection)
+
+    def set_languages(self, languages: str | None) -> None:
+        with self._database.writing() as connection:
+            writer.set_languages(connection, languages)
+
     def pending_texts(self) -> Pending[str]:
         return pending_texts(self._database)
 
@@ -215,7 +233,7 @@ class EmbeddedStore:
         return store
 
     @contextmanager
-    def pinned(self) -> Iterator[Self]:
+    def pinned(self) -> Iterator[EmbeddedStore]:
         """See the protocol. One thread at a time reads from it."""
         if self._database.fixed:
             yield self
@@ -224,6 +242,10 @@ class EmbeddedStore:
             store = type(self)(database)
             store._indexes = indexes
             yield store
+
+    def within(self, condition: Condition) -> EmbeddedWithin:
+        """See the protocol."""
+        return EmbeddedWithin(self, condition, self._current, self._database)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -244,6 +266,7 @@ class EmbeddedStore:
                 aliases=reader.count_aliases(connection),
                 embedded=embedded,
                 to_embed=to_embed,
+                chunker=reader.chunker(connection),
             )
 
     def nearest(

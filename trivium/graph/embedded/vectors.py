@@ -261,18 +261,26 @@ class Matrix:
         return gathered
 
 
-def nearest_rows(values: Vectors, rows: Rows | None, vector: Vectors, k: int) -> Rows:
+def nearest_rows(
+    values: Vectors, rows: Rows | None, vector: Vectors, k: int, among: NDArray[np.bool_] | None = None
+) -> Rows:
     """Places of the rows that may be among the k of highest cosine, and a few more.
 
     ``rows`` selects rows of ``values`` (all when None), fastest in ascending order; the answer is places in that
-    selection. Single precision decides which rows are far off; the caller orders the others in double precision.
+    selection; where ``among`` is given, only those it is true of. Single precision decides which rows are far off; the
+    caller orders the others in double precision.
     """
     count = len(values) if rows is None else len(rows)
     scores = np.empty(count, dtype=np.float32)
     for begin in range(0, count, _BLOCK):
         some = slice(begin, begin + _BLOCK)
         scores[some] = _products(values[some] if rows is None else _pick(values, rows[some]), vector)
-    if k >= count:
+    if among is not None:
+        scores[~among] = -np.inf
+        k = min(k, int(np.count_nonzero(among)))
+        if k == 0:
+            return np.empty(0, dtype=np.int64)
+    elif k >= count:
         return np.arange(count)
     least = np.partition(scores, count - k)[count - k]
     return np.flatnonzero(scores >= least - _SLACK)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.embedded.connection import Connection, as_json, begin_state
 from trivium.graph.embedded.ids import name_ids, text_ids
 from trivium.graph.embedded.insert import insert_pages, insert_relations
-from trivium.graph.embedded.meta import write_meta
+from trivium.graph.embedded.meta import read_meta, write_meta
+from trivium.graph.embedded.reader import chunker as stored_chunker
 from trivium.graph.embedded.reconcile import TermChanges, Touched, reconcile
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import WriteReport
@@ -84,9 +86,22 @@ def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
     return list(found.values())
 
 
+def claim_chunker(connection: Connection, chunker: str) -> None:
+    """Remember what cuts the pages, unless another one cut those that are there."""
+    check_chunker(stored_chunker(connection), chunker)
+    # Not noted: what stores had before there was a choice, and so looks as it did.
+    if chunker != (read_meta(connection, "chunker") or BLOCKS):
+        write_meta(connection, "chunker", None if chunker == BLOCKS else chunker)
+
+
 def set_fusion_decision(connection: Connection, decision: str | None) -> None:
     """Store a decision in place of an earlier one, or none. No index depends on it."""
     write_meta(connection, "fusion", decision)
+
+
+def set_languages(connection: Connection, languages: str | None) -> None:
+    """Store which languages the documents are in. No index depends on it."""
+    write_meta(connection, "languages", languages)
 
 
 def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> None:

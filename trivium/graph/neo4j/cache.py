@@ -11,9 +11,12 @@ from typing import Any
 
 from trivium.common.cache import LruCache
 from trivium.errors import StoreNotFoundError
+from trivium.graph.filter_values import ChunkFacts
+from trivium.graph.filters import Condition
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.reading import STORE_STATE
 from trivium.graph.records import Adjacency, Vectors
+from trivium.graph.within import Allowed
 from trivium.types import EmbedderIdentity
 
 STATE_SECONDS = 0.05
@@ -24,6 +27,8 @@ CHUNK_TERMS = 20_000
 """Chunks whose search terms are kept at most."""
 SENTENCES = 20_000
 """Chunks whose vectors of sentences are kept at most."""
+CONDITIONS = 16
+"""Conditions whose chunks are kept at most."""
 FREQUENCIES = 100_000
 """Terms whose document frequency is kept at most."""
 
@@ -39,6 +44,7 @@ class StoreState:
     embedder: EmbedderIdentity | None
     chunks: int
     term_total: int
+    languages: str | None = None
 
     @property
     def content_key(self) -> Hashable:
@@ -74,6 +80,9 @@ class StoreCache:
         self.frequencies: LruCache[str, int] = LruCache(FREQUENCIES)
         self.adjacency: LruCache[str, Adjacency] = LruCache(1)
         self.indexed: LruCache[str, bool] = LruCache(1)
+        self.facts: LruCache[str, ChunkFacts] = LruCache(1)
+        self.conditions: LruCache[Condition, Allowed] = LruCache(CONDITIONS)
+        self.cited: LruCache[Condition, frozenset[str]] = LruCache(CONDITIONS)
         self.projecting = threading.Lock()
         self._reading = threading.Lock()
         self._state: StoreState | None = None
@@ -107,6 +116,9 @@ class StoreCache:
             self.frequencies,
             self.adjacency,
             self.indexed,
+            self.facts,
+            self.conditions,
+            self.cited,
         )
         for cache in caches:
             cache.clear()
@@ -116,6 +128,6 @@ def _read_state(connection: Connection) -> StoreState:
     found = connection.read(STORE_STATE)
     if not found:
         raise StoreNotFoundError(f"the database at {connection.address} holds no store any more")
-    version, uuid, name, embedder_version, dimension, term_total, chunks = found[0]
+    version, uuid, name, embedder_version, dimension, term_total, chunks, languages = found[0]
     identity = None if name is None else EmbedderIdentity(name, embedder_version, dimension)
-    return StoreState(version, uuid, identity, chunks, term_total)
+    return StoreState(version, uuid, identity, chunks, term_total, languages)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.graph.facts import now
 from trivium.graph.model import PageGraph
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.transactions import in_batches
@@ -71,7 +72,8 @@ async def insert_pages(
     entities: Mapping[str, str],
 ) -> dict[str, str]:
     """Make entities (uri -> element id) pages and insert their parts. Returns the element ids of the chunks by uri."""
-    rows = [{"id": entities[page.uri], **page_row(page)} for page in pages]
+    added = now()
+    rows = [{"id": entities[page.uri], "added": added, **page_row(page)} for page in pages]
     await in_batches(transaction, cypher.SET_PAGES, "rows", rows)
     places = {page.uri: entities[page.uri] for page in pages}
     places.update(await _insert_sections(transaction, parts, places))

@@ -7,6 +7,8 @@ from typing import Any
 
 from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
+from trivium.graph.chunker import BLOCKS
+from trivium.graph.facts import decode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
@@ -42,7 +44,14 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
         aliases=aliases,
         embedded=embedded,
         to_embed=texts - embedded,
+        chunker=chunker(connection),
     )
+
+
+def chunker(connection: Connection) -> str | None:
+    """What cut the pages that are there; None where there are none."""
+    found = connection.read(cypher.READ_CHUNKER)
+    return (found[0][0] or BLOCKS) if found and found[0][1] else None
 
 
 def fusion_decision(connection: Connection) -> str | None:
@@ -54,13 +63,20 @@ def fusion_decision(connection: Connection) -> str | None:
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
     """Records in the order asked. Raises StoreChangedError for an unknown chunk."""
     found = connection.read(cypher.CHUNKS, {"chunks": list(dict.fromkeys(chunks))})[0][0]
-    records = {uri: ChunkRecord(uri, page_of(uri), section_of(uri), *rest) for uri, *rest in found}
+    records = {row[0]: _chunk_record(*row) for row in found}
     for uri in chunks:
         if uri not in records:
             raise StoreChangedError(
                 f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
             )
     return [records[uri] for uri in chunks]
+
+
+def _chunk_record(uri: str, *rest: Any) -> ChunkRecord:
+    *own, first, last, document, format_, metadata = rest
+    pages = None if first is None else (first, last)
+    facts = [pages, document, format_, decode_metadata(metadata)]
+    return ChunkRecord(uri, page_of(uri), *[section_of(uri), *own, *facts])
 
 
 def page_text(connection: Connection, page: str) -> str:
@@ -144,7 +160,7 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
         # One more than wanted: the page with the uri ``after`` may come first.
         asked = {"after": after or "", "limit": max(limit, 0) + 1}
         rows = connection.read(scanning.PAGES, asked, whole=True)[0][0]
-    found = sorted(PageRecord(uri, *facts) for *facts, uri in rows)
+    found = sorted((_page_record(*row) for row in rows), key=lambda page: page.uri)
     return [page for page in found if after is None or page.uri > after][
         : None if limit is None else max(limit, 0)
     ]
@@ -154,10 +170,25 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     """uri -> page, of those that are pages, in the order asked."""
     asked = list(dict.fromkeys(uris))
     found = {
-        row[0]: PageRecord(*row)
+        row[-1]: _page_record(*row)
         for row in connection.read(cypher.PAGE_RECORDS, {"uris": asked}, whole=True)[0][0]
     }
     return {uri: found[uri] for uri in asked if uri in found}
+
+
+def _page_record(
+    source: str,
+    revision: int | None,
+    content_hash: str,
+    format_: str,
+    path: str,
+    modified: str | None,
+    metadata: str | None,
+    added: str | None,
+    uri: str,
+) -> PageRecord:
+    facts = decode_metadata(metadata)
+    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added)
 
 
 def count_pages(connection: Connection) -> int:
@@ -168,7 +199,7 @@ def count_pages(connection: Connection) -> int:
 def page_graphs(connection: Connection, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
     """Pages with all their present relations and aliases, by uri or in the order asked (unknown ones left out).
     They are read some at a time; a page that is removed meanwhile is left out."""
-    asked = [uri for uri, *_ in pages(connection)] if uris is None else uris
+    asked = [page.uri for page in pages(connection)] if uris is None else uris
     for part in batched(asked, _PAGES_A_READ):
         found = {
             row[0]: row for row in connection.read(scanning.PAGE_GRAPHS, {"uris": list(dict.fromkeys(part))})
@@ -192,6 +223,10 @@ def _graph(
     sources: list[str],
     kinds: list[str],
     targets: list[str],
+    format_: str,
+    path: str,
+    modified: str | None,
+    metadata: str | None,
     sections: list[list[Any]],
     chunks: list[list[Any]],
 ) -> PageGraph:
@@ -205,6 +240,10 @@ def _graph(
         sections=tuple(sorted((SectionNode(*row) for row in sections), key=lambda s: s.position)),
         chunks=tuple(sorted((_chunk(*row) for row in chunks), key=lambda c: c.position)),
         relations=tuple(RelationEdge(*edge) for edge in sorted(zip(sources, kinds, targets, strict=True))),
+        format=format_,
+        path=path,
+        modified=modified,
+        metadata=decode_metadata(metadata),
     )
 
 
@@ -220,6 +259,8 @@ def _chunk(
     citations: list[str],
     search_terms: str,
     heading_count: int,
+    first_page: int | None,
+    last_page: int | None,
 ) -> ChunkNode:
     terms = search_terms.split()
     return ChunkNode(
@@ -234,4 +275,5 @@ def _chunk(
         cites=tuple(citations),
         terms=" ".join(terms[heading_count:]),
         heading_terms=" ".join(terms[:heading_count]),
+        pages=None if first_page is None or last_page is None else (first_page, last_page),
     )

@@ -115,6 +115,34 @@ class Searcher:
         near = _best([node for answer in answers for node in answer.result()], nodes)
         return self._reach_from(near, hop, asked, vector, exact=False)[:limit]
 
+    def nearest_by_index(self, label: Label, vector: Vectors, count: int) -> list[Neighbour]:
+        """About the ``count`` nearest nodes of a label, by its index, in no order."""
+        query = cypher.nearest((label,), self._dialect)
+        asked = {"vector": vector.tolist(), "indexes": [VECTOR_INDEXES[label]], "count": count, "kept": count}
+        found = self._connection.read(query, asked)[0][0]
+        return [Neighbour(uri, _clipped(cosine)) for _, uri, cosine in found]
+
+    def nearest_among(self, label: Label, vector: Vectors, uris: Sequence[str], k: int) -> list[Neighbour]:
+        """Candidates for the k nearest of some nodes of a label, each compared to the last digit."""
+        asked = {"count": k + _SLACK, "vector": vector.tolist(), "uris": list(uris)}
+        rows = self._connection.read(cypher.nearest_among(label), asked)[0][0]
+        cosines = _products([embedding for _, embedding in rows], vector)
+        return [Neighbour(uri, score) for (uri, _), score in zip(rows, cosines.tolist(), strict=True)]
+
+    def places(self, chunks: Sequence[str], vector: Vectors) -> dict[str, tuple[int, float]]:
+        """uri -> place on its page and cosine (NaN without a vector), of chunks."""
+        found = self._connection.read(cypher.PLACES, {"chunks": list(chunks), "vector": vector.tolist()})[0][
+            0
+        ]
+        return {
+            uri: (position, math.nan if similarity is None else _clipped(2 * similarity - 1))
+            for uri, position, similarity in found
+        }
+
+    def ready(self, vector: Vectors) -> bool:
+        """See :meth:`_ready`."""
+        return self._ready(vector)
+
     def _reach_from(
         self, near: Sequence[Neighbour], hop: Hop, asked: dict[str, Any], vector: Vectors, *, exact: bool
     ) -> list[Reached]:

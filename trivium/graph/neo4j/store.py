@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
+from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j import keywords, reader, vectors, writer
 from trivium.graph.neo4j.address import parse_address
@@ -18,6 +19,7 @@ from trivium.graph.neo4j.indexes import detect, ensure_vector_indexes, prepare, 
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.search import Searcher
 from trivium.graph.neo4j.vectors import put_vectors
+from trivium.graph.neo4j.within import Neo4jWithin
 from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
@@ -97,9 +99,13 @@ class Neo4jStore:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def write(self, pages: Sequence[PageGraph]) -> WriteReport:
+    def write(self, pages: Sequence[PageGraph], chunker: str | None = None) -> WriteReport:
         with self._writing() as connection:
-            return writer.write_pages(connection, pages)
+            return writer.write_pages(connection, pages, chunker)
+
+    @property
+    def chunker(self) -> str | None:
+        return reader.chunker(self._connection)
 
     def add_aliases(self, aliases: Mapping[str, Sequence[str]]) -> None:
         with self._writing() as connection:
@@ -157,6 +163,14 @@ class Neo4jStore:
     def set_fusion_decision(self, decision: str | None) -> None:
         with self._writing() as connection:
             writer.set_fusion_decision(connection, decision)
+
+    @property
+    def languages(self) -> str | None:
+        return self._cache.state(self._connection).languages
+
+    def set_languages(self, languages: str | None) -> None:
+        with self._writing() as connection:
+            writer.set_languages(connection, languages)
 
     def pending_texts(self) -> Pending[str]:
         return vectors.pending_texts(self._connection)
@@ -265,10 +279,14 @@ class Neo4jStore:
         return reader.chunk_uris(self._connection)
 
     @contextmanager
-    def pinned(self) -> Iterator[Self]:
+    def pinned(self) -> Iterator[Neo4jStore]:
         """This store: Neo4j has no transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what
         has to be of one state."""
         yield self
+
+    def within(self, condition: Condition) -> Neo4jWithin:
+        """See the protocol."""
+        return Neo4jWithin(self, condition, self._connection, self._cache, self._searcher)
 
 
 def _connect(address: str) -> Connection:

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j.apply import apply_change
 from trivium.graph.neo4j.connection import Connection, rows
+from trivium.graph.neo4j.cypher import reading
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.insert import Parts
 from trivium.graph.neo4j.reconcile import Change, new_claims, read_statements
@@ -22,7 +24,9 @@ from trivium.graph.vectors import text_hash
 from trivium.graph.versions import choose, latest
 
 
-def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:
+def write_pages(
+    connection: Connection, pages: Sequence[PageGraph], chunker: str | None = None
+) -> WriteReport:
     """Load pages; see :meth:`trivium.graph.protocols.GraphStore.write`."""
     for page in pages:
         check_page(page)
@@ -33,6 +37,8 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
 
     async def write(transaction: AsyncManagedTransaction) -> WriteReport:
         embedded = await lock(transaction)
+        if chunker is not None:
+            await _claim_chunker(transaction, chunker)
         found = await in_batches(transaction, cypher.STORED_PAGES, "uris", list(chosen))
         stored = {uri: (content_hash, revision) for uri, content_hash, revision, _ in found}
         loaded, replaced, report = choose(chosen, stored)
@@ -47,6 +53,14 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
         return report
 
     return connection.write(write)
+
+
+async def _claim_chunker(transaction: AsyncManagedTransaction, chunker: str) -> None:
+    """Remember what cuts the pages, unless another one cut those that are there."""
+    noted, filled = (await rows(transaction, reading.READ_CHUNKER))[0]
+    check_chunker((noted or BLOCKS) if filled else None, chunker)
+    if chunker != (noted or BLOCKS):
+        await rows(transaction, cypher.SET_CHUNKER, {"chunker": None if chunker == BLOCKS else chunker})
 
 
 def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
@@ -138,5 +152,15 @@ def set_fusion_decision(connection: Connection, decision: str | None) -> None:
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
         await rows(transaction, cypher.SET_FUSION, {"decision": decision})
+
+    connection.write(write)
+
+
+def set_languages(connection: Connection, languages: str | None) -> None:
+    """Keep which languages the documents are in. Cached reads stay valid."""
+
+    async def write(transaction: AsyncManagedTransaction) -> None:
+        await lock(transaction)
+        await rows(transaction, cypher.SET_LANGUAGES, {"languages": languages})
 
     connection.write(write)

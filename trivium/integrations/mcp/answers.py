@@ -22,11 +22,15 @@ class Place(BaseModel):
     headings: Headings
     start: int
     end: int
+    document: str = Field(description="Path of its file among those it came with, or else where it is from.")
+    pages: list[int] = Field(description="Pages of a paginated document that it stands on; empty for others.")
 
 
 class FoundPassage(Place):
     """A passage that a search found."""
 
+    format: str = Field(description="What the document was: html, pdf, markdown ...; empty where not known.")
+    metadata: dict[str, str | int | float | bool] = Field(description="What is known of the document.")
     rank: int
     score: float = Field(description="Higher is better; `scores` says what it means.")
     kind: str = Field(description="paragraph, list, table, infobox, quote or definition.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from trivium.answering.prompting import quoted, untagged
 from trivium.integrations.mcp.answers import NOTE, Answered, Counts, Found, OpenedSection, Surrounded
+from trivium.types import place_of
 
 
 def render_found(found: Found) -> str:
@@ -14,7 +15,8 @@ def render_found(found: Found) -> str:
     if not found.passages:
         return "Nothing found."
     blocks = [
-        _block(f"passage {hit.rank}", hit.uri, hit.headings, hit.text, hit.cut) for hit in found.passages
+        _block(f"passage {hit.rank}", place_of(hit.uri, hit.pages), hit.headings, hit.text, hit.cut)
+        for hit in found.passages
     ]
     return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *blocks])
 
@@ -24,7 +26,9 @@ def render_answered(answered: Answered) -> str:
     lines = [NOTE, "<answer>", untagged(answered.answer), "</answer>"]
     lines += [f"Not supported by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
     lines += [
-        _block(f"passage {cited.number}", cited.uri, cited.headings, cited.text, cited.cut)
+        _block(
+            f"passage {cited.number}", place_of(cited.uri, cited.pages), cited.headings, cited.text, cited.cut
+        )
         for cited in answered.citations
     ]
     return "\n".join(lines)
@@ -69,10 +73,10 @@ def render_counts(counts: Counts) -> str:
     return "\n".join(lines)
 
 
-def _block(tag: str, uri: str, headings: Sequence[str], text: str, cut: bool) -> str:
+def _block(tag: str, place: str, headings: Sequence[str], text: str, cut: bool) -> str:
     name = tag.partition(" ")[0]
     rest = " …" if cut else ""
-    return f"<{tag}>\n{quoted(uri)}\n{_headings(headings)}: {quoted(text)}{rest}\n</{name}>"
+    return f"<{tag}>\n{quoted(place)}\n{_headings(headings)}: {quoted(text)}{rest}\n</{name}>"
 
 
 def _headings(headings: Sequence[str]) -> str:

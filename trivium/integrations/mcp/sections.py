@@ -78,7 +78,8 @@ def _beginning(records: list[ChunkRecord], asked: str) -> int:
 
 
 def _shown(records: list[ChunkRecord], begin: int) -> tuple[list[PassageText], int | None]:
-    """What fits from a character on, and the character at which the rest begins."""
+    """What fits from a character on, and the character at which the rest begins. What overlapping passages share is
+    shown with the first of them."""
     shown: list[PassageText] = []
     room = MAX_CHARACTERS
     for record in records:
@@ -93,4 +94,5 @@ def _shown(records: list[ChunkRecord], begin: int) -> tuple[list[PassageText], i
         if last < record.end:
             return shown, last
         room -= last - first
+        begin = last
     return shown, None

@@ -36,7 +36,15 @@ from trivium.llm.base import ChatModel
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json
-from trivium.server.fields import FusionOption, QuestionText, Retrievers, SettingsOption, Uri, check_options
+from trivium.server.fields import (
+    FusionOption,
+    QuestionText,
+    Retrievers,
+    SettingsOption,
+    Uri,
+    WhereText,
+    check_options,
+)
 from trivium.server.questions import scale_of
 from trivium.types import Answer, Hit
 
@@ -75,6 +83,7 @@ class Tools:
         fusion: FusionOption = None,
         explain: Annotated[bool, Field(description="Say what each view of relevance contributed.")] = False,
         settings: SettingsOption = None,
+        where: WhereText = None,
     ) -> Annotated[CallToolResult, Found]:
         """Search the collection: the passages that answer a question best, each with page, section and characters. Ask a
         whole question, in the words of an encyclopaedia. Read on with open_section."""
@@ -83,7 +92,7 @@ class Tools:
         def work(engine: Engine) -> Found:
             _check_searchable(engine)
             check_options(engine.searcher, retrievers, fusion, settings)
-            hits = engine.search(question, k, asked, fused, explain=explain, settings=settings)
+            hits = engine.search(question, k, asked, fused, explain=explain, settings=settings, where=where)
             return Found(scores=scale_of(hits), passages=[_found(hit) for hit in hits])
 
         return _result(await self._library.read(work), render_found)
@@ -95,6 +104,7 @@ class Tools:
         retrievers: Retrievers = None,
         fusion: FusionOption = None,
         settings: SettingsOption = None,
+        where: WhereText = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Answer a question from the collection only, citing passages; it says so where the collection does not tell. The
         question must stand by itself. For more than a sentence or two, search and read instead."""
@@ -110,6 +120,7 @@ class Tools:
                 retrievers=asked,
                 fusion=fused,
                 settings=settings,
+                where=where,
             )
             return _answered(answer)
 
@@ -223,6 +234,8 @@ def _answered(answer: Answer) -> Answered:
                 uri=citation.uri,
                 page=citation.page,
                 section=citation.section,
+                document=citation.document,
+                pages=list(citation.pages),
                 headings=headings_of(citation.section),
                 start=citation.start,
                 end=citation.end,

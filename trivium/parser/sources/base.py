@@ -6,13 +6,19 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import PurePath
 
-Format = Literal["auto", "html", "nq", "records"]
-"""The formats a caller can request; ``auto`` recognises each file by its content."""
+from trivium.errors import InputError
+from trivium.parser.documents.formats import DOCUMENT_FORMATS
 
-ItemFormat = Literal["html", "nq", "records", "wiki"]
-"""The format of an item. ``wiki`` is a response of a MediaWiki API."""
+Format = str
+"""A format a caller can request: one of :data:`FORMATS`."""
+
+FORMATS: tuple[str, ...] = ("auto", "html", "nq", "records", *DOCUMENT_FORMATS)
+"""``auto`` recognises each file, by its content where that tells."""
+
+ItemFormat = str
+"""The format of an item: as :data:`FORMATS` without ``auto``, and ``wiki``, a response of a MediaWiki API."""
 
 # Control characters (tab and line ends aside) and lone surrogates, which JSON can contain but stores cannot.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -30,7 +36,9 @@ class Item:
     ``location`` is a path, or the name of a remote source. ``offset`` and ``length`` locate a row in the file, in
     bytes (``length`` None: to the end); ``line`` is its line number, from 1. ``content`` holds the document when a
     worker process could not read it itself (a row of a compressed file, a stream, an API response). ``label`` is the
-    name to show instead of the location, for example of an upload.
+    name to show instead of the location, for example of an upload. ``path`` is where a file lies among those that came
+    with it (:attr:`trivium.types.Page.path`), and ``root`` the folder outside of which it may name nothing; None where it
+    came alone.
     """
 
     format: ItemFormat
@@ -40,6 +48,8 @@ class Item:
     line: int | None = None
     content: bytes | None = None
     label: str | None = None
+    path: str = ""
+    root: str | None = None
 
     @property
     def source(self) -> str:
@@ -65,6 +75,29 @@ class Problem:
         if len(self.reason) <= _MAX_REASON:
             return self
         return Problem(self.location, f"{self.reason[:_MAX_REASON]}…")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file of a folder that is of no format that is read: nobody asked for it by name, so that it is no problem."""
+
+    location: str
+
+    @property
+    def kind(self) -> str:
+        """Its suffix; its name where it has none.
+
+        >>> LeftOut("src/Main.PY").kind, LeftOut("src/Makefile").kind, LeftOut("src/.gitignore").kind
+        ('.py', 'Makefile', '.gitignore')
+        """
+        path = PurePath(self.location)
+        return path.suffix.lower() or path.name
+
+
+def check_format(format: str) -> None:
+    """Raise InputError for a format that is not one of :data:`FORMATS`."""
+    if format not in FORMATS:
+        raise InputError(f"expected a format of {', '.join(FORMATS)}, got {format!r}")
 
 
 def printable_path(path: str) -> str:

@@ -5,14 +5,25 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.formats import DOCUMENT_FORMATS, reader_of
 from trivium.parser.html import parse_html
-from trivium.parser.sources import huggingface, mediawiki, nq
-from trivium.parser.sources.base import Format, Item, Problem, printable_path
+from trivium.parser.sources import huggingface, mediawiki, nq, web
+from trivium.parser.sources.base import (
+    Format,
+    Item,
+    LeftOut,
+    Problem,
+    check_format,
+    printable_path,
+)
 from trivium.parser.sources.files import (
     is_gzipped,
     parse_json,
@@ -22,53 +33,94 @@ from trivium.parser.sources.files import (
     too_long,
 )
 from trivium.parser.sources.nq_rows import as_row
-from trivium.parser.sources.recognise import Recognised, recognise
+from trivium.parser.sources.recognise import is_left_out, recognise
+from trivium.parser.sources.shown import shown_pictures
 from trivium.types import Page
 
 # Files that desktop systems create in folders.
 _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+# A folder with this file is a store, perhaps the one that is being built.
+_STORE_FILE = "graph.db"
+
+Found = Item | Problem | LeftOut
+"""What sources yield."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file of a source. ``place`` is where it lies in the collection (:attr:`trivium.types.Page.path`): below the
+    folder that is searched, which begins it, or below its own. ``root`` is the path of that folder. ``named``: it was
+    asked for by its name, not found in a folder or by a pattern."""
+
+    path: str
+    place: str
+    root: str
+    named: bool = True
 
 
 def discover(
-    sources: Sequence[str], format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS
-) -> Iterator[Item | Problem]:
+    sources: Sequence[str],
+    format: Format = "auto",
+    limits: InputLimits = DEFAULT_LIMITS,
+    only: Container[str] | None = None,
+) -> Iterator[Found]:
     """The items of the sources, in the order given and sorted within each; each file once.
 
-    A source is a file, a folder (searched through, symbolic links followed), a glob, ``wiki:Title`` (a page
-    of a MediaWiki) or ``hf:NAME[:SPLIT]`` (a Hugging Face data set in the shape of Natural Questions).
+    A source is a file, a folder (searched through, symbolic links followed), a glob, an ``http`` or ``https`` address,
+    ``wiki:Title`` (a page of a MediaWiki) or ``hf:NAME[:SPLIT]`` (a Hugging Face data set in the shape of Natural
+    Questions).
+    Of the files only those with a path in ``only`` are taken, where it is given.
     ``format`` sets the format of the files; ``auto`` recognises each by its content. An input that cannot be used
-    yields a Problem in its place. Items of remote sources are fetched as the iterator advances.
+    yields a Problem in its place; one that is of no format that is read yields LeftOut where it was found in a folder or
+    by a pattern. Items of remote sources are fetched as the iterator advances.
 
-    Raises InputError at once, before the first item, when a source matches nothing, and MissingExtraError
-    when a package it needs is missing.
+    Raises InputError at once, before the first item, when a source matches nothing or the format is unknown, and
+    MissingExtraError when a package it needs is missing.
     """
-    expanded: list[str | list[str | Problem]] = []
+    check_format(format)
+    expanded: list[str | list[FoundFile | Problem]] = []
     for source in sources:
         if source.startswith(huggingface.PREFIX):
             huggingface.check(source)
             expanded.append(source)
-        elif source.startswith(mediawiki.PREFIX):
+        elif source.startswith((mediawiki.PREFIX, *web.PREFIXES)):
             expanded.append(source)
         else:
             expanded.append(expand(source))
-    return _items(expanded, format, limits)
+    return _items(expanded, format, limits, only)
 
 
 def _items(
-    expanded: Sequence[str | list[str | Problem]], format: Format, limits: InputLimits
-) -> Iterator[Item | Problem]:
+    expanded: Sequence[str | list[FoundFile | Problem]],
+    format: Format,
+    limits: InputLimits,
+    only: Container[str] | None,
+) -> Iterator[Found]:
     seen: set[str] = set()
     wiki: mediawiki.MediaWiki | None = None
     for source in expanded:
         if isinstance(source, list):
-            for path in source:
-                if isinstance(path, Problem):
-                    yield path
-                elif (real := os.path.realpath(path)) not in seen:
+            shown: frozenset[str] = frozenset()  # parts of the pages that show them
+            if format == "auto":
+                shown = shown_pictures((file.path for file in source if isinstance(file, FoundFile)), limits)
+            for file in source:
+                if isinstance(file, Problem):
+                    yield file
+                elif (only is not None and file.path not in only) or file.path in shown:
+                    continue
+                elif (real := os.path.realpath(file.path)) not in seen:
                     seen.add(real)
-                    yield from file_items(path, format, limits)
+                    for item in file_items(file.path, format, limits, named=file.named):
+                        if isinstance(item, Item):
+                            item = replace(item, path=file.place, root=file.root)
+                        yield item
         elif source.startswith(huggingface.PREFIX):
             yield from huggingface.items(source)
+        elif source.startswith(web.PREFIXES):
+            try:
+                yield web.fetch(source, format, limits)
+            except InputError as error:
+                yield Problem(source, str(error))
         else:
             wiki = wiki or mediawiki.MediaWiki()
             try:
@@ -77,7 +129,7 @@ def _items(
                 yield Problem(source, str(error))
 
 
-def expand(source: str) -> list[str | Problem]:
+def expand(source: str) -> list[FoundFile | Problem]:
     """The files a source names, sorted. Raises InputError when there are none."""
     if os.path.lexists(source):
         matches = [source]
@@ -87,20 +139,30 @@ def expand(source: str) -> list[str | Problem]:
             raise InputError(f"nothing matches {source!r}")
     else:
         raise InputError(
-            f"there is no file or folder {source!r}; expected a path, a glob, wiki:TITLE or hf:NAME"
+            f"there is no file or folder {source!r}; expected a path, a glob, an address, wiki:TITLE or hf:NAME"
         )
-    paths: list[str | Problem] = []
+    files: list[FoundFile | Problem] = []
     for match in matches:
-        paths.extend(_walk(match) if Path(match).is_dir() else [match])
-    if not paths:
+        root = match if Path(match).is_dir() else str(Path(match).parent)
+        files.extend(
+            path if isinstance(path, Problem) else FoundFile(path, _place(path, root), root, path == source)
+            for path in (_walk(match) if Path(match).is_dir() else [match])
+        )
+    if not files:
         raise InputError(f"there are no files in {source!r}")
-    return paths
+    return files
+
+
+def _place(path: str, root: str) -> str:
+    """Where a file lies in the collection whose folder is ``root``, by names that are valid text."""
+    below = PurePath(os.path.relpath(path, root)).as_posix()
+    return printable_path(f"{Path(root).resolve().name}/{below}".lstrip("/"))
 
 
 def _walk(folder: str) -> Iterator[str | Problem]:
     """The files below a folder, sorted. Each folder is visited once, even when several links lead to it.
 
-    Hidden folders are skipped, and so are the images and scripts that a browser saves as ``NAME_files`` beside
+    Hidden folders are skipped, stores, and the images and scripts that a browser saves as ``NAME_files`` beside
     ``NAME.html``.
     """
     problems: list[Problem] = []
@@ -117,7 +179,8 @@ def _walk(folder: str) -> Iterator[str | Problem]:
         for name in sorted(folders):
             real = os.path.realpath(Path(place, name))
             assets = name.endswith("_files") and name.removesuffix("_files") in pages
-            if name.startswith(".") or assets or real in entered:
+            store = Path(place, name, _STORE_FILE).is_file()
+            if name.startswith(".") or assets or store or real in entered:
                 continue
             entered.add(real)
             kept.append(name)
@@ -129,16 +192,28 @@ def _walk(folder: str) -> Iterator[str | Problem]:
 
 
 def file_items(
-    path: str, format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS
-) -> Iterator[Item | Problem]:
-    """The items of one file, or why there are none."""
+    path: str,
+    format: Format = "auto",
+    limits: InputLimits = DEFAULT_LIMITS,
+    *,
+    label: str | None = None,
+    named: bool = True,
+) -> Iterator[Found]:
+    """The items of one file, or why there are none. ``label`` is what it is called where that is not its path, as of one
+    that was uploaded. A file that nobody has ``named`` is left out where it is of no format that is read."""
     name = printable_path(path)
     try:
         if not Path(path).exists():
             raise InputError("the symbolic link is broken")
         if not Path(path).is_file():
             raise InputError("expected a regular file")
-        kind: Recognised = recognise(Path(path), limits) if format == "auto" else format
+        try:
+            kind = recognise(Path(path), limits, label) if format == "auto" else format
+        except InputError as error:
+            if named or not is_left_out(label or path, error):
+                raise
+            yield LeftOut(name)
+            return
         if kind == "nq":
             yield from _rows(path, limits)
         else:
@@ -160,7 +235,7 @@ def _rows(path: str, limits: InputLimits) -> Iterator[Item | Problem]:
 
 
 def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
-    """The pages of an item of format ``html``, ``nq`` or ``wiki``. A page's ``source`` is the item's name.
+    """The pages of an item of any format but ``records``. A page's ``source`` is the item's name.
 
     Raises InputError (ParseError among them) when the document cannot be used. Records are read by
     :func:`trivium.parser.sources.records.read_records`, since their links need the titles of all records.
@@ -168,12 +243,50 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
     if item.format == "records":
         raise ValueError("records are read with read_records and records_to_pages")
     data = _bytes(item, limits)
+    if item.format in DOCUMENT_FORMATS:
+        return [reader_of(item.format)(_document_file(item, data, limits), limits)]
     if item.format == "html":
-        return [parse_html(data, source=item.name, limits=limits)]
-    value = parse_json(data, limits)
-    if item.format == "nq":
-        return [nq.to_page(as_row(value), source=item.name, limits=limits)]
-    return [mediawiki.to_page(value, source=item.name, limits=limits)]
+        page = parse_html(data, source=item.name, limits=limits, file=_document_file(item, data, limits))
+    elif item.format == "nq":
+        page = nq.to_page(as_row(parse_json(data, limits)), source=item.name, limits=limits)
+    else:
+        page = mediawiki.to_page(parse_json(data, limits), source=item.name, limits=limits)
+    return [replace(page, format=item.format)]
+
+
+def _document_file(item: Item, data: bytes, limits: InputLimits) -> DocumentFile:
+    def beside(address: str) -> bytes | None:
+        return None if item.root is None else _read_below(item.root, Path(item.location), address, limits)
+
+    return DocumentFile(
+        data,
+        source=item.name,
+        path=item.path or printable_path(PurePath(item.source).as_posix()).lstrip("/"),
+        modified=_modified(item),
+        beside=beside,
+    )
+
+
+def _modified(item: Item) -> str | None:
+    """When a file was last changed; that of one that was uploaded is not known."""
+    if item.content is not None or item.label is not None:
+        return None
+    try:
+        changed = Path(item.location).stat().st_mtime
+    except OSError:
+        return None
+    return datetime.fromtimestamp(int(changed), UTC).isoformat().replace("+00:00", "Z")
+
+
+def _read_below(root: str, file: Path, address: str, limits: InputLimits) -> bytes | None:
+    """A file by its address relative to another one; None outside of the root, also by way of a link."""
+    try:
+        path = (file.parent / address).resolve()
+        if not path.is_relative_to(Path(root).resolve()) or not path.is_file():
+            return None
+        return read_document(path, limits)
+    except (InputError, OSError, ValueError):  # a name that no file can have
+        return None
 
 
 def _bytes(item: Item, limits: InputLimits) -> bytes:

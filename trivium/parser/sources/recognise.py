@@ -1,4 +1,4 @@
-"""Recognises the format of a file by its content, never by its name."""
+"""Recognises the format of a file by its content; by its name only where the content says nothing, as of plain text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import codecs
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from pathlib import Path
-from typing import Literal
+from pathlib import Path, PurePath
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
-from trivium.parser.sources.base import some_keys
+from trivium.parser.documents.archive import ZIP_SIGNATURE, Archive
+from trivium.parser.documents.formats import (
+    DOCUMENT_FORMATS,
+    format_of_archive,
+    format_of_content,
+    format_of_name,
+)
+from trivium.parser.documents.ole import OLD_SUFFIXES, OLE_SIGNATURE, describe_ole
+from trivium.parser.sources.base import ItemFormat, some_keys
 from trivium.parser.sources.files import (
     parse_json,
     read_array,
@@ -20,8 +27,6 @@ from trivium.parser.sources.files import (
     read_lines,
     too_long,
 )
-
-Recognised = Literal["html", "nq", "records"]
 
 _HEAD = 4096
 # The first lines may be damaged although the rest of the file is good.
@@ -33,11 +38,9 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 _BINARY = {
-    b"PK\x03\x04": "a zip archive; unpack it first",
     b"\xfd7zXZ": "an xz archive; unpack it first",
     b"BZh": "a bzip2 archive; unpack it first",
     b"(\xb5/\xfd": "a zstd archive; unpack it first",
-    b"%PDF": "a PDF; only HTML and JSON are read",
     b"PAR1": "a Parquet file; read it as hf:parquet:PATH",
 }
 _TAG = re.compile(r"<(?:!doctype\s+)?([a-z][\w:-]*)", re.IGNORECASE)
@@ -47,19 +50,74 @@ html head body title meta link base style script main article section header div
 table ul ol dl center
 """
 _HTML_TAGS = frozenset(_TAGS.split())
+_SUFFIXES = tuple(format.suffixes[0] for format in DOCUMENT_FORMATS.values())
+KNOWN_FORMATS = f"{', '.join(_SUFFIXES)}, HTML, JSON"
+"""What is read, for people."""
+_WEB_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".json", ".jsonl", ".ndjson"})
 
 
-def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Recognised:
-    """The format of a file. Raises InputError when it is not a collection of documents; the message states what it
-    is."""
+class OtherContentError(InputError):
+    """A file is as it should be, and holds no documents: JSON of other things."""
+
+
+def is_left_out(name: str, error: InputError) -> bool:
+    """Whether a file of that name, which nobody asked for by name, is none of those that are read; otherwise it is one of
+    them that cannot be, which its user wants to know. ``error`` is that of :func:`recognise`.
+
+    >>> is_left_out("main.py", InputError("...")), is_left_out("Mars.html.gz", InputError("the file is empty"))
+    (True, False)
+    """
+    path = PurePath(name.lower().removesuffix(".gz"))
+    known = path.suffix in (_WEB_SUFFIXES | OLD_SUFFIXES) or format_of_name(path.name) is not None
+    return not known or isinstance(error, OtherContentError)
+
+
+def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None = None) -> ItemFormat:
+    """The format of a file. ``name`` is what it is called, where that is not its path, as of one that was uploaded.
+    Raises InputError when it is none that is read; the message states what it is."""
+    name = path.name if name is None else name
     head = read_head(path, _HEAD)
     if not head.strip():
         raise InputError("the file is empty")
+    if head.startswith(ZIP_SIGNATURE):
+        return _recognise_archive(path, limits)
+    if head.startswith(OLE_SIGNATURE):
+        raise InputError(f"expected a document, got {describe_ole(read_document(path, limits))}")
+    found = format_of_content(head, name)
+    if found is not None:
+        return found.name
+    named = format_of_name(name)
+    if named is not None and named.by_name:
+        return _recognise_text(path, head, limits, named.name)
+    return _recognise_web(path, head, limits)
+
+
+def _recognise_archive(path: Path, limits: InputLimits) -> ItemFormat:
+    """A zip archive: what is in it tells what it is, whatever it is called."""
+    found = format_of_archive(Archive(read_document(path, limits), limits).get)
+    if found is None:
+        raise InputError("expected a document, got a zip archive; unpack it first")
+    return found.name
+
+
+def _recognise_text(path: Path, head: bytes, limits: InputLimits, named: ItemFormat) -> ItemFormat:
+    """Plain text that its name calls so. A web page or a collection of records is called ``.txt`` too; what is written in
+    Markdown may begin like either."""
+    if named != "text":
+        return named
+    try:
+        return _recognise_web(path, head, limits)
+    except InputError:
+        return named
+
+
+def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
+    """HTML or JSON."""
     for signature, description in _BINARY.items():
         if head.startswith(signature):
-            raise InputError(f"expected HTML or JSON, got {description}")
+            raise InputError(f"expected a document, got {description}")
     if head[257:262] == b"ustar":
-        raise InputError("expected HTML or JSON, got a tar archive; unpack it first")
+        raise InputError("expected a document, got a tar archive; unpack it first")
     text = _decoded(head)
     start = _beginning(text)
     if start[:1] == "[":
@@ -72,11 +130,13 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Recognised:
     if tag and tag.group(1).lower() == "mediawiki":
         raise InputError("expected rendered HTML, got a MediaWiki XML dump of wikitext")
     if "\0" in text:
-        raise InputError("expected HTML or JSON, got a binary file")
-    raise InputError(f"expected HTML or JSON, got text that begins {text.strip()[:40]!r}")
+        raise InputError("expected a document, got a binary file")
+    raise InputError(
+        f"its name and content are of no format that is read ({KNOWN_FORMATS}); it begins {text.strip()[:40]!r}"
+    )
 
 
-def classify(row: Mapping[str, object]) -> Recognised:
+def classify(row: Mapping[str, object]) -> ItemFormat:
     """The format of a file's rows, by the keys of one of them. Raises InputError naming the keys."""
     document = row.get("document")
     if "document_html" in row or (isinstance(document, Mapping) and "html" in document):
@@ -84,15 +144,17 @@ def classify(row: Mapping[str, object]) -> Recognised:
     if "title" in row and "text" in row:
         return "records"
     if "document_text" in row:
-        raise InputError(
+        raise OtherContentError(
             "these are Natural Questions rows without HTML (the simplified files); use the original ones"
         )
     if "question" in row or "question_text" in row:
-        raise InputError("these are questions, not documents; pass the file to  trivium evaluate")
-    raise InputError(f"expected the keys title and text, or those of Natural Questions, got {some_keys(row)}")
+        raise OtherContentError("these are questions, not documents; pass the file to  trivium evaluate")
+    raise OtherContentError(
+        f"expected the keys title and text, or those of Natural Questions, got {some_keys(row)}"
+    )
 
 
-def _recognise_lines(path: Path, limits: InputLimits) -> Recognised:
+def _recognise_lines(path: Path, limits: InputLimits) -> ItemFormat:
     reason = ""
     for line in islice(read_lines(path, limits), _LINES_TRIED):
         if line.data is None:
@@ -111,18 +173,18 @@ def _recognise_lines(path: Path, limits: InputLimits) -> Recognised:
         parse_json(read_document(path, limits), limits)
     except InputError as error:
         raise InputError(f"expected JSON Lines or a JSON array of objects: {reason or error}") from error
-    raise InputError(
+    raise OtherContentError(
         "expected JSON Lines (one object per line) or a JSON array, got one value over several lines"
     )
 
 
-def _classify_array(path: Path, limits: InputLimits) -> Recognised:
+def _classify_array(path: Path, limits: InputLimits) -> ItemFormat:
     try:
         first = _first_object(read_array(path, limits))
     except InputError as error:
         raise InputError(f"expected JSON Lines or a JSON array of objects: {error}") from error
     if first is None:
-        raise InputError("expected JSON objects with title and text, got none")
+        raise OtherContentError("expected JSON objects with title and text, got none")
     kind = classify(first)
     if kind == "nq":
         raise InputError("Natural Questions are read as JSON Lines (one row per line), got a JSON array")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.metadata import clean
 from trivium.parser.gazetteer import Gazetteer, Mention
 from trivium.parser.page import MAX_TITLE
 from trivium.parser.sources.base import Problem, clean_text, printable_path, some_keys
@@ -20,16 +21,17 @@ from trivium.parser.sources.files import (
 )
 from trivium.parser.split import split_points
 from trivium.text import composed, normalise_name, normalise_title, without_parenthesis
-from trivium.types import Chunk, ChunkKind, Link, Page
+from trivium.types import Chunk, ChunkKind, Link, MetadataValue, Page
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One passage. ``source`` is the file it came from."""
+    """One passage. ``source`` is the file it came from, ``metadata`` what else it says, as far as it can be kept."""
 
     title: str
     text: str
     source: str = ""
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
 
 
 def read_records(
@@ -100,7 +102,9 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
     texts: list[str] = []
     offset = 0
     source = ""
+    metadata: dict[str, MetadataValue] = {}
     for record in records:
+        metadata = {**record.metadata, **metadata}  # of several records with one title the first holds
         source = source or record.source
         text = record.text.strip()
         texts.append(text)
@@ -113,7 +117,13 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
             )
             chunks.append(Chunk(ChunkKind.PARAGRAPH, text[start:end], offset + start, offset + end, links))
         offset += len(text) + 2
-    return Page(title=title, text="\n\n".join(texts), chunks=tuple(chunks), source=source)
+    return Page(
+        title=title, text="\n\n".join(texts), chunks=tuple(chunks), source=source, metadata=clean(metadata)
+    )
+
+
+def _metadata(value: Mapping[str, object]) -> dict[str, MetadataValue]:
+    return clean({key: part for key, part in value.items() if key not in ("title", "text")})
 
 
 def _values(path: Path, name: str, limits: InputLimits) -> Iterator[tuple[str, object]]:
@@ -140,7 +150,9 @@ def _record(value: object, source: str) -> Record:
     if not isinstance(title, str) or not isinstance(text, str):
         raise InputError(f"expected title and text as strings, got {some_keys(value)}")
     # Composed characters, so that the offsets of mentions and the text of the page agree.
-    record = Record(normalise_title(clean_text(title)), composed(clean_text(text)).strip(), source)
+    record = Record(
+        normalise_title(clean_text(title)), composed(clean_text(text)).strip(), source, _metadata(value)
+    )
     if not record.title or not record.text:
         raise InputError(f"the {'text' if record.title else 'title'} is empty")
     if len(record.title) > MAX_TITLE:

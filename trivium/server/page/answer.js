@@ -1,6 +1,6 @@
 // The answer as it is written, and its citations.
 
-import { Text, byId, el, headings } from "./dom.js";
+import { Text, byId, el, headings, pageNumbers } from "./dom.js";
 import { openReader } from "./reader.js";
 import { openHit } from "./results.js";
 
@@ -82,7 +82,7 @@ function mark(citation, text) {
       type: "button",
       class: "cite",
       "aria-describedby": "card",
-      "aria-label": `Citation ${citation.number}: ${headings(citation.section).join(", ")}`,
+      "aria-label": `Citation ${citation.number}: ${[...headings(citation.section), pageNumbers(citation.pages)].filter((part) => part !== "").join(", ")}`,
       onmouseenter: show,
       onfocus: show,
       onmouseleave: hideCard,
@@ -96,9 +96,13 @@ function mark(citation, text) {
   );
 }
 
+function placeOf(citation) {
+  return [headings(citation.section).join(" › "), pageNumbers(citation.pages)].filter((part) => part !== "").join(", ");
+}
+
 function showCard(anchor, citation, text) {
   card.replaceChildren(
-    el("p", { class: "card-place" }, headings(citation.section).join(" › ")),
+    el("p", { class: "card-place" }, placeOf(citation)),
     el("p", {}, text ?? ""),
   );
   card.hidden = false;

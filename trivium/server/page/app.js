@@ -20,11 +20,17 @@ function notice(text) {
   byId("notice").hidden = text === "";
 }
 
+/** What passages must fulfil, where the reader says something. */
+function condition() {
+  const where = byId("filter").value.trim();
+  return where === "" ? {} : { where };
+}
+
 async function rank(question, again) {
   searching.abort();
   searching = new AbortController();
   const { signal } = searching;
-  const given = { question, k: SHOWN, explain: true, ...chosenViews() };
+  const given = { question, k: SHOWN, explain: true, ...chosenViews(), ...condition() };
   try {
     const hits = await search(given, signal);
     showHits(hits, given, again);
@@ -42,7 +48,7 @@ async function answer(question) {
   try {
     let whole = null;
     await ask(
-      { question, history: turns, ...chosenViews() },
+      { question, history: turns, ...chosenViews(), ...condition() },
       {
         piece: ({ text }) => addPiece(text),
         done: (done) => {
@@ -135,6 +141,10 @@ byId("form").addEventListener("submit", (event) => {
   const address = `#${new URLSearchParams({ q: question })}`;
   if (location.hash === address) pose(question); // asked once more
   else location.hash = address;
+});
+byId("filter-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (current !== "") pose(current);
 });
 byId("forget").addEventListener("click", () => {
   turns = [];

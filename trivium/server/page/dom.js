@@ -48,3 +48,9 @@ function unescape(part) {
 export const withoutChunk = (uri) => uri.replace(/#chunk-\d+$/, "");
 
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Pages of a paginated document as people name them; empty for none. */
+export function pageNumbers(pages) {
+  if (pages.length === 0) return "";
+  return pages.length === 1 ? `p. ${pages[0]}` : `pp. ${pages[0]}-${pages.at(-1)}`;
+}

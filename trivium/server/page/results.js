@@ -2,7 +2,7 @@
 
 import { explain, neighbours } from "./api.js";
 import { bar, contributionTable, scaleOf } from "./bars.js";
-import { byId, el, headings, reducedMotion } from "./dom.js";
+import { byId, el, headings, pageNumbers, reducedMotion } from "./dom.js";
 import { drawAround, drawWay, frame, isNarrow } from "./graph.js";
 import { breadcrumbs, openReader, pageOf, sectionOf } from "./reader.js";
 
@@ -68,7 +68,7 @@ function newItem(hit) {
 }
 
 function place(hit) {
-  return headings(hit.section).join(" › ");
+  return [headings(hit.section).join(" › "), pageNumbers(hit.pages)].filter((part) => part !== "").join(", ");
 }
 
 function snippet(text) {

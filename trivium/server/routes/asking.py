@@ -104,6 +104,7 @@ class Answering:
                 retrievers=given.retrievers,
                 fusion=given.fusion,
                 settings=given.settings,
+                where=given.where,
             )
             for event in _until_stopped(events):
                 take(event)

@@ -43,7 +43,12 @@ _ADD = {
                             "minItems": 1,
                             "items": {"type": "string", "format": "binary"},
                             "description": "HTML pages, or records as JSON Lines.",
-                        }
+                        },
+                        "meta": {
+                            "type": "string",
+                            "description": "Metadata of all of them, as a JSON object.",
+                            "examples": ['{"year": 2024}'],
+                        },
                     },
                 }
             },

@@ -47,6 +47,7 @@ class Stats(BaseModel):
     dimension: int | None
     embedded: int
     to_embed: int
+    chunker: str | None
     schema_version: int
     model: str | None = Field(description="The language model that answers; null where passages are quoted.")
     waiting: dict[str, int] = Field(description="Requests running and waiting, by pool.")
@@ -102,6 +103,7 @@ async def stats(serving: Serving) -> Stats:
         dimension=None if identity is None else identity.dimension,
         embedded=info.embedded,
         to_embed=info.to_embed,
+        chunker=info.chunker,
         schema_version=info.schema_version,
         model=None if serving.model is None else serving.model.name,
         waiting={pool.name: pool.taken for pool in (serving.searching, serving.answering)},

@@ -14,11 +14,15 @@ from trivium.graph.schema import Hop, Label
 # What everything in the cache depends on; asked for with every question.
 STORE_STATE: LiteralString = """
 MATCH (t:Trivium {id: 1})
-RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) }
+RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimension, t.term_total, COUNT { (:Chunk) },
+  t.languages
 """
 
 # The decision on the store's fusion; null where there is none.
 READ_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.fusion"
+
+# What cut the pages, and whether there are any.
+READ_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.chunker, COUNT { (:Page) }"
 
 # -- counts ------------------------------------------------------------------------------------------------------
 
@@ -52,11 +56,19 @@ RETURN count(DISTINCT CASE WHEN embedded THEN hash END), count(DISTINCT hash)
 
 CHUNKS: LiteralString = """
 UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
-RETURN collect([uri, c.text, c.kind, c.position, c.start, c.end, c.token_count])
+OPTIONAL MATCH (c)-[:is_chunk_of]->(p:Page)
+RETURN collect([
+  uri, c.text, c.kind, c.position, c.start, c.end, c.token_count, c.first_page, c.last_page,
+  coalesce(p.path, p.source, ''), coalesce(p.format, ''), p.metadata
+])
 """
 
 PAGE_RECORDS: LiteralString = """
-UNWIND $uris AS uri MATCH (p:Page {uri: uri}) RETURN collect([uri, p.source, p.revision, p.content_hash])
+UNWIND $uris AS uri MATCH (p:Page {uri: uri}) 
+RETURN collect([
+  p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
+  uri
+])
 """
 
 COUNT_PAGES: LiteralString = "MATCH (p:Page) RETURN count(p)"

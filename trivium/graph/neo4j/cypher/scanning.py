@@ -47,7 +47,10 @@ WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.text_hash, t.type])
 
 PAGES: LiteralString = """
 MATCH (p:Page) WHERE p.uri >= $after
-WITH p ORDER BY p.uri LIMIT $limit RETURN collect([p.source, p.revision, p.content_hash, p.uri])
+WITH p ORDER BY p.uri LIMIT $limit RETURN collect([
+  p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
+  p.uri
+])
 """
 
 # The one query that is asked for given pages.
@@ -55,6 +58,7 @@ PAGE_GRAPHS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:Page {uri: uri})
 RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []),
   coalesce(p.relation_sources, []), coalesce(p.relation_types, []), coalesce(p.relation_targets, []),
+  coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata,
   COLLECT {
     MATCH (p)<-[:is_subchapter_of]-(s:SubChapter)<-[:has_subchapter]-(parent)
     RETURN [s.uri, parent.uri, s.level, s.position]
@@ -62,7 +66,7 @@ RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []
   COLLECT {
     MATCH (p)<-[:is_chunk_of]-(c:Chunk)<-[:has_chunk]-(parent)
     RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
-            coalesce(c.citations, []), coalesce(c.search_terms, ''), c.heading_count]
+            coalesce(c.citations, []), coalesce(c.search_terms, ''), c.heading_count, c.first_page, c.last_page]
   }
 """
 
@@ -83,6 +87,12 @@ RETURN collect([[(p)<-[:alias_of]-(a:Alias) WHERE a.leads_to = p.uri | a.uri], p
 CHUNK_POSITIONS: LiteralString = """
 MATCH (c:Chunk) WHERE c.uri >= $after
 WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.position, c.uri])
+"""
+
+# What conditions are about, of chunks.
+CHUNK_FACTS: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after
+WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.kind, coalesce(c.first_page, 0), coalesce(c.last_page, 0), c.uri])
 """
 
 # -- the graph of the walk ---------------------------------------------------------------------------------------

@@ -93,6 +93,29 @@ def nearest_of_all(label: Label) -> LiteralString:
     """
 
 
+@cache
+def nearest_among(label: Label) -> LiteralString:
+    """[[uri, embedding]] of the ``$count`` nearest of the nodes ``$uris`` of a label, every one of them compared."""
+    return f"""
+    UNWIND $uris AS uri MATCH (node:{label} {{uri: uri}}) WHERE node.embedding IS NOT NULL
+    WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC LIMIT $count
+    RETURN collect([node.uri, node.embedding])
+    """
+
+
+# Of chunks, [[uri, position, similarity]].
+PLACES: LiteralString = """
+UNWIND $chunks AS uri MATCH (chunk:Chunk {uri: uri})
+RETURN collect([uri, chunk.position, vector.similarity.cosine(chunk.embedding, $vector)])
+"""
+
+# Uris and scores of the hits of a full-text query, [[uri, score]].
+KEYWORD_HITS: LiteralString = """
+CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score
+RETURN collect([node.uri, score])
+"""
+
+
 def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
     """Rows of (place of the label, node, score) of the best ``$kept`` of the ``$count`` neighbours each index finds."""
     if dialect is Dialect.PROCEDURE:

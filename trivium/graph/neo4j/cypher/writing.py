@@ -111,7 +111,8 @@ RETURN row.uri, elementId(e)
 SET_PAGES: LiteralString = """
 UNWIND $rows AS row MATCH (p) WHERE elementId(p) = row.id
 SET p:Page, p.source = row.source, p.revision = row.revision, p.content_hash = row.content_hash,
-    p.digest = row.digest, p.body = row.body,
+    p.digest = row.digest, p.body = row.body, p.format = row.format, p.path = row.path, p.modified = row.modified,
+    p.metadata = row.metadata, p.added = coalesce(p.added, row.added),
     p.relation_sources = row.relation_sources, p.relation_types = row.relation_types,
     p.relation_targets = row.relation_targets
 """
@@ -142,7 +143,8 @@ UNWIND row.chunks AS chunk
 CREATE (parent)-[:has_chunk]->(c:Chunk {
   uri: chunk.uri, text: chunk.text, text_hash: chunk.text_hash, kind: chunk.kind, position: chunk.position,
   start: chunk.start, end: chunk.end, token_count: chunk.token_count, citations: chunk.citations,
-  search_terms: chunk.search_terms, heading_count: chunk.heading_count
+  search_terms: chunk.search_terms, heading_count: chunk.heading_count,
+  first_page: chunk.first_page, last_page: chunk.last_page
 })-[:is_chunk_of]->(parent)
 RETURN chunk.uri, elementId(c)
 """
@@ -173,6 +175,7 @@ UNWIND $uris AS uri MATCH (:Page {uri: uri})<-[:is_subchapter_of]-(s:SubChapter)
 UNSET_PAGES: LiteralString = """
 UNWIND $uris AS uri MATCH (p:Page {uri: uri})
 REMOVE p:Page, p.source, p.revision, p.content_hash, p.digest, p.body, p.aliases,
+       p.format, p.path, p.modified, p.metadata, p.added,
        p.relation_sources, p.relation_types, p.relation_targets
 """
 
@@ -318,6 +321,10 @@ SET t.embedder = $name, t.embedder_version = $version, t.embedder_dimension = $d
 """
 
 SET_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.fusion = $decision"
+
+SET_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.chunker = $chunker"
+
+SET_LANGUAGES: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.languages = $languages"
 
 ANY_VECTOR: LiteralString = """
 CALL () {

@@ -1,0 +1,248 @@
+"""How the way pages are cut changes what is found, and what it costs.
+
+Each row is a store of the same documents, cut and embedded another way, asked the same questions. A passage is relevant
+when it is of the right document and holds at least 60 % of the distinct word trigrams of a quote of the evidence (all
+words in a row, for quotes shorter than that), so that chunks of any size are judged by the same quotes.
+
+    python experiments/chunkers/compare.py squad --pages 3 --questions 30
+    python experiments/chunkers/compare.py handbook --pages 12 --questions 60 --json
+
+The texts that all rows share (titles, headings) are embedded once, before the rows are timed; no sentences are embedded.
+``seconds`` is processor time to parse, cut, load and embed the chunks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from trivium import Engine
+from trivium.embedding.base import Vectors
+from trivium.embedding.late import WholeText
+from trivium.embedding.onnx import OnnxEmbedder
+from trivium.graph.schema import embedding_text, headings_of, page_uri
+from trivium.text import normalise_title, sentences, words
+
+DATA = Path(os.environ.get("TRIVIUM_DATA", "../shared/data"))
+ROWS = (
+    "blocks",
+    "fixed:300/50",
+    "fixed:500/50",
+    "fixed:1000/200c",
+    "sentence:200",
+    "recursive:300",
+    "semantic:300",
+    "agentic",
+    "blocks --late",
+    "sentence:200 --late",
+)
+SHARE = 0.6
+KS = (1, 3, 5)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and quotes of its evidence with the document each stands in."""
+
+    text: str
+    quotes: tuple[tuple[str, str], ...]
+
+
+class SharedEmbedder:
+    """MiniLM that keeps the vectors of texts that every row needs."""
+
+    def __init__(self, name: str) -> None:
+        self._inner = OnnxEmbedder(name)
+        self.identity = self._inner.identity
+        self._kept: dict[str, Vectors] = {}
+
+    def keep(self, texts: Sequence[str]) -> None:
+        self._kept.update(zip(texts, self._inner.embed(texts), strict=True))
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._inner.embed_query(text)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        new = [text for text in texts if text not in self._kept]
+        found = dict(zip(new, self._inner.embed(new, progress), strict=True))
+        rows = [self._kept.get(text, found.get(text)) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.identity.dimension)
+
+    def embed_spans(
+        self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
+    ) -> list[Vectors]:
+        return self._inner.embed_spans(documents, progress)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def squad(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
+    """Wikipedia pages, and for each question the sentence of its paragraph that holds the answer."""
+    rows = [json.loads(line) for line in (DATA / "wiki/squad_questions.jsonl").read_text().splitlines()]
+    index = [json.loads(line) for line in (DATA / "wiki/pages_index.jsonl").read_text().splitlines()]
+    files = {row["page_name"].replace(" ", "_"): row["file"] for row in index if row["canonical_file"]}
+    chosen = sorted({row["page"] for row in rows} & files.keys())
+    chosen = random.Random(1).sample(chosen, min(pages, len(chosen)))
+    wanted = {f"pages/{files[page]}" for page in chosen}
+    with tarfile.open(DATA / "wiki/pages.tar.xz") as archive:
+        for member in archive:
+            if member.name in wanted:
+                (folder / Path(member.name).name).write_bytes(archive.extractfile(member).read())  # type: ignore[union-attr]
+                wanted.remove(member.name)
+                if not wanted:
+                    break
+    asked = []
+    for row in _sample([row for row in rows if row["page"] in chosen], questions):
+        text, answers = row["paragraph"], [" ".join(words(answer)) for answer in row["answers"]]
+        said = [text[a:b] for a, b in sentences(text)]
+        held = [s for s in said if any(answer in " ".join(words(s)) for answer in answers)] or [text]
+        asked.append(Asked(row["question"], ((page_uri(normalise_title(row["page"])), held[0]),)))
+    return sorted(folder.iterdir()), asked
+
+
+def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
+    """Markdown pages of a handbook, with the quotes of their questions."""
+    rows = [
+        json.loads(line) for line in (DATA / "markdown/handbook_questions.jsonl").read_text().splitlines()
+    ]
+    root = DATA / "markdown/handbook/content"
+    files = sorted(root.rglob("*.md"))
+    chosen = random.Random(1).sample(files, min(pages, len(files)))
+    names = {_name(path.relative_to(root)) for path in chosen}
+    asked = []
+    for row in _sample(rows, len(rows)):
+        quotes = tuple((_name(e["document"]), quote) for e in row["evidence"] for quote in e["quotes"])
+        if quotes and {name for name, _ in quotes} <= names and not row.get("history"):
+            asked.append(Asked(row["question"], quotes))
+    # Read as plain text where there is no reader of Markdown.
+    suffix = ".md" if find_spec("trivium.parser.documents.markdown") else ".txt"
+    for path in chosen:
+        to = (folder / path.relative_to(root)).with_suffix(suffix)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(path.read_bytes())
+    return [folder], asked[:questions]
+
+
+def _name(path: object) -> str:
+    """A file of a folder, without its suffix."""
+    return Path(str(path)).with_suffix("").as_posix()
+
+
+SETS = {"squad": squad, "handbook": handbook}
+
+
+def _sample(rows: list[dict[str, object]], count: int) -> list[dict[str, object]]:
+    return random.Random(2).sample(rows, min(count, len(rows)))
+
+
+def holds(chunk: str, quote: str) -> bool:
+    """Whether a chunk holds a quote; see the top of this file."""
+    said, asked = words(chunk), words(quote)
+    if len(asked) < 3:
+        return f" {' '.join(asked)} " in f" {' '.join(said)} "
+    wanted = set(zip(asked, asked[1:], asked[2:], strict=False))
+    return len(wanted & set(zip(said, said[1:], said[2:], strict=False))) >= SHARE * len(wanted)
+
+
+def measure(
+    engine: Engine, asked: Sequence[Asked], systems: Sequence[str]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """For each system the mean of each measure over the questions."""
+    graphs = list(engine.store.page_graphs())
+    relevant = []
+    for question in asked:
+        found = {
+            chunk.uri
+            for graph in graphs
+            for document, quote in question.quotes
+            if document in (graph.uri, _name(graph.path))
+            for chunk in graph.chunks
+            if holds(chunk.text, quote)
+        }
+        relevant.append(found)
+    for system in systems:
+        options = {"fusion": "default"} if system == "default" else {"retrievers": [system]}
+        sums = dict.fromkeys([*(f"hit@{k}" for k in KS), "P@5", "R@5"], 0.0)
+        for question, gold in zip(asked, relevant, strict=True):
+            hits = [hit.uri in gold for hit in engine.search(question.text, k=5, **options)]  # type: ignore[arg-type]
+            for k in KS:
+                sums[f"hit@{k}"] += any(hits[:k])
+            sums["P@5"] += sum(hits) / 5
+            sums["R@5"] += sum(hits) / len(gold) if gold else 0.0
+        yield (
+            system,
+            {name: round(value / len(asked), 3) for name, value in sums.items()}
+            | {"untraced": sum(not gold for gold in relevant)},
+        )
+
+
+def run(name: str, pages: int, questions: int, rows: Sequence[str], embedder: str) -> list[dict[str, object]]:
+    """One line for each row and system."""
+    lines: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "documents"
+        folder.mkdir()
+        sources, asked = SETS[name](folder, pages, questions)
+        shared = SharedEmbedder(embedder)
+        with Engine.create(Path(place) / "shared", shared) as engine:
+            engine.build(sources, embed=False)
+            own = {
+                embedding_text(headings_of(chunk.parent), chunk.text)
+                for graph in engine.store.page_graphs()
+                for chunk in graph.chunks
+            }
+            shared.keep([text for text in engine.store.pending_texts() if text not in own])
+        for number, row in enumerate(rows):
+            chunker, _, late = row.partition(" --")
+            with Engine.create(Path(place) / str(number), shared) as engine:
+                started = time.process_time()
+                engine.build(sources, chunker=chunker, late=bool(late), sentences=False, workers=1)
+                seconds = time.process_time() - started
+                counts = [chunk.token_count for graph in engine.store.page_graphs() for chunk in graph.chunks]
+                for system, figures in measure(engine, asked, ("vector", "default")):
+                    line = {"set": name, "questions": len(asked), "chunker": row, "system": system, **figures}
+                    line |= {
+                        "chunks": len(counts),
+                        "tokens": round(float(np.mean(counts))),
+                        "seconds": round(seconds, 1),
+                    }
+                    lines.append(line)
+                    print(json.dumps(line), flush=True)
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("set", choices=SETS)
+    parser.add_argument("--pages", type=int, default=3)
+    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--rows", nargs="*", default=list(ROWS), help="chunkers, each also with ' --late'")
+    parser.add_argument("--embedder", default="minilm")
+    parser.add_argument("--json", action="store_true", help="only lines of JSON, as rows are done")
+    options = parser.parse_args()
+    lines = run(options.set, options.pages, options.questions, options.rows, options.embedder)
+    if not options.json:
+        print("| chunker | system | " + " | ".join(list(lines[0])[4:]) + " |")
+        print("|---" * (len(lines[0]) - 2) + "|")
+        for line in lines:
+            print(
+                "| "
+                + " | ".join(str(value) for key, value in line.items() if key not in ("set", "questions"))
+                + " |"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""What people put in front of the command: folders of anything, titles written from memory."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Run
+from tests.waiting import until
+from trivium import Engine, NothingReadError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {
+        "birds/Bustard.txt": "The great bustard is a heavy bird of the steppe.",
+        "birds/Heron.html": "<!doctype html><title>Heron</title><h1>Heron</h1><p>Herons wade.</p>",
+        "birds/songs.zip": "PK",
+        "birds/count.py": "print(2)",
+        "birds/plot.py": "print(3)",
+        "Makefile": "all:",
+    }
+    for name, content in files.items():
+        (tmp_path / "things" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "things" / name).write_text(content)
+    return tmp_path / "things"
+
+
+def test_a_folder_is_taken_as_far_as_it_is_known(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    """What is left is said by kind, and the last line has a command that can be pasted."""
+    store = tmp_path / "store"
+    built = trivium("build", folder, "--store", store, "--embedder", "minilm")
+    assert built.code == 0, built.err
+    assert "left out 4 files: 2 .py, 1 .zip, Makefile" in built.err
+    last = built.out.splitlines()[-1]
+    assert last.startswith("2 documents, 2 passages; next: ")
+    assert last.endswith(f" ask 'What is said about Bustard?' --store {store}")
+    assert "is_chunk_of" not in built.out
+    again = trivium("build", folder, "--store", store, "--verbose")
+    assert "is_chunk_of" in again.out and "2 unchanged" in again.out
+    report = trivium("build", folder, "--store", store, "--json").json
+    assert report["left_out_kinds"] == {".py": 2, ".zip": 1, "Makefile": 1}
+    assert [Path(name).name for name in report["left_out"]] == [
+        "Makefile",
+        "count.py",
+        "plot.py",
+        "songs.zip",
+    ]
+    answer = trivium("ask", "What is said about Bustard?", "--store", store)
+    assert answer.code == 0 and "steppe" in answer.out
+
+
+def test_without_vectors_they_come_next(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    built = trivium("build", folder, "--store", tmp_path / "store", "--no-embed")
+    assert f" embed --store {tmp_path / 'store'}" in built.out.splitlines()[-1]
+
+
+def test_nothing_to_read_leaves_no_store(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    """Also where a folder for it is there already; a store that was there keeps what it has."""
+    store, empty = tmp_path / "store", tmp_path / "empty"
+    empty.mkdir()
+    (folder / "cut.html").write_text("")
+    for place, kept in ((store, False), (empty, True)):
+        refused = trivium("build", folder / "Makefile", folder / "cut.html", "--store", place, "--no-embed")
+        assert refused.code == 1
+        assert "nothing could be read" in refused.err and "cut.html: the file is empty" in refused.err
+        assert place.exists() == kept and not list(place.glob("*"))
+    report = trivium("build", folder / "Makefile", "--store", store, "--no-embed", "--json")
+    assert report.code == 1 and len(report.json["problems"]) == 1 and not store.exists()
+    trivium("build", folder / "birds", "--store", store, "--no-embed")
+    later = trivium("build", folder / "cut.html", "--store", store, "--no-embed", "--json")
+    assert later.code == 3 and later.json["nodes"]["Page"] == 2
+
+
+def test_an_engine_says_when_nothing_could_be_read(folder: Path, tmp_path: Path) -> None:
+    with Engine.create(tmp_path / "store") as engine:
+        with pytest.raises(
+            NothingReadError, match=r"expected documents .* got 2 files: 2 \.py, of no format"
+        ) as error:
+            engine.build([folder / "birds" / "*.py"], embed=False)
+        assert error.value.report.left_out_kinds == {".py": 2}
+        engine.build([folder], embed=False)
+        assert engine.build([folder / "birds" / "*.py"], embed=False).read == 0
+
+
+def test_documents_are_listed(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    trivium("build", folder, "--store", store, "--no-embed")
+    listed = trivium("list", "--store", store, "--json").json
+    assert [(one["title"], one["passages"]) for one in listed["documents"]] == [("Bustard", 1), ("Heron", 1)]
+    assert (listed["count"], listed["more"]) == (2, 0)
+    assert listed["documents"][0]["source"] == str(folder / "birds" / "Bustard.txt")
+    for pattern, titles in (("h*", ["Heron"]), ("*/bustard.TXT", ["Bustard"]), ("x", [])):
+        found = trivium("list", pattern, "--store", store, "--json").json["documents"]
+        assert [one["title"] for one in found] == titles
+    first = trivium("list", "--limit", "1", "--store", store)
+    assert "Bustard" in first.out and "Heron" not in first.out and "1 not shown" in first.out
+    rest = trivium("list", "--after", "Bustard", "--store", store)
+    assert "Bustard" not in rest.out and "Heron" in rest.out
+
+
+def test_an_unknown_title_gets_the_nearest(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    """And a document goes by the name of its file, too."""
+    store = tmp_path / "store"
+    trivium("build", folder, "--store", store, "--no-embed")
+    for written in ("bustard", "Bustart", "BUSTARD"):
+        refused = trivium("remove", written, "--store", store)
+        assert refused.code == 1 and "did you mean Bustard?" in refused.err
+    assert "did you mean" not in trivium("remove", "Quark", "--store", store).err
+    file = folder / "birds" / "Heron.html"
+    file.unlink()
+    assert trivium("remove", file, "--store", store, "--json").json["removed"] == ["Heron"]
+    assert "no such page" in trivium("remove", file, "--store", store).err
+
+
+def test_the_shell_completes_commands_and_titles(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    trivium("build", folder, "--store", store, "--no-embed")
+
+    def completed(typed: str) -> str:
+        return trivium(_TRIVIUM_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=typed).out
+
+    assert "build" in completed("trivium bu") and "remove" not in completed("trivium bu")
+    assert "Bustard" in completed(f"trivium remove --store {store} Bu")
+    assert "_TRIVIUM_COMPLETE" in trivium("--show-completion", SHELL="/bin/bash").out
+
+
+def test_a_folder_is_watched_until_it_is_interrupted(folder: Path, tmp_path: Path) -> None:
+    """The process goes on over broken files, and Ctrl-C ends it well."""
+    store = tmp_path / "store"
+    command = [
+        sys.executable,
+        "-m",
+        "trivium",
+        "build",
+        str(folder),
+        "--store",
+        str(store),
+        "--no-embed",
+        "--watch",
+    ]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def pages() -> list[str]:
+        with Engine.open(store) as engine:
+            return engine.pages()
+
+    try:
+        assert running.stdout is not None
+        for line in running.stdout:
+            if line.startswith("watching"):
+                break
+        (folder / "cut.html").write_text("")
+        (folder / "Wren.txt").write_text("The wren is light.")
+        (folder / "birds" / "Heron.html").unlink()
+        until(lambda: pages() == ["Bustard", "Wren"], seconds=30)
+        told = ""
+        for line in running.stdout:
+            told += line
+            if "added" in told and "removed" in told:
+                break
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    finally:
+        running.kill()
+    assert running.returncode == 0, err
+    assert "1 added" in told and "1 document removed (Heron)" in told and "cut.html: the file is empty" in err
+    assert "stopped watching" in out and "Traceback" not in err
+
+
+def test_only_folders_and_files_are_watched(trivium: Run, folder: Path, tmp_path: Path) -> None:
+    for source, more, says in (
+        (folder / "*", [], "only files and folders"),
+        (folder, ["--json"], "JSON"),
+    ):
+        refused = trivium("build", source, "--store", tmp_path / "store", "--watch", *more)
+        assert refused.code == 2 and says in refused.err and not (tmp_path / "store").exists()

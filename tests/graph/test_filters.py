@@ -1,0 +1,181 @@
+"""The language of conditions: what is read, what is refused and where, and what comparisons mean."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.errors import InputError
+from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filters import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    All,
+    Any,
+    Comparison,
+    Condition,
+    Field,
+    Not,
+    Operator,
+    parse,
+)
+from trivium.graph.records import PageRecord
+from trivium.types import ChunkKind, MetadataValue
+
+
+def test_a_condition_is_read_as_it_is_written() -> None:
+    """By hand: ``and`` binds tighter than ``or``, ``not`` tighter than both."""
+    year = Comparison(None, "year", Operator.AT_LEAST, (2020,))
+    source = Comparison(Field.SOURCE, "", Operator.EQUAL, ("reports/*",))
+    draft = Comparison(None, "draft", Operator.EXISTS)
+    assert parse("year >= 2020 and source = 'reports/*'") == All((year, source))
+    assert parse("draft exists or year>=2020 AND Source='reports/*'") == Any((draft, All((year, source))))
+    assert parse("not (draft exists or year >= 2020)") == Not(Any((draft, year)))
+    assert parse("not draft exists and year >= 2020") == All((Not(draft), year))
+
+
+@pytest.mark.parametrize(
+    ("text", "comparison"),
+    [
+        ("year != -3.5e1", Comparison(None, "year", Operator.UNEQUAL, (-35.0,))),
+        ("kind in (table, 'image')", Comparison(Field.KIND, "", Operator.IN, ("table", "image"))),
+        ("modified < 2024-05-01", Comparison(Field.MODIFIED, "", Operator.LESS, ("2024-05-01",))),
+        ("draft = true", Comparison(None, "draft", Operator.EQUAL, (True,))),
+        ("meta.page = 3", Comparison(None, "page", Operator.EQUAL, (3,))),
+        ("'net sales' like 'a \\' b*'", Comparison(None, "net sales", Operator.LIKE, ("a ' b*",))),
+        ('meta."a.b" == x', Comparison(None, "a.b", Operator.EQUAL, ("x",))),
+        ("größe <> 1", Comparison(None, "größe", Operator.UNEQUAL, (1,))),
+    ],
+)
+def test_comparisons(text: str, comparison: Comparison) -> None:
+    """Values are typed, names may be quoted, and a metadata key may have the name of a field."""
+    assert parse(text) == comparison
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "expected the name of a field, got the end at character 1: »"),
+        ("year", "after year, got the end at character 5"),
+        ("year >= ", "expected a value, got the end at character 9: year >= »"),
+        (
+            "year >= 2020 source = 1",
+            "expected 'and', 'or' or the end, got 'source' at character 14: year >= 2020 »",
+        ),
+        ("(year = 1", "expected a closing parenthesis, got the end"),
+        ("year in 1", "expected an opening parenthesis after 'in', got '1'"),
+        ("year in (1 2)", "expected a comma or a closing parenthesis, got '2'"),
+        ("source = 'reports", "expected the end of this text at character 10"),
+        ("year = 1; drop", "expected a name, a value or a sign at character 9"),
+        ("page = many", "expected the number of a page at character 8"),
+        ("kind = tabel", "expected one of the kinds paragraph, list, table"),
+        ("and = 1", "expected the name of a field, got 'and' at character 1"),
+        ("year = 1e300", "expected a number below 2^63"),
+        ("(" * (MAX_DEPTH + 1), f"at most {MAX_DEPTH} levels"),
+        ("x" * (MAX_CHARACTERS + 1), "may have 4,000 characters, got 4,001"),
+    ],
+)
+def test_what_is_no_condition_is_refused_with_the_place(text: str, problem: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse(text)
+    assert problem in str(raised.value)
+
+
+NAMES = st.one_of(
+    st.sampled_from(["year", "page", "and", "a.b", "x y", 'q"']), st.text(min_size=1, max_size=5)
+)
+VALUES: st.SearchStrategy[MetadataValue] = st.one_of(
+    st.booleans(), st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6), st.text(max_size=6)
+)
+OPERATORS = st.sampled_from([Operator.EQUAL, Operator.UNEQUAL, Operator.LESS, Operator.AT_LEAST])
+COMPARISONS: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(lambda key, sign, value: Comparison(None, key, sign, (value,)), NAMES, OPERATORS, VALUES),
+    st.builds(
+        lambda key, values: Comparison(None, key, Operator.IN, tuple(values)),
+        NAMES,
+        st.lists(VALUES, min_size=1, max_size=3),
+    ),
+    st.builds(lambda key: Comparison(None, key, Operator.EXISTS), NAMES),
+)
+CONDITIONS = st.recursive(
+    COMPARISONS,
+    lambda parts: st.one_of(
+        st.builds(Not, parts),
+        st.builds(lambda both: All(tuple(both)), st.lists(parts, min_size=2, max_size=3)),
+        st.builds(lambda both: Any(tuple(both)), st.lists(parts, min_size=2, max_size=3)),
+    ),
+    max_leaves=6,
+)
+
+
+@given(CONDITIONS)
+def test_a_condition_is_the_same_when_its_text_is_read_again(condition: Condition) -> None:
+    """Whatever names and texts are in it."""
+    assert parse(str(condition)) == condition
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """And nothing else happens."""
+    with suppress(InputError):
+        parse(text)
+
+
+def _matches(text: str, value: MetadataValue | None) -> bool:
+    page = PageRecord("P", "", None, "", metadata={} if value is None else {"x": value})
+    facts = ChunkFacts(["P#chunk-1"], lambda: [page], lambda: (["paragraph"], np.zeros((1, 2), np.int64)))
+    return bool(matching(parse(text), facts)[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "fits"),
+    [
+        ("x = 1", 1, True),
+        ("x = 1", 1.0, True),
+        ("x = 1", "1", True),
+        ("x = '1'", 1, True),
+        ("x = 1", True, False),
+        ("x = true", True, True),
+        ("x = true", "True", True),
+        ("x < 10", 9, True),
+        ("x < 10", "9", True),
+        ("x < '10'", "9", False),  # as texts
+        ("x < 10", "many", False),
+        ("x >= 2020", "2021-03-01", True),
+        ("x = 2024-05", "2024-05-31T10:00:00Z", True),
+        ("x <= 2024-05-01", "2024-05-01T23:00:00Z", True),
+        ("x > 2024-05-01", "2024-05-01T23:00:00Z", False),
+        ("x = 'a*c'", "abbc", True),
+        ("x = 'a*c'", "ABBC", False),
+        ("x like 'a*c'", "ABBC", True),
+        ("x = 'a*a'", "a", False),
+        ("x in ('*b*b*', q)", "abab", True),
+        ("x in ('*b*b*', q)", "ab", False),
+        ("x != 1", 2, True),
+        ("x != 1", None, False),
+        ("not x = 1", None, True),
+        ("x exists", None, False),
+        ("x exists", "", False),
+        ("x exists", False, True),
+        ("x < true", False, False),
+    ],
+)
+def test_what_comparisons_mean(text: str, value: MetadataValue | None, fits: bool) -> None:
+    assert _matches(text, value) is fits
+
+
+@given(st.text("ab", max_size=8), st.text("ab*", max_size=6))
+def test_patterns_are_those_of_regular_expressions(value: str, pattern: str) -> None:
+    """An independent oracle."""
+    wanted = re.fullmatch(pattern.replace("*", ".*"), value) is not None
+    assert value == "" or _matches(f"x like '{pattern}'", value) is wanted
+
+
+def test_every_kind_of_chunk_can_be_asked_for() -> None:
+    for kind in ChunkKind:
+        assert parse(f"kind = {kind}") == Comparison(Field.KIND, "", Operator.EQUAL, (str(kind),))

@@ -1,0 +1,362 @@
+"""PDF files: what is read of them, in which order, and on which pages it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.pdf_writer import PdfFile, PdfPage, width_of
+from trivium.cli.app import main
+from trivium.errors import ParseError
+from trivium.limits import InputLimits
+from trivium.parser.documents import pdf as reader
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.formats import format_of_content
+from trivium.parser.documents.pdf import pictures
+from trivium.types import ChunkKind, Page
+
+TEXT = "The survey of the northern ridge began in the spring of that year and went on until the first snow"
+
+
+def read(data: bytes, name: str = "ridge survey 1923.pdf", limits: InputLimits | None = None) -> Page:
+    return reader.read(DocumentFile(data, name, f"reports/{name}"), limits or InputLimits())
+
+
+def filled(page: PdfPage, x: float, y: float, lines: list[str], size: float = 10) -> None:
+    page.lines(x, y, lines, size, 1.2 * size)
+
+
+def outline_of(page: Page) -> list[tuple[int, str, list[str]]]:
+    return [(s.level, s.heading, [c.text for c in s.chunks]) for s in page.sections]
+
+
+def test_a_paragraph_is_joined_from_its_lines_and_knows_its_page():
+    file = PdfFile()
+    file.page().lines(72, 700, ["The survey began", "in spring."])
+    file.page().lines(72, 700, ["It ended in autumn."])
+    page = read(file.data())
+    assert page.title == "ridge survey 1923"
+    assert page.format == "pdf"
+    assert page.path == "reports/ridge survey 1923.pdf"
+    assert [(c.text, c.pages) for c in page.chunks] == [
+        ("The survey began in spring.", (1, 1)),
+        ("It ended in autumn.", (2, 2)),
+    ]
+    assert all(page.text[c.start : c.end] == c.text for c in page.chunks)
+
+
+def test_a_paragraph_that_goes_on_on_the_next_page_is_one_chunk_of_both_pages():
+    file = PdfFile()
+    file.page().lines(72, 700, [TEXT, "when the surveyors of the second party"])
+    file.page().lines(72, 700, ["left the ridge for the valley.", "They came back."])
+    page = read(file.data())
+    assert [(c.text, c.pages) for c in page.chunks] == [
+        (
+            f"{TEXT} when the surveyors of the second party left the ridge for the valley. They came back.",
+            (1, 2),
+        ),
+    ]
+
+
+def test_two_columns_are_read_one_after_the_other_and_lines_over_both_stay_where_they_are():
+    page = (file := PdfFile()).page()
+    page.text(
+        72,
+        720,
+        "A line as wide as the page stands above both of the columns, from the left to the right edge",
+    )
+    left = [f"left line {n} with words enough to fill it" for n in "abcdefgh"]
+    right = [f"right line {n} with words enough to fill" for n in "abcdefgh"]
+    filled(page, 72, 690, left)
+    filled(page, 330, 688, right)
+    page.text(
+        72, 570, "Another line as wide as the page stands below both of the columns, from left to right edge"
+    )
+    text = read(file.data()).text
+    places = [
+        text.index(words) for words in ("above both", left[0], left[7], right[0], right[7], "below both")
+    ]
+    assert places == sorted(places)
+
+
+def test_headings_are_told_by_their_type_and_nest_by_its_size():
+    file = PdfFile()
+    for number in (1, 2):
+        page = file.page()
+        page.text(72, 720, f"Chapter {'One' if number == 1 else 'Two'}", 18, bold=True)
+        page.text(72, 690, f"Part {number} of it", 12, bold=True)
+        page.lines(72, 670, [TEXT, TEXT + "."])
+    assert outline_of(read(file.data())) == [
+        (1, "Chapter One", []),
+        (2, "Part 1 of it", [f"{TEXT} {TEXT}."]),
+        (1, "Chapter Two", []),
+        (2, "Part 2 of it", [f"{TEXT} {TEXT}."]),
+    ]
+
+
+def test_headings_of_the_outline_stand_where_their_words_are():
+    outline = [(0, "Beginnings", 1, None), (1, "The north", 1, None), (0, "What came of it", 2, None)]
+    file = PdfFile(outline=outline)
+    first = file.page()
+    first.lines(72, 720, ["Beginnings"])
+    first.lines(72, 690, ["Text of the beginning."])
+    first.lines(72, 660, ["The North"])
+    first.lines(72, 630, ["Text of the north."])
+    file.page().lines(72, 720, ["Text of the end."])
+    assert outline_of(read(file.data())) == [
+        (1, "Beginnings", ["Text of the beginning."]),
+        (2, "The North", ["Text of the north."]),
+        (1, "What came of it", ["Text of the end."]),
+    ]
+
+
+def test_running_heads_and_page_numbers_are_dropped():
+    file = PdfFile()
+    for number in range(1, 6):
+        page = file.page()
+        page.text(72, 760, f"Annual report {2020 + number} of the society", 8)
+        page.lines(72, 700, [f"Body {'abcde'[number - 1]}."])
+        page.text(300, 40, str(number), 8)
+    assert read(file.data()).text == "Body a.\n\nBody b.\n\nBody c.\n\nBody d.\n\nBody e."
+
+
+def test_pages_that_differ_in_a_number_alone_are_no_running_heads():
+    file = PdfFile()
+    for number in range(1, 9):
+        file.page().text(72, 700, f"Sheet {number} of the survey.")
+    page = read(file.data())
+    assert "Sheet 1 of the survey." in page.text and "Sheet 8 of the survey." in page.text
+
+
+def test_page_numbers_at_different_heights_are_dropped():
+    file = PdfFile()
+    for number in range(1, 6):
+        page = file.page()
+        page.lines(72, 700, [f"Body {'abcde'[number - 1]}."])
+        page.text(300, 40 + 80 * number, str(number + 16), 8)
+    assert "17" not in read(file.data()).text
+
+
+def test_hyphens_of_line_ends_are_mended_and_those_of_words_kept():
+    file = PdfFile()
+    lines = [
+        "A long-term plan for the co-",
+        "operation of surveyors, made for the long-",
+        "term use of maps and",
+    ]
+    file.page().lines(72, 700, [*lines, "their dis-", "tribution."])
+    assert read(file.data()).text == (
+        "A long-term plan for the cooperation of surveyors, made for the long-term use of maps and their distribution."
+    )
+
+
+def financial(file: PdfFile) -> None:
+    page = file.page()
+    page.lines(72, 720, [TEXT + "."])
+    page.text(360, 680, "Year ended June 30,", 9, bold=True)
+    page.text(72, 668, "($ in millions)", 9)
+    page.right(400, 668, "2023", 9, bold=True)
+    page.right(480, 668, "2022", 9, bold=True)
+    rows = [
+        ("Net sales", "14,694", "14,544"),
+        ("Cost of sales", "(11,969)", "(11,724)"),
+        ("Gross profit", "2,725", "2,820"),
+    ]
+    for index, (label, *numbers) in enumerate(rows):
+        y = 656 - 12 * index
+        page.text(72, y, label, 9)
+        for right, number in zip((400, 480), numbers, strict=True):
+            page.text(right - 45, y, "$", 9)
+            page.right(right, y, number, 9)
+
+
+def test_cells_of_a_financial_statement_keep_their_row_and_their_column():
+    financial(file := PdfFile())
+    _, table = read(file.data()).chunks
+    assert table.kind is ChunkKind.TABLE
+    assert table.pages == (1, 1)
+    assert table.text.splitlines() == [
+        "($ in millions)",
+        "Year ended June 30,",
+        "2023 | 2022",
+        "Net sales; Year ended June 30, 2023: $14,694, 2022: $14,544",
+        "Cost of sales; Year ended June 30, 2023: $(11,969), 2022: $(11,724)",
+        "Gross profit; Year ended June 30, 2023: $2,725, 2022: $2,820",
+    ]
+
+
+def test_a_table_of_words_has_its_headers_in_every_row():
+    page = (file := PdfFile()).page()
+    rows = [("Name", "Office"), ("Ada North", "Surveyor"), ("Ben South", "Clerk"), ("Cy West", "Guide")]
+    for index, row in enumerate(rows):
+        for x, text in zip((72, 250), row, strict=True):
+            page.text(x, 700 - 14 * index, text, bold=index == 0)
+    (table,) = read(file.data()).chunks
+    assert table.text.splitlines()[1:3] == [
+        "Name: Ada North; Office: Surveyor",
+        "Name: Ben South; Office: Clerk",
+    ]
+
+
+def test_items_with_bullets_are_a_list():
+    page = (file := PdfFile()).page()
+    page.lines(72, 720, ["They took:"])
+    for index, item in enumerate(("ropes,", "maps,", "tea.")):
+        page.text(80, 700 - 13 * index, "\u2022")
+        page.text(95, 700 - 13 * index, item)
+    _, items = read(file.data()).chunks
+    assert (items.kind, items.text) == (ChunkKind.LIST, "• ropes,\n• maps,\n• tea.")
+
+
+def test_numbered_paragraphs_are_a_list():
+    page = (file := PdfFile()).page()
+    page.lines(72, 720, ["1. Go to the ridge.", "2. Measure it.", "3. Come back."])
+    (items,) = read(file.data()).chunks
+    assert (items.kind, items.text) == (ChunkKind.LIST, "1. Go to the ridge.\n2. Measure it.\n3. Come back.")
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "title"),
+    [
+        ("AMCOR_2023_10K.pdf", "0001628280-17-001754", "AMCOR 2023 10K"),
+        ("1706.03762.pdf", "Attention and its uses", "Attention and its uses"),
+        ("1706.03762.pdf", "Microsoft Word - x.doc", "A Survey of the Ridge"),
+        ("scan.pdf", "untitled", "A Survey of the Ridge"),
+    ],
+)
+def test_the_title_is_the_telling_one_of_file_metadata_and_first_page(name: str, stated: str, title: str):
+    page = (file := PdfFile({"Title": stated})).page()
+    page.text(150, 740, "A Survey of the Ridge", 20)
+    page.lines(72, 700, [TEXT + "."])
+    assert read(file.data(), name).title == title
+
+
+def test_metadata_and_the_time_of_the_last_change_are_those_of_the_document():
+    info = {
+        "Author": "A. North",
+        "Subject": "Ridges",
+        "CreationDate": "D:20230102030405Z",
+        "ModDate": "D:20240102030405+01'00'",
+    }
+    (file := PdfFile(info)).page().lines(72, 700, ["Text."])
+    page = read(file.data())
+    assert page.modified == "2024-01-02T02:04:05Z"
+    assert page.metadata == {
+        "page_count": 1,
+        "author": "A. North",
+        "subject": "Ridges",
+        "created": "2023-01-02T03:04:05Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"%PDF-1.4\n" + bytes(2_000), "damaged"),
+        (b"%PDF-", "damaged"),
+        (PdfFile(pages=[PdfPage()]).data(encrypted=True), "encrypted"),
+        (PdfFile().data(), "no pages"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused_with_the_reason(data: bytes, reason: str):
+    with pytest.raises(ParseError, match=reason):
+        read(data)
+
+
+def test_a_broken_table_of_objects_is_mended():
+    (file := PdfFile()).page().lines(72, 700, ["Still here."])
+    data = file.data()
+    assert read(data.replace(b"startxref", b"startxxxx")).text == "Still here."
+    assert read(data.replace(b"0000000", b"0000009")).text == "Still here."
+
+
+def test_loops_end():
+    file = PdfFile(outline=[(0, "First part", 1, None), (0, "Second part", 1, None)])
+    file.page().lines(72, 700, ["Body."])
+    page = read(file.data(page_loop=True, outline_loop=True))
+    assert [s.heading for s in page.sections] == ["First part", "Second part"]
+
+
+def test_more_pages_than_the_limit_are_refused_naming_it():
+    file = PdfFile()
+    for _ in range(3):
+        file.page().lines(72, 700, ["Text."])
+    with pytest.raises(ParseError, match="3 pages, more than the limit of 2"):
+        read(file.data(), limits=InputLimits(pages=2))
+
+
+def test_a_document_that_would_take_too_long_is_refused_before_it_has(monkeypatch: pytest.MonkeyPatch):
+    file = PdfFile()
+    for _ in range(50):
+        file.page().lines(72, 700, ["Text."])
+    clock = iter(range(1_000))
+    monkeypatch.setattr(reader.time, "process_time", lambda: float(next(clock)))
+    with pytest.raises(ParseError, match="50 pages, and to read them would take more than 30 seconds"):
+        read(file.data())
+    assert next(clock) < 10
+
+
+def scanned(text_pages: int, picture_pages: int) -> bytes:
+    file = PdfFile()
+    for _ in range(text_pages):
+        file.page().lines(72, 700, ["Printed words."])
+    for _ in range(picture_pages):
+        file.page().picture()
+    return file.data()
+
+
+class FakeOcr:
+    available = True
+
+    def read(self, picture: object) -> str:
+        assert getattr(picture, "shape", ())[2:] == (3,)
+        return "Words in\na picture"
+
+
+def test_without_ocr_pages_without_text_are_counted_and_a_document_of_them_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(pictures.PageReader, "available", False)
+    page = read(scanned(1, 2))
+    assert (page.text, page.metadata["pages_without_text"]) == ("Printed words.", 2)
+    with pytest.raises(Exception, match=r"trivium\[ocr\]"):
+        read(scanned(0, 2))
+
+
+def test_with_ocr_pages_without_text_are_read_as_pictures(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pictures, "Ocr", lambda limits: FakeOcr())
+    page = read(scanned(1, 1))
+    assert [(c.text, c.pages) for c in page.chunks] == [
+        ("Printed words.", (1, 1)),
+        ("Words in a picture", (2, 2)),
+    ]
+    assert "pages_without_text" not in page.metadata
+
+
+def test_in_files_of_its_name_the_signature_may_stand_a_little_into_the_file():
+    head = b"\x00junk\n" * 20 + b"%PDF-1.7"
+    found = format_of_content(head, "report.PDF")
+    assert found is not None
+    assert found.name == "pdf"
+    assert format_of_content(b" " * 1_100 + b"%PDF-1.7", "report.pdf") is None
+    assert format_of_content(b"<p>Files begin with %PDF-1.7", "notes.html") is None
+
+
+def test_the_command_builds_a_store_of_pdf_files_and_reports_broken_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    financial(file := PdfFile())
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    (folder / "AMCOR_2023_10K.pdf").write_bytes(file.data())
+    (folder / "locked.pdf").write_bytes(file.data(encrypted=True))
+    with pytest.raises(SystemExit) as ended:
+        main(["build", str(folder), "--store", str(tmp_path / "store"), "--no-embed", "--workers", "1"])
+    shown = capsys.readouterr()
+    assert ended.value.code == 3
+    assert "encrypted" in " ".join((shown.out + shown.err).split())
+
+
+def test_widths_of_the_writer_are_those_of_helvetica():
+    assert width_of("Hello", 10) == pytest.approx(22.78)  # 722 + 556 + 222 + 222 + 556 thousandths

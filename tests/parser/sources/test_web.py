@@ -1,0 +1,167 @@
+"""Documents at addresses are fetched once, within limits, and read as what they are."""
+
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import ClassVar
+
+import pytest
+
+from tests.fakes.local_server import LocalServer, QuietHandler
+from tests.fakes.memory_store import MemoryStore
+from trivium.errors import InputError
+from trivium.graph.schema import Hop
+from trivium.index.load import load
+from trivium.limits import DEFAULT_LIMITS
+from trivium.parser.sources import web
+from trivium.parser.sources.base import Problem
+from trivium.parser.sources.discover import discover
+
+HTML = "text/html; charset=utf-8"
+
+
+class Site(QuietHandler):
+    """Answers what is set: path -> (status, headers, body)."""
+
+    answers: ClassVar[dict[str, list[tuple[int, dict[str, str], bytes]]]] = {}
+    asked: ClassVar[list[tuple[str, str]]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append((self.path, self.headers["User-Agent"]))
+        several = self.answers.get(self.path, [(404, {}, b"none")])
+        status, headers, body = several.pop(0) if len(several) > 1 else several[0]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(web, "_WAIT_SECONDS", 0.0)
+    handler: type[BaseHTTPRequestHandler] = Site
+    Site.answers.clear()
+    Site.asked.clear()
+    with LocalServer(handler) as server:
+        yield server.address
+
+
+def answer(path: str, body: str | bytes, type: str = HTML, status: int = 200, **headers: str) -> None:
+    data = body.encode() if isinstance(body, str) else body
+    Site.answers.setdefault(path, []).append((status, {"Content-Type": type, **headers}, data))
+
+
+def test_pages_of_a_site_are_read_and_linked(site: str) -> None:
+    answer("/docs/", "<title>Home</title><main><p>See <a href='setup#x'>setup</a>.</p></main>")
+    answer(
+        "/docs/setup",
+        f"<h1>Setup</h1><p>Back <a href='{site}/docs/'>home</a>, <a href='/n.md'>notes</a>.</p>",
+    )
+    answer("/n.md", "# Notes\n\nOf [setup](/docs/setup).", "text/markdown")
+    store = MemoryStore()
+    report = load([f"{site}/docs/", f"{site}/docs/setup", f"{site}/n.md"], store, workers=1)
+    assert report.problems == []
+    pages = {page.uri: page for page in store.pages()}
+    host = site.removeprefix("http://")
+    assert {page.path for page in pages.values()} == {
+        f"{host}/docs/index.html",
+        f"{host}/docs/setup",
+        f"{host}/n.md",
+    }
+    assert pages["Notes"].source == f"{site}/n.md"
+    chunks = store.expand(list(pages), Hop.BELOW)
+    cited = {
+        page: {uri for chunk in below for uri in store.cited(below)[chunk]} for page, below in chunks.items()
+    }
+    assert cited["Setup"] >= {"Notes"}
+    assert "trivium/" in Site.asked[0][1]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "type", "format"),
+    [
+        ("/a", "<!doctype html><p>Text", HTML, "html"),
+        ("/a", "# Heading", "text/markdown; charset=utf-8", "markdown"),
+        ("/a.md", "# Heading", "text/plain", "markdown"),
+        ("/a", "Plain words.", "text/plain", "text"),
+        ("/a.md", "<!doctype html><p>Text", HTML, "html"),
+    ],
+)
+def test_a_document_is_what_it_is_and_what_its_server_says(
+    site: str, path: str, body: str, type: str, format: str
+) -> None:
+    answer(path, body, type)
+    item = web.fetch(site + path)
+    assert (item.format, item.content) == (format, body.encode())
+
+
+def test_redirects_are_followed_and_the_page_lies_where_they_lead(site: str) -> None:
+    answer("/old", "", status=301, Location="/new.html")
+    answer("/new.html", "<p>Text</p>")
+    item = web.fetch(f"{site}/old")
+    assert (item.location, item.path) == (f"{site}/old", f"{site.removeprefix('http://')}/new.html")
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [("/loop", "more than 5 redirects"), ("file:///etc/passwd", "no http or https address")],
+)
+def test_redirects_lead_nowhere_else(site: str, location: str, reason: str) -> None:
+    answer("/loop", "", status=302, Location=location)
+    with pytest.raises(InputError, match=reason):
+        web.fetch(f"{site}/loop")
+
+
+def test_what_passes_is_tried_once_more(site: str) -> None:
+    answer("/a", "busy", status=503)
+    answer("/a", "<p>Text</p>")
+    assert web.fetch(f"{site}/a").format == "html"
+    assert len(Site.asked) == 2
+
+
+@pytest.mark.parametrize(("status", "times"), [(404, 1), (403, 1), (500, 2)])
+def test_errors_of_the_server_are_reported(site: str, status: int, times: int) -> None:
+    answer("/a", "no", status=status)
+    [found] = discover([f"{site}/a"])
+    assert isinstance(found, Problem)
+    assert (found.location, str(status) in found.reason) == (f"{site}/a", True)
+    assert len(Site.asked) == times
+
+
+def test_a_document_beyond_the_limit_is_refused(site: str) -> None:
+    answer("/a", b"x" * 1_001)
+    with pytest.raises(InputError, match="more than 1,000 bytes"):
+        web.fetch(f"{site}/a", limits=DEFAULT_LIMITS.model_copy(update={"document_bytes": 1_000}))
+
+
+def test_a_server_that_takes_too_long_is_given_up(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, "_WHOLE_SECONDS", -1.0)
+    answer("/a", "<p>Text</p>")
+    started = time.monotonic()
+    with pytest.raises(InputError, match="takes more than"):
+        web.fetch(f"{site}/a")
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("body", "type", "reason"),
+    [
+        ('{"title": "a", "text": "b"}', "application/json", "got records"),
+        (b"\0\1\2\3" * 99, "application/octet-stream", "."),
+        ("", HTML, "empty"),
+    ],
+)
+def test_what_is_no_document_is_refused(site: str, body: str | bytes, type: str, reason: str) -> None:
+    answer("/a", body, type)
+    with pytest.raises(InputError, match=reason):
+        web.fetch(f"{site}/a")
+
+
+def test_a_server_that_is_not_there_is_reported() -> None:
+    with LocalServer(Site) as server:
+        address = server.address
+    [found] = discover([f"{address}/a"])
+    assert isinstance(found, Problem)
+    assert "no connection" in found.reason

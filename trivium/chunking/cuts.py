@@ -1,0 +1,129 @@
+"""Cutting a text by its length: at words, at characters, at sentences, and at the largest boundaries that fit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from trivium.chunking.base import Span
+from trivium.text import sentences
+
+MAX_WORD = 40
+"""Characters of a token: what is longer (an address, text without spaces) counts as several."""
+
+_TOKEN = re.compile(rf"\w{{1,{MAX_WORD}}}|[^\w\s]")
+_WORD = re.compile(r"\S+")
+
+
+def tokens(text: str) -> list[Span]:
+    """Words and punctuation marks: what sizes in tokens count."""
+    return [token.span() for token in _TOKEN.finditer(text)]
+
+
+def count(text: str) -> int:
+    """How many tokens a text has."""
+    return sum(1 for _ in _TOKEN.finditer(text))
+
+
+def by_tokens(text: str, size: int, overlap: int) -> list[Span]:
+    """Windows of ``size`` tokens; each begins with the last ``overlap`` of the one before. The last one may be shorter.
+
+    >>> text = "one two three four five"
+    >>> [text[start:end] for start, end in by_tokens(text, 3, 1)]
+    ['one two three', 'three four five']
+    """
+    found = tokens(text)
+    windows = []
+    for first in range(0, len(found), size - overlap):
+        last = min(first + size, len(found)) - 1
+        windows.append((found[first][0], found[last][1]))
+        if last == len(found) - 1:
+            break
+    return windows
+
+
+def by_characters(text: str, size: int, overlap: int) -> list[Span]:
+    """Windows of at most ``size`` characters, of which at most ``overlap`` stand in the one before. They begin and end
+    between words, except in a word that is longer than half of a window.
+
+    >>> text = "one two three four five"
+    >>> [text[start:end] for start, end in by_characters(text, 14, 6)]
+    ['one two three', 'three four', 'four five']
+    """
+    words = [piece for word in _WORD.finditer(text) for piece in _cut(word.start(), word.end(), size)]
+    windows: list[Span] = []
+    first = 0
+    while first < len(words):
+        start = words[first][0]
+        last = first
+        while last + 1 < len(words) and words[last + 1][1] - start <= size:
+            last += 1
+        end = words[last][1]
+        windows.append((start, end))
+        if last == len(words) - 1:
+            break
+        following = first + 1
+        while following <= last and words[following][0] < end - overlap:
+            following += 1
+        first = following
+    return windows
+
+
+def _cut(start: int, end: int, size: int) -> Iterator[Span]:
+    """A word, in pieces of nearly half a window where it is longer: one more always fits behind an overlap."""
+    step = max(1, size // 2 - 1)
+    for at in range(start, end, step):
+        yield at, min(at + step, end)
+
+
+def by_sentences(text: str, size: int) -> list[Span]:
+    """Whole sentences, as many as have at most ``size`` tokens together. A longer one is cut between words.
+
+    >>> text = "It is red. It has two moons. They are small."
+    >>> [text[start:end] for start, end in by_sentences(text, 8)]
+    ['It is red.', 'It has two moons.', 'They are small.']
+    """
+    return fill(text, sentences(text), size)
+
+
+def fill(text: str, parts: Iterable[Span], size: int, breaks: Sequence[int] = ()) -> list[Span]:
+    """Parts of a text put together while they have at most ``size`` tokens; longer ones are cut between words. At
+    ``breaks``, numbers of parts, a new piece begins in any case."""
+    pieces: list[Span] = []
+    first = last = -1
+    total = 0
+    ends = frozenset(breaks)
+    for number, (start, end) in enumerate(parts):
+        length = count(text[start:end])
+        if first >= 0 and (total + length > size or number in ends):
+            pieces.append((first, last))
+            first, total = -1, 0
+        if length > size:
+            pieces += [(start + a, start + b) for a, b in by_tokens(text[start:end], size, 0)]
+            continue
+        if first < 0:
+            first = start
+        last, total = end, total + length
+    if first >= 0:
+        pieces.append((first, last))
+    return pieces
+
+
+def recursively(text: str, size: int) -> list[Span]:
+    """Pieces of at most ``size`` tokens, cut at the largest boundary that there is: blank lines, lines, sentences,
+    clauses, words. By the library semchunk.
+
+    >>> text = "One line.\\nAnother line, which is longer."
+    >>> [text[start:end] for start, end in recursively(text, 7)]
+    ['One line.', 'Another line, which is longer.']
+    """
+    from semchunk.semchunk import chunk  # imported when it is used: it takes tqdm with it
+
+    _, offsets = cast(tuple[list[str], list[Span]], chunk(text, size, _length, memoize=False, offsets=True))
+    return offsets
+
+
+def _length(text: str) -> int:
+    return max(count(text), math.ceil(len(text.strip()) / MAX_WORD))

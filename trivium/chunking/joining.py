@@ -1,0 +1,57 @@
+"""Joins the short blocks of a section that follow one another.
+
+An encyclopaedia is written in paragraphs; what people write for their work is made of lines: a sentence, a list of three
+words, a row. Alone they say too little to be found, and an answer needs the line before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from trivium.chunking.base import pieces_of, runs_of, span_of
+from trivium.chunking.cuts import count
+from trivium.types import Chunk, Page
+
+MAX_TOKENS = 200
+"""Tokens of joined blocks, about 150 words."""
+
+JOINED_FORMATS = frozenset({"markdown", "text", "pdf", "docx", "pptx", "epub"})
+"""Formats whose blocks are joined. Rows of sheets and the pages of encyclopaedias stay as they are."""
+
+
+def joined(page: Page, limit: int = MAX_TOKENS) -> Page:
+    """The page with blocks of a section joined while they have at most ``limit`` tokens together. Pictures stay alone,
+    and so do blocks that stand on different pages of a paginated document."""
+    if page.format not in JOINED_FORMATS:
+        return page
+    return replace(
+        page,
+        chunks=tuple(_joined(page.text, page.chunks, limit)),
+        sections=tuple(
+            replace(section, chunks=tuple(_joined(page.text, section.chunks, limit)))
+            for section in page.sections
+        ),
+    )
+
+
+def _joined(text: str, chunks: Sequence[Chunk], limit: int) -> Iterator[Chunk]:
+    for run in runs_of(text, chunks):
+        if len(run) == 1:
+            yield from run
+        else:
+            yield from pieces_of(text, run, [span_of(group) for group in _groups(run, limit)])
+
+
+def _groups(run: Sequence[Chunk], limit: int) -> Iterator[list[Chunk]]:
+    group: list[Chunk] = []
+    total = 0
+    for chunk in run:
+        tokens = count(chunk.text)
+        if group and (total + tokens > limit or chunk.pages != group[-1].pages):
+            yield group
+            group, total = [], 0
+        group.append(chunk)
+        total += tokens
+    if group:
+        yield group

@@ -1,0 +1,89 @@
+"""Chunks that end where the subject changes, as an embedder sees it.
+
+Sentences are embedded one by one. Between two of them the change is one minus the cosine of the mean of the two before
+and the mean of the two after. The largest changes of a page, larger than those beside them, are the ends of chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.chunking import cuts
+from trivium.chunking.base import Span, recut, runs_of, span_of
+from trivium.chunking.spec import ChunkerSpec
+from trivium.text import sentences
+from trivium.types import ChunkKind, Page
+
+Vectors = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]
+
+BREAKS = 80.0
+"""Percentile of a page's changes from which on one is the end of a chunk."""
+_FEW = 5
+"""Changes of a page below which none stands out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """Puts sentences together until the subject changes, or the chunk has ``size`` tokens. ``embed`` gives unit vectors
+    of texts (n x d), the same for the same text."""
+
+    size: int
+    embed: Embed
+
+    portable = False
+
+    @property
+    def spec(self) -> str:
+        return str(ChunkerSpec("semantic", self.size))
+
+    def rechunk(self, page: Page) -> Page:
+        texts = [
+            page.text[slice(*span_of(run))]
+            for chunks in (page.chunks, *(section.chunks for section in page.sections))
+            for run in runs_of(page.text, chunks)
+            if run[0].kind != ChunkKind.IMAGE
+        ]
+        parts = {text: sentences(text) for text in texts}
+        changes = self._changes(parts)
+        every = np.concatenate([np.empty(0), *changes.values()])
+        least = float(np.percentile(every, BREAKS)) if len(every) >= _FEW else np.inf
+
+        def cut(text: str) -> list[Span]:
+            breaks = np.flatnonzero((changes[text] >= least) & _peaks(changes[text])) + 1
+            return cuts.fill(text, parts[text], self.size, breaks.tolist())
+
+        return recut(page, cut)
+
+    def _changes(self, parts: dict[str, list[Span]]) -> dict[str, NDArray[np.float64]]:
+        """For each text how much the subject changes between its sentences (one fewer than these)."""
+        several = {text: spans for text, spans in parts.items() if len(spans) > 1}
+        said = [text[start:end] for text, spans in several.items() for start, end in spans]
+        vectors = self.embed(said).astype(np.float64) if said else np.empty((0, 1))
+        changes = {text: np.empty(0) for text in parts}
+        at = 0
+        for text, spans in several.items():
+            changes[text] = _changes_between(vectors[at : at + len(spans)])
+            at += len(spans)
+        return changes
+
+
+def _peaks(changes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which changes (n,) are not zero, larger than the one before and not smaller than the one after."""
+    padded = np.concatenate([[0.0], changes, [0.0]])
+    peaks: NDArray[np.bool_] = (padded[1:-1] > padded[:-2]) & (padded[1:-1] >= padded[2:])
+    return peaks
+
+
+def _changes_between(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One minus the cosine of the mean of two rows before each gap and two after; vectors (n x d), result (n - 1,)."""
+    changes = np.empty(len(vectors) - 1)
+    for gap in range(1, len(vectors)):
+        before, after = vectors[max(0, gap - 2) : gap].mean(axis=0), vectors[gap : gap + 2].mean(axis=0)
+        lengths = np.linalg.norm(before) * np.linalg.norm(after)
+        changes[gap - 1] = 1.0 - before @ after / lengths if lengths > 0 else 0.0
+    return np.asarray(np.round(changes, 6))

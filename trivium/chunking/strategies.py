@@ -1,0 +1,74 @@
+"""The chunkers that ask no model: they work in any process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trivium.chunking import cuts
+from trivium.chunking.base import Chunker, Cut, recut
+from trivium.chunking.joining import joined
+from trivium.chunking.spec import DEFAULT, ChunkerSpec, parse_spec
+from trivium.errors import ConfigurationError
+from trivium.types import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The default: a paragraph, list or table each as the parser made them, long ones split. In files that people write,
+    short blocks of a section that follow one another are joined (:func:`~trivium.chunking.joining.joined`)."""
+
+    portable = True
+
+    @property
+    def spec(self) -> str:
+        return DEFAULT
+
+    def rechunk(self, page: Page) -> Page:
+        return joined(page)
+
+
+@dataclass(frozen=True, slots=True)
+class ByLength:
+    """Cuts the text of each section by the sizes of a spec: ``fixed``, ``sentence`` or ``recursive``."""
+
+    wanted: ChunkerSpec
+
+    portable = True
+
+    @property
+    def spec(self) -> str:
+        return str(self.wanted)
+
+    def rechunk(self, page: Page) -> Page:
+        return recut(page, cut_of(self.wanted))
+
+
+BLOCKS: Chunker = Blocks()
+
+
+def cut_of(spec: ChunkerSpec) -> Cut:
+    """The function that cuts as a spec of ``fixed``, ``sentence`` or ``recursive`` says."""
+    size, overlap = spec.size or 0, spec.overlap
+    if spec.name == "fixed" and spec.characters:
+        return lambda text: cuts.by_characters(text, size, overlap)
+    if spec.name == "fixed":
+        return lambda text: cuts.by_tokens(text, size, overlap)
+    if spec.name == "sentence":
+        return lambda text: cuts.by_sentences(text, size)
+    return lambda text: cuts.recursively(text, size)
+
+
+def needs_model(spec: str) -> bool:
+    """Whether a chunker asks an embedder or a language model."""
+    return parse_spec(spec).name in ("semantic", "agentic")
+
+
+def portable_chunker(spec: str) -> Chunker:
+    """The chunker of a spec, for any process. Raises InputError for an unknown one, ConfigurationError for one that asks
+    a model."""
+    wanted = parse_spec(spec)
+    if wanted.name == DEFAULT:
+        return BLOCKS
+    if needs_model(spec):
+        raise ConfigurationError(f"the chunker {wanted.name} asks a model, which this process does not have")
+    return ByLength(wanted)

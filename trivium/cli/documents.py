@@ -1,0 +1,145 @@
+"""Commands that list and remove documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from fnmatch import fnmatch
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from trivium.cli.options import Json, Store
+from trivium.cli.terminal import out, print_json, shown
+from trivium.common.iteration import batched
+from trivium.engine import Engine
+from trivium.errors import TriviumError
+from trivium.graph.records import PageRecord
+from trivium.graph.schema import Hop, unescape
+from trivium.index.record_pages import RECORDS
+from trivium.serialization import info_json
+
+_SHOWN = 50
+_BATCH = 500
+
+
+def _complete_title(context: typer.Context, incomplete: str) -> Iterator[str]:
+    """Titles that begin like what has been typed, for the shell."""
+    store = context.params.get("store")
+    if store:
+        with suppress(TriviumError), Engine.open(store) as engine:
+            titles = (unescape(page.uri) for page in engine.store.pages())
+            yield from (title for title in titles if title.startswith(incomplete))
+
+
+def list_documents(
+    store: Store,
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATTERN...",
+            help="Only documents whose title or source fits one, such as 'reports/*'; letters of either case.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=0, help=f"How many; 0 for all.  \\[default: {_SHOWN}, with --json all]"),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option("--after", metavar="TITLE", help="Go on after this one.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List documents by title: where they came from, and how many passages they have.
+
+    Examples:
+
+        trivium list --store my-store
+
+        trivium list 'reports/*' --limit 0 --store my-store
+    """
+    most = (0 if json else _SHOWN) if limit is None else limit
+    with Engine.open(store) as engine:
+        pages = [page for page in engine.store.pages(after=after) if _fits(page, patterns or ())]
+        listed = pages[:most] if most else pages
+        passages: dict[str, int] = {}
+        for batch in batched([page.uri for page in listed], _BATCH):
+            passages |= {uri: len(chunks) for uri, chunks in engine.store.expand(batch, Hop.BELOW).items()}
+    if json:
+        print_json(
+            {
+                "documents": [_document(page, passages[page.uri]) for page in listed],
+                "count": len(pages),
+                "more": len(pages) - len(listed),
+            }
+        )
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("title", "source", "format"):
+        table.add_column(name, overflow="fold")
+    table.add_column("passages", justify="right")
+    for page in listed:
+        table.add_row(
+            shown(unescape(page.uri)), shown(_source(page)), shown(page.format), f"{passages[page.uri]:,}"
+        )
+    if listed:
+        out.print(table)
+    more = len(pages) - len(listed)
+    noun = "document" if len(pages) == 1 else "documents"
+    out.print(
+        f"{len(pages):,} {noun}" + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
+        style="dim",
+    )
+
+
+def _fits(page: PageRecord, patterns: list[str] | tuple[()]) -> bool:
+    texts = (unescape(page.uri).lower(), _source(page).lower())
+    return not patterns or any(fnmatch(text, pattern.lower()) for text in texts for pattern in patterns)
+
+
+def _source(page: PageRecord) -> str:
+    return page.source.removeprefix(RECORDS)
+
+
+def _document(page: PageRecord, passages: int) -> dict[str, object]:
+    return {
+        "title": unescape(page.uri),
+        "uri": page.uri,
+        "source": _source(page),
+        "format": page.format,
+        "path": page.path,
+        "modified": page.modified,
+        "added": page.added,
+        "revision": page.revision,
+        "metadata": dict(page.metadata),
+        "passages": passages,
+    }
+
+
+def remove(
+    pages: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TITLE...",
+            help="Titles (or redirects) of documents, or the files they came from.",
+            show_default=False,
+            autocompletion=_complete_title,
+        ),
+    ],
+    store: Store,
+    json: Json = False,
+) -> None:
+    """Remove documents. One that others still cite stays as an entity without a document.
+
+    Example:  trivium remove "Mars" "Phobos (moon)" --store my-store
+    """
+    with Engine.open(store) as engine:
+        removed = engine.remove(pages)
+        if json:
+            print_json({"removed": removed, **info_json(engine.info())})
+        else:
+            for page in removed:
+                out.print(f"removed {shown(unescape(page))}", soft_wrap=True)

@@ -1,0 +1,87 @@
+"""What a load did, what it left out, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from rich.markup import escape
+
+from trivium.cli.options import default_store
+from trivium.cli.stats import print_info
+from trivium.cli.terminal import err, out, own_name, shown
+from trivium.engine import Engine
+from trivium.graph.records import StoreInfo
+from trivium.graph.schema import unescape
+from trivium.index.left_out import describe_kinds
+from trivium.index.report import IngestReport
+from trivium.languages import ENGLISH, NAMES
+from trivium.parser.sources.base import Problem
+from trivium.text import plain
+
+_PROBLEMS_SHOWN = 20
+_MAX_TITLE = 60
+
+
+def print_load(engine: Engine, store: str, report: IngestReport, seconds: float, verbose: bool) -> None:
+    """What a load did and what it left out; with ``verbose`` also counts of the graph."""
+    info = engine.info()
+    parts = [f"{report.added:,} added", f"{report.replaced:,} replaced", f"{report.unchanged:,} unchanged"]
+    if report.skipped:
+        parts.append(f"{len(report.skipped):,} older than the stored revision")
+    if report.duplicates:
+        parts.append(f"{len(report.duplicates):,} copies of pages already read")
+    out.print(f"[bold]Documents[/]: {', '.join(parts)}  [dim]({seconds:.1f} s)[/]", soft_wrap=True)
+    if set(report.languages) - {ENGLISH}:
+        named = ", ".join(f"{NAMES[code]} {count:,}" for code, count in report.languages.items())
+        out.print(f"[bold]Languages[/]: {named}")
+    if verbose:
+        print_info(info)
+    print_left_out(report)
+    documents, passages = info.nodes.get("Page", 0), info.nodes.get("Chunk", 0)
+    counted = f"{count(documents, 'document')}, {count(passages, 'passage')}"
+    out.print(f"{counted}; next: [bold]{escape(_next_command(engine, store, info))}[/]", soft_wrap=True)
+
+
+def print_left_out(report: IngestReport) -> None:
+    """Files that nobody asked for by name, and documents that could not be read."""
+    if report.left_out_kinds:
+        err.print(f"left out {shown(describe_kinds(report.left_out_kinds))}", soft_wrap=True)
+    if report.problems:
+        unread = len(report.problems) + report.unlisted
+        err.print(f"[bold red]{count(unread, 'document')} could not be read:[/]")
+        print_problems(report.problems, report.unlisted)
+
+
+def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
+    """The first problems, and how many more there are."""
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        err.print(f"  {shown(problem.location)}: {shown(problem.reason)}", soft_wrap=True)
+    more = max(0, len(problems) - _PROBLEMS_SHOWN)
+    if more or unlisted:
+        listed = f"--json lists the first {len(problems):,}" if unlisted else "--json lists them"
+        err.print(f"  … and {more + unlisted:,} more ({listed})")
+
+
+def _next_command(engine: Engine, store: str, info: StoreInfo) -> str:
+    """A command that fits the store, to be pasted: a question about its first document, or what has to come before."""
+    words = [*own_name()]
+    if info.embedder is None or info.to_embed:
+        words.append("embed")
+    else:
+        words += ["ask", _question(engine)]
+    if store != default_store():
+        words += ["--store", store]
+    return shlex.join(words)
+
+
+def _question(engine: Engine) -> str:
+    first = engine.store.pages(limit=1)
+    title = unescape(first[0].uri) if first else ""
+    fits = title and len(title) <= _MAX_TITLE and title == plain(title)
+    return f"What is said about {title}?" if fits else "your question"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where it has to be."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,241 @@
+"""Late chunking: a document is encoded once, and the vector of a chunk is the mean of those of its tokens.
+
+So each token has seen what stands around its chunk (Günther et al., 2024, arXiv:2409.04701). A document longer than the
+model's window is encoded in windows that overlap by half; of each, the middle half of the tokens counts, which has at
+least a quarter of a window on both sides. The title stands at the beginning of every window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.vectors import l2_normalize, to_valid_text
+from trivium.embedding.workers import available_cores
+from trivium.errors import EmbeddingError
+from trivium.types import EmbedderIdentity
+
+SUFFIX = "+late"
+"""What follows the version in the identity of an embedder that chunks late: its vectors do not mix with others."""
+
+MAX_TITLE = 32
+"""Tokens of the title that are encoded."""
+_PART = 50_000
+"""Characters that are tokenised at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeText:
+    """A document and the spans of its chunks: characters of ``text``."""
+
+    title: str
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that gives vectors of tokens in their context: what late chunking needs."""
+
+    @property
+    def identity(self) -> EmbedderIdentity: ...
+
+    def embed_query(self, text: str) -> Vectors: ...
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors: ...
+
+    def embed_spans(
+        self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
+    ) -> list[Vectors]:
+        """For each document the unit vectors of its spans (n x d). ``progress`` is called with the number of spans just
+        done. Raises EmbeddingError."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class LateEmbedder:
+    """An embedder whose stores are chunked late: another identity, everything else as it is."""
+
+    def __init__(self, inner: TokenEmbedder) -> None:
+        self.inner = inner
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """That of the embedder, its version marked."""
+        own = self.inner.identity
+        return replace(own, version=own.version + SUFFIX)
+
+    def embed_query(self, text: str) -> Vectors:
+        return self.inner.embed_query(text)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        return self.inner.embed(texts, progress)
+
+    def embed_spans(
+        self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
+    ) -> list[Vectors]:
+        return self.inner.embed_spans(documents, progress)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def late(embedder: Embedder) -> LateEmbedder:
+    """The embedder, chunking late. Raises EmbeddingError where it gives no vectors of tokens."""
+    if isinstance(embedder, LateEmbedder):
+        return embedder
+    if not isinstance(embedder, TokenEmbedder):
+        raise EmbeddingError(
+            f"late chunking needs an embedder that gives vectors of tokens (bge-small, minilm);"
+            f" {embedder.identity.name} gives only those of whole texts"
+        )
+    return LateEmbedder(embedder)
+
+
+def is_late(identity: EmbedderIdentity | None) -> bool:
+    """Whether a store with this embedder is chunked late."""
+    return identity is not None and identity.version.endswith(SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Tokens ``first`` to ``last`` of a document, of which those from ``begin`` to ``end`` count."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+
+
+def windows(count: int, room: int) -> Iterator[Window]:
+    """The windows of ``room`` tokens over ``count`` of them. Each token counts in one.
+
+    >>> [(w.first, w.last, w.begin, w.end) for w in windows(10, 8)]
+    [(0, 8, 0, 6), (2, 10, 6, 10)]
+    """
+    if count <= room:
+        yield Window(0, count, 0, count)
+        return
+    step, margin = max(1, room // 2), room // 4
+    first = begin = 0
+    while True:
+        if first + room >= count:
+            yield Window(count - room, count, begin, count)
+            return
+        end = first + room - margin
+        yield Window(first, first + room, begin, end)
+        first, begin = first + step, end
+
+
+class Tokens(NamedTuple):
+    """Tokens of a text: their numbers (n,), and their first and last characters (n x 2)."""
+
+    ids: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEncoder:
+    """What :func:`embed_spans` needs of a model: ``tokenise`` a text, ``encode`` at most ``room`` tokens to vectors (n x
+    ``dimension``), and ``embed`` a text for spans without tokens."""
+
+    tokenise: Callable[[str], Tokens]
+    encode: Callable[[Sequence[int]], Vectors]
+    embed: Callable[[str], Vectors]
+    room: int
+    dimension: int
+
+
+class _Pooled:
+    """A document and the sums of the vectors of its spans' tokens, so far."""
+
+    def __init__(self, document: WholeText, encoder: TokenEncoder) -> None:
+        self.document = document
+        self._encoder = encoder
+        self._title = encoder.tokenise(to_valid_text(f"{document.title}: ")).ids[:MAX_TITLE].tolist()
+        tokens = _tokens_of(document.text, encoder.tokenise)
+        self._ids = tokens.ids
+        ends, starts = tokens.offsets[:, 1], tokens.offsets[:, 0]
+        # Tokens that have a character in the span.
+        self._first = np.searchsorted(ends, [start for start, _ in document.spans], side="right")
+        self._last = np.searchsorted(starts, [end for _, end in document.spans], side="left")
+        self._sums = np.zeros((len(document.spans), encoder.dimension))
+
+    def windows(self) -> Iterator[Window]:
+        return windows(len(self._ids), self._encoder.room - len(self._title))
+
+    def encode(self, window: Window) -> list[tuple[int, NDArray[np.float64]]]:
+        """The spans that have tokens among those that count, each with the sum of their vectors."""
+        touched = np.flatnonzero((self._first < window.end) & (self._last > window.begin))
+        if not len(touched):
+            return []
+        ids = self._title + self._ids[window.first : window.last].tolist()
+        vectors = self._encoder.encode(ids)[len(self._title) :]
+        sums = []
+        for span in touched.tolist():
+            begin = max(int(self._first[span]), window.begin) - window.first
+            end = min(int(self._last[span]), window.end) - window.first
+            sums.append((span, vectors[begin:end].sum(axis=0, dtype=np.float64)))
+        return sums
+
+    def add(self, sums: list[tuple[int, NDArray[np.float64]]]) -> None:
+        for span, vector in sums:
+            self._sums[span] += vector
+
+    def vectors(self) -> Vectors:
+        """Unit vectors of the spans."""
+        for span in np.flatnonzero(~self._sums.any(axis=1)).tolist():
+            start, end = self.document.spans[span]
+            self._sums[span] = self._encoder.embed(f"{self.document.title}: {self.document.text[start:end]}")
+        return l2_normalize(self._sums, len(self._sums), self._encoder.dimension)
+
+
+def embed_spans(
+    documents: Sequence[WholeText],
+    encoder: TokenEncoder,
+    progress: Callable[[int], None] | None = None,
+    workers: int | None = None,
+) -> list[Vectors]:
+    """Unit vectors of the spans of each document (n x d). Windows are encoded one a call, in as many threads as there are
+    cores; their sums are added in order, so that the same document gives the same vectors. ``progress`` is called with
+    the number of spans of each document that is done."""
+    pooled = [_Pooled(document, encoder) for document in documents]
+    jobs = [(document, window) for document in pooled for window in document.windows()]
+    count = min(available_cores() if workers is None else workers, len(jobs))
+    with ThreadPoolExecutor(max(1, count), thread_name_prefix="embed") as pool:
+        futures = [pool.submit(document.encode, window) for document, window in jobs]
+        try:
+            for (document, _), future in zip(jobs, futures, strict=True):
+                document.add(future.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    result = []
+    for document in pooled:
+        result.append(document.vectors())
+        if progress is not None:
+            progress(len(document.document.spans))
+    return result
+
+
+def _tokens_of(text: str, tokenise: Callable[[str], Tokens]) -> Tokens:
+    """Tokens of a text of any length: tokenised in parts, which end between words where they can."""
+    ids, offsets = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)]
+    at = 0
+    while at < len(text):
+        end = min(at + _PART, len(text))
+        if end < len(text):
+            space = text.rfind(" ", at, end)
+            end = space if space > at else end
+        found = tokenise(to_valid_text(text[at:end]))
+        ids.append(found.ids)
+        offsets.append(found.offsets + at)
+        at = end
+    return Tokens(np.concatenate(ids), np.concatenate(offsets))

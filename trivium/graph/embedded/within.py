@@ -1,0 +1,196 @@
+"""The view of an embedded store that a condition leaves: rows of the snapshot that match, and searches among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.errors import StoreBusyError
+from trivium.graph.arrays import Rows
+from trivium.graph.embedded import reader, search
+from trivium.graph.embedded.connection import Database, current_state, read_integers
+from trivium.graph.embedded.keyword_index import document_frequency
+from trivium.graph.embedded.search import Limit, Limits
+from trivium.graph.embedded.snapshot import IndexSnapshot
+from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filters import Condition
+from trivium.graph.protocols import SearchStore
+from trivium.graph.records import Neighbour, Reached, Vectors, rank_key
+from trivium.graph.schema import Hop, Label
+from trivium.graph.vectors import check_query
+from trivium.graph.within import Allowed, Within
+
+COUNTED_AT_MOST = 4_096
+"""The terms of so many chunks are counted; of more, the keyword index is asked."""
+_MARGIN = 1.5
+_ATTEMPTS = 20
+_K1, _B = 1.2, 0.75
+
+
+class EmbeddedWithin(Within):
+    """See :class:`trivium.graph.within.Within`."""
+
+    def __init__(
+        self,
+        store: SearchStore,
+        condition: Condition,
+        current: Callable[[], IndexSnapshot],
+        database: Database,
+    ) -> None:
+        super().__init__(store, condition)
+        self._current = current
+        self._database = database
+
+    @property
+    def allowed(self) -> Allowed:
+        return self._state()[1]
+
+    def nearest(
+        self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
+    ) -> list[Neighbour]:
+        indexes, allowed = self._asked(vector)
+        if indexes.dimension == 0:
+            return []
+        # Entities are way-stations, wherever they lead.
+        limits: Limits = {
+            label: _limit(indexes, allowed, label, None) for label in labels if label is not Label.ENTITY
+        }
+        found = search.nearest(indexes, labels, vector, k, exact=exact, limits=limits)
+        return [Neighbour(node.uri, node.score) for node in found]
+
+    def expand_nearest(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        nodes: int,
+        hop: Hop,
+        limit: int | None,
+        *,
+        exact: bool = False,
+    ) -> list[Reached]:
+        indexes, allowed = self._asked(vector)
+        if indexes.dimension == 0:
+            return []
+        limits: Limits = {label: _limit(indexes, allowed, label, hop) for label in labels}
+        return search.expand_nearest(
+            indexes, labels, vector, nodes, hop, limit, exact=exact, limits=limits, allowed=allowed.mask
+        )
+
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
+        indexes, allowed = self._state()
+        if k <= 0 or not terms or not len(allowed.rows):
+            return []
+        if len(allowed.rows) <= COUNTED_AT_MOST:
+            found = self._count(indexes, allowed.rows, terms)
+        else:
+            found = _ask_index(indexes, allowed, terms, k)
+        uris = indexes.topology.nodes[Label.CHUNK].uris
+        ranked = sorted(((score, uris[row]) for score, row in found), key=lambda pair: rank_key(*pair))
+        return [uri for _, uri in ranked[:k]]
+
+    def _count(self, indexes: IndexSnapshot, rows: Rows, terms: Sequence[str]) -> list[tuple[float, int]]:
+        """(BM25, row) of the chunks that have some of the terms."""
+        wanted = list(dict.fromkeys(terms))
+        counts = indexes.terms.count(rows, wanted)
+        with self._database.reading() as connection:
+            frequency = document_frequency(connection, wanted)
+        lengths = indexes.topology.terms
+        count = len(lengths)
+        idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))
+        often = counts.text + counts.headings
+        mean = float(lengths.sum()) / count
+        norm = 1 - _B + _B * (counts.text_length + counts.headings_length) / max(mean, 1e-9)
+        scores = (idf * often * (_K1 + 1) / (often + _K1 * norm[:, None])).sum(axis=1)
+        some = np.flatnonzero(often.sum(axis=1))
+        return list(zip(scores[some].tolist(), rows[some].tolist(), strict=True))
+
+    # -- what matches ----------------------------------------------------------------------------------------------
+
+    def _asked(self, vector: Vectors) -> tuple[IndexSnapshot, Allowed]:
+        indexes, allowed = self._state()
+        if indexes.dimension:
+            check_query(vector, indexes.dimension)
+        return indexes, allowed
+
+    def _state(self) -> tuple[IndexSnapshot, Allowed]:
+        """The indexes, and what matches in the same state."""
+        for _ in range(_ATTEMPTS):
+            indexes = self._current()
+            allowed = indexes.conditions.find(None, [self._condition]).get(self._condition)
+            if allowed is None:
+                facts = self._facts(indexes)
+                if facts is None:
+                    continue
+                allowed = Allowed(self._condition, facts.chunks, matching(self._condition, facts))
+                indexes.conditions.put(None, {self._condition: allowed})
+            return indexes, allowed
+        raise StoreBusyError(
+            f"the store at {self._database.folder} is written to without a pause: try again when that has finished"
+        )
+
+    def _facts(self, indexes: IndexSnapshot) -> ChunkFacts | None:
+        """What conditions are about, read at once; None where the store has changed since its indexes were made."""
+        if not indexes.facts:
+            with self._database.reading_one_state() as connection:
+                if current_state(connection) != indexes.key:
+                    return None
+                pages = reader.pages(connection, None, None)
+                kinds = dict(connection.execute("SELECT id, kind FROM chunk"))
+                numbers = read_integers(
+                    connection, "SELECT chunk_id, first_page, last_page FROM chunk_pages", 3
+                )
+            nodes = indexes.topology.nodes[Label.CHUNK]
+            on_pages: NDArray[np.int64] = np.zeros((len(nodes.ids), 2), dtype=np.int64)
+            on_pages[nodes.rows_of(numbers[:, 0])] = numbers[:, 1:]
+            in_order = [kinds[number] for number in nodes.ids.tolist()]
+            facts = ChunkFacts(nodes.uris, lambda: pages, lambda: (in_order, on_pages))
+            indexes.facts.append(facts)
+        return indexes.facts[0]
+
+
+def _limit(indexes: IndexSnapshot, allowed: Allowed, label: Label, hop: Hop | None) -> Limit:
+    """The nodes of a label that lead to chunks that match: along a hop, or as pages and sections do."""
+    topology, rows = indexes.topology, allowed.rows
+    key = (allowed.condition, label, hop)
+    known: Limit | None = indexes.limits.find(None, [key]).get(key)
+    if known is not None:
+        return known
+    if label is Label.CHUNK:
+        found = rows if hop is None else rows[:0]
+    elif label is Label.SUBCHAPTER:
+        sections = topology.section[rows]
+        found = np.unique(sections[sections >= 0]) if hop in (None, Hop.CHILD) else rows[:0]
+    elif hop is Hop.CITED_IN:
+        found = np.unique(topology.cites.rows(rows)[0]) if len(rows) else rows
+        if label is Label.PAGE:
+            found = np.flatnonzero(np.isin(topology.page_entity, found))
+    else:
+        if hop is Hop.CHILD:
+            rows = rows[topology.section[rows] < 0]
+        found = np.unique(topology.page[rows])
+        if label is Label.ENTITY:
+            found = np.unique(topology.page_entity[found])
+    limit = Limit(key, found.astype(np.int64))
+    indexes.limits.put(None, {key: limit})
+    return limit
+
+
+def _ask_index(
+    indexes: IndexSnapshot, allowed: Allowed, terms: Sequence[str], k: int
+) -> list[tuple[float, int]]:
+    """(score, row) of about the k best by the keyword index, which is asked for more until there are enough."""
+    nodes = indexes.topology.nodes[Label.CHUNK]
+    count = int(_MARGIN * k * len(allowed.mask) / len(allowed.rows))
+    while True:
+        scores, numbers = indexes.keywords.search(terms, count)
+        rows = nodes.rows_of(numbers)
+        found = [
+            (score, row)
+            for score, row in zip(scores, rows.tolist(), strict=True)
+            if row >= 0 and allowed.mask[row]
+        ]
+        if len(found) >= k or len(numbers) < count:
+            return found[:k]
+        count *= 4

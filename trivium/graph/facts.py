@@ -1,0 +1,37 @@
+"""What pages know of themselves beside their text, as stores write it down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from trivium.graph.model import PageGraph
+from trivium.types import MetadataValue
+
+
+def now() -> str:
+    """The time of day in UTC, to the second, as ISO 8601 writes it: ``2026-11-23T16:45:00Z``."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def encode_metadata(metadata: Mapping[str, MetadataValue]) -> str:
+    """Metadata as JSON, its keys in order, so that the same metadata is the same text.
+
+    >>> encode_metadata({"year": 2020, "author": "Ada"})
+    '{"author":"Ada","year":2020}'
+    """
+    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def decode_metadata(text: str | None) -> dict[str, MetadataValue]:
+    """What :func:`encode_metadata` was given; none for None."""
+    facts: dict[str, MetadataValue] = json.loads(text) if text else {}
+    return facts
+
+
+def has_facts(page: PageGraph) -> bool:
+    """Whether a page, or any of its chunks, knows more than pages of an encyclopaedia do."""
+    return bool(page.format or page.path or page.modified is not None or page.metadata) or any(
+        chunk.pages is not None for chunk in page.chunks
+    )

@@ -1,0 +1,246 @@
+"""Which chunks a condition is true of: the same for every store.
+
+A comparison is false where the field has no value, ``!=`` too; ``not`` turns that round. Numbers compare as numbers, also
+with texts that hold one, texts by code points. A date of four, seven or ten characters (``2024``, ``2024-05``,
+``2024-05-01``) is compared with that much of a time. In ``=`` and ``in`` a text with ``*`` is a pattern; ``like`` is one
+that ignores case. ``page`` is any of the pages a chunk stands on, ``section`` any of the headings above it.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any as Any_
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.graph.filters import All, Any, Comparison, Condition, Field, Literal, Not, Operator
+from trivium.graph.records import PageRecord
+from trivium.graph.schema import headings_of, page_of, section_of, unescape
+from trivium.types import MetadataValue
+
+Mask = NDArray[np.bool_]
+Test = Callable[[MetadataValue], bool]
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d")
+_ORDER: dict[Operator, Callable[[Any_, Any_], bool]] = {
+    Operator.LESS: operator.lt,
+    Operator.AT_MOST: operator.le,
+    Operator.MORE: operator.gt,
+    Operator.AT_LEAST: operator.ge,
+}
+
+
+@dataclass(frozen=True)
+class ChunkFacts:
+    """What conditions are about, of every chunk of one state of a store. ``chunks`` are in uri order. ``read_pages``
+    gives all pages, ``read_details`` the kind of each chunk (n,) and the first and last page it stands on (n x 2), 0 for
+    none. Both are called once, when a condition first needs them."""
+
+    chunks: Sequence[str]
+    read_pages: Callable[[], Sequence[PageRecord]]
+    read_details: Callable[[], tuple[Sequence[str], NDArray[np.int64]]]
+
+    @cached_property
+    def pages(self) -> Sequence[PageRecord]:
+        """All pages."""
+        return self.read_pages()
+
+    @cached_property
+    def page_rows(self) -> NDArray[np.int64]:
+        """Which of the pages each chunk is of, -1 where it was loaded meanwhile."""
+        rows = {page.uri: row for row, page in enumerate(self.pages)}
+        return np.array([rows.get(page_of(uri), -1) for uri in self.chunks], dtype=np.int64)
+
+    @cached_property
+    def details(self) -> tuple[Sequence[str], NDArray[np.int64]]:
+        """Kinds, and numbers of pages."""
+        return self.read_details()
+
+    @cached_property
+    def sections(self) -> tuple[list[str], NDArray[np.int64]]:
+        """The distinct sections and pages that chunks stand under, and which of them each does."""
+        numbers: dict[str, int] = {}
+        rows = [numbers.setdefault(section_of(uri), len(numbers)) for uri in self.chunks]
+        return list(numbers), np.array(rows, dtype=np.int64)
+
+
+def matching(condition: Condition, facts: ChunkFacts) -> Mask:
+    """Of which chunks a condition is true (n,)."""
+    if isinstance(condition, Not):
+        return ~matching(condition.part, facts)
+    if isinstance(condition, All):
+        every: Mask = np.all([matching(part, facts) for part in condition.parts], axis=0)
+        return every
+    if isinstance(condition, Any):
+        some: Mask = np.any([matching(part, facts) for part in condition.parts], axis=0)
+        return some
+    if condition.field is Field.PAGE:
+        return _on_pages(condition, facts.details[1])
+    if condition.field is Field.KIND:
+        return _of(facts.details[0], _test(condition))
+    if condition.field is Field.SECTION:
+        return _under(condition, *facts.sections)
+    if not len(facts.pages):
+        return np.zeros(len(facts.chunks), dtype=bool)
+    read, test = _reader(condition), _test(condition)
+    of_pages = np.array([_fits(read(page), test) for page in facts.pages], dtype=bool)
+    return np.where(facts.page_rows >= 0, of_pages[facts.page_rows], False)
+
+
+def _fits(value: MetadataValue | None, test: Test) -> bool:
+    return value is not None and value != "" and test(value)
+
+
+def _of(values: Sequence[str], test: Test) -> Mask:
+    fits = {value: _fits(value, test) for value in set(values)}
+    return np.array([fits[value] for value in values], dtype=bool)
+
+
+def _under(condition: Comparison, sections: Sequence[str], rows: NDArray[np.int64]) -> Mask:
+    """A heading fits: the title is none. ``!=`` is true where there are headings and none is the text."""
+    unequal = condition.operator is Operator.UNEQUAL
+    test = _test(Comparison(condition.field, "", Operator.EQUAL, condition.values) if unequal else condition)
+    headings = [headings_of(uri)[1:] for uri in sections]
+    fits = np.array([any(map(test, above)) != unequal and bool(above) for above in headings], dtype=bool)
+    found: Mask = fits[rows] if len(sections) else np.zeros(len(rows), dtype=bool)
+    return found
+
+
+def _on_pages(condition: Comparison, numbers: NDArray[np.int64]) -> Mask:
+    first, last = numbers[:, 0], numbers[:, 1]
+    there: Mask = first > 0
+    values = [int(value) for value in condition.values if isinstance(value, int)]
+    on = [(first <= value) & (value <= last) for value in values]
+    match condition.operator:
+        case Operator.EXISTS:
+            return there
+        case Operator.EQUAL | Operator.IN:
+            on_any: Mask = there & np.any(on, axis=0)
+            return on_any
+        case Operator.UNEQUAL:
+            return there & ~on[0]
+        case Operator.LESS:
+            return there & (first < values[0])
+        case Operator.AT_MOST:
+            return there & (first <= values[0])
+        case Operator.MORE:
+            return there & (last > values[0])
+        case Operator.AT_LEAST:
+            return there & (last >= values[0])
+        case Operator.LIKE:
+            return np.zeros(len(first), dtype=bool)
+
+
+def _reader(condition: Comparison) -> Callable[[PageRecord], MetadataValue | None]:
+    match condition.field:
+        case None:
+            return lambda page: page.metadata.get(condition.key)
+        case Field.TITLE:
+            return lambda page: unescape(page.uri)
+        case Field.SOURCE:
+            return lambda page: page.source
+        case Field.FORMAT:
+            return lambda page: page.format
+        case Field.PATH:
+            return lambda page: page.path
+        case Field.ADDED:
+            return lambda page: page.added
+        case Field.MODIFIED:
+            return lambda page: page.modified
+    raise AssertionError(f"{condition.field} is no field of pages")
+
+
+# -- values ------------------------------------------------------------------------------------------------------
+
+
+def _test(condition: Comparison) -> Test:
+    values = condition.values
+    match condition.operator:
+        case Operator.EXISTS:
+            return lambda _: True
+        case Operator.LIKE:
+            return _pattern(str(values[0]), ignore_case=True)
+        case Operator.EQUAL | Operator.IN:
+            tests = [_equals(value) for value in values]
+            return lambda value: any(test(value) for test in tests)
+        case Operator.UNEQUAL:
+            equals = _equals(values[0])
+            return lambda value: not equals(value)
+        case _:
+            return _ordered(_ORDER[condition.operator], values[0])
+
+
+def _equals(literal: Literal) -> Test:
+    if isinstance(literal, str) and "*" in literal:
+        return _pattern(literal, ignore_case=False)
+
+    def test(value: MetadataValue) -> bool:
+        ours, theirs = _comparable(value, literal)
+        return ours == theirs
+
+    return test
+
+
+def _ordered(compare: Callable[[Any_, Any_], bool], literal: Literal) -> Test:
+    def test(value: MetadataValue) -> bool:
+        ours, theirs = _comparable(value, literal)
+        same = isinstance(ours, str) == isinstance(theirs, str)
+        return same and not isinstance(ours, bool) and not isinstance(theirs, bool) and compare(ours, theirs)
+
+    return test
+
+
+def _comparable(value: MetadataValue, literal: Literal) -> tuple[MetadataValue, Literal]:
+    """Both as values of one kind, where they can be."""
+    if isinstance(value, str):
+        if isinstance(literal, str):
+            dated = _DATE.fullmatch(literal) and _DATED.match(value)
+            return (value[: len(literal)] if dated else value), literal
+        if isinstance(literal, bool):
+            return value.lower(), _text(literal)
+        return _number(value), literal
+    if isinstance(literal, str) or isinstance(literal, bool) != isinstance(value, bool):
+        return _text(value), _text(literal)
+    return value, literal
+
+
+def _number(value: str) -> MetadataValue:
+    """The number that a text holds, the year of a date, or else the text."""
+    if _DATED.match(value):
+        return int(value[:4])
+    try:
+        return float(value) if value.isascii() and "_" not in value else value
+    except ValueError:
+        return value
+
+
+def _text(value: MetadataValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _pattern(pattern: str, *, ignore_case: bool) -> Test:
+    """Whether a text has the parts between the asterisks in this order, the first at its beginning, the last at its end.
+    Takes time that grows with the text alone."""
+    first, *middle = pattern.casefold().split("*") if ignore_case else pattern.split("*")
+    last = middle.pop() if middle else None
+
+    def test(value: MetadataValue) -> bool:
+        text = _text(value).casefold() if ignore_case else _text(value)
+        if last is None:
+            return text == first
+        if not (text.startswith(first) and text.endswith(last)) or len(text) < len(first) + len(last):
+            return False
+        at, end = len(first), len(text) - len(last)
+        for part in middle:
+            at = text.find(part, at, end)
+            if at < 0:
+                return False
+            at += len(part)
+        return True
+
+    return test

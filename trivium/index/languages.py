@@ -1,0 +1,96 @@
+"""In which language each document of a load is, and whether the store's embedder knows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Protocol
+
+from trivium.embedding.multilingual import english_only
+from trivium.errors import ConfigurationError
+from trivium.graph.localise import LANGUAGE, localised
+from trivium.graph.model import PageGraph
+from trivium.languages import AUTO, ENGLISH, NAMES, StoreLanguages, check_language, detect_language
+
+
+class LanguageStore(Protocol):
+    """What this needs of a store."""
+
+    @property
+    def languages(self) -> str | None: ...
+
+    def set_languages(self, languages: str | None) -> None: ...
+
+    def count_pages(self) -> int: ...
+
+
+class Localiser:
+    """Gives each page the terms of its language, and has the store remember which languages came.
+
+    ``language`` is the code of all documents, or ``auto``: then each page's own text says. Where that does not show, its
+    metadata may (``language: de``), else it is the first language of the store. Without one, further documents are in
+    the language of the store; where it has several, or they were recognised before, they are recognised.
+    """
+
+    def __init__(self, store: LanguageStore, language: str | None = None) -> None:
+        self._store = store
+        self._kept = store.languages
+        self._before = StoreLanguages.read(self._kept)
+        given = None if language is None else check_language(language)
+        several = self._before.detect or len(self._before.codes) > 1
+        self._detect = given == AUTO or (given is None and several)
+        self._only = self._before.codes[0] if given is None or given == AUTO else given
+        # What an empty store was told of does not count.
+        self._known = dict.fromkeys(self._before.codes if store.count_pages() else ())
+        self.pages: Counter[str] = Counter()
+        """How many pages came in each language."""
+
+    def localise(self, graph: PageGraph) -> PageGraph:
+        """The page in the terms of its language."""
+        language = _detected(graph, self._before.codes[0]) if self._detect else self._only
+        self.pages[language] += 1
+        return localised(graph, language)
+
+    def remember_new(self) -> None:
+        """Have the store know the languages that came, before their pages are written: questions use them."""
+        if not self._known.keys() >= self.pages.keys():
+            self.remember()
+
+    def remember(self) -> None:
+        """Have the store know all languages, those it had first, then that of most pages."""
+        if not self.pages:
+            return
+        self._known.update(dict.fromkeys(code for code, _ in self.pages.most_common()))
+        now = str(StoreLanguages(tuple(self._known), self._detect))
+        if now != (self._kept or ENGLISH):
+            self._store.set_languages(now)
+            self._kept = now
+
+
+class StoredLocaliser(Localiser):
+    """For pages that were stored before and are made again from their texts: they stay in their languages."""
+
+    def localise(self, graph: PageGraph) -> PageGraph:
+        told = graph.metadata.get(LANGUAGE)
+        codes = self._before.codes
+        if told in codes:
+            return localised(graph, str(told))
+        return localised(graph, _detected(graph, codes[0]) if self._detect else codes[0])
+
+
+def _detected(graph: PageGraph, otherwise: str) -> str:
+    found = detect_language(graph.text)
+    if found is not None:
+        return found
+    told = str(graph.metadata.get(LANGUAGE, ""))[:2].lower()
+    return told if told in NAMES else otherwise
+
+
+def check_embedder_knows(language: str, embedder: str) -> None:
+    """Refuse an embedder that knows English only for documents in another language. Raises ConfigurationError."""
+    if language != ENGLISH and english_only(embedder):
+        raise ConfigurationError(
+            f"the embedder {embedder} knows English only, and the documents are in {NAMES[language]}: name one of many"
+            " languages (--embedder fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2,"
+            " fastembed:intfloat/multilingual-e5-large or openai:text-embedding-3-small), or search by words alone for"
+            " now (--no-embed), or go on knowingly (--any-embedder)"
+        )

@@ -1,0 +1,83 @@
+"""Late chunking of a store: chunks are embedded page by page, in the context of their page.
+
+A vector belongs to a text, and the text of a chunk has the title of its page and its headings in it: only a passage that
+a section repeats word for word has one vector for several places, that of the first. When a page changes, its chunks lose
+their vectors before it is written, since what stands around them is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from trivium.common.iteration import batched
+from trivium.common.progress import Progress
+from trivium.embedding.base import Vectors
+from trivium.embedding.late import LateEmbedder, WholeText
+from trivium.graph.model import PageGraph
+from trivium.graph.protocols import GraphStore
+from trivium.graph.schema import embedding_text, headings_of, unescape
+from trivium.graph.vectors import text_hash
+
+_PAGES_AT_ONCE = 16
+
+
+def fill_late(store: GraphStore, embedder: LateEmbedder, progress: Progress | None = None) -> int:
+    """Embed the chunks that have no vector yet; returns how many texts. An interrupt loses at most the pages under way.
+    ``progress`` counts all texts that wait, of which chunks are a part."""
+    pending = store.pending_texts()
+    waiting = {text_hash(text) for text in pending}
+    total, done = len(pending), 0
+    for pages in batched((page.uri for page in store.pages()), _PAGES_AT_ONCE):
+        if not waiting:
+            break
+        graphs = [graph for graph in store.page_graphs(pages) if _waits(graph, waiting)]
+        for texts, vectors in embed_pages(graphs, embedder):
+            rows = [row for row, text in enumerate(texts) if text_hash(text) in waiting]
+            store.put_vectors([texts[row] for row in rows], vectors[rows])
+            waiting.difference_update(text_hash(texts[row]) for row in rows)
+            done += len(rows)
+            if progress is not None:
+                progress(done, total)
+    return done
+
+
+def embed_pages(graphs: Sequence[PageGraph], embedder: LateEmbedder) -> Iterator[tuple[list[str], Vectors]]:
+    """For each page the distinct texts of its chunks and their vectors."""
+    places = [_first_places(graph) for graph in graphs]
+    documents = [
+        WholeText(unescape(graph.uri), graph.text, tuple(own.values()))
+        for graph, own in zip(graphs, places, strict=True)
+    ]
+    for own, vectors in zip(places, embedder.embed_spans(documents), strict=True):
+        yield list(own), vectors
+
+
+def chunk_texts(graph: PageGraph) -> Iterator[str]:
+    """What of each chunk of a page is embedded."""
+    return (embedding_text(headings_of(chunk.parent), chunk.text) for chunk in graph.chunks)
+
+
+def forget_context(store: GraphStore) -> Callable[[Iterable[PageGraph]], None]:
+    """What is to be called with pages before they are written: takes the vectors of the chunks of those that change."""
+
+    def forget(graphs: Iterable[PageGraph]) -> None:
+        new = {graph.uri: graph for graph in graphs}
+        stored = store.find_pages(list(new))
+        changed = [uri for uri, page in stored.items() if page.content_hash != new[uri].content_hash]
+        texts = [text for graph in store.page_graphs(changed) for text in chunk_texts(graph)]
+        if texts:
+            store.checker().drop_vectors(list(dict.fromkeys(texts)))
+
+    return forget
+
+
+def _waits(graph: PageGraph, waiting: set[str]) -> bool:
+    return any(text_hash(text) in waiting for text in chunk_texts(graph))
+
+
+def _first_places(graph: PageGraph) -> dict[str, tuple[int, int]]:
+    """The texts of a page's chunks, and where each stands first."""
+    places: dict[str, tuple[int, int]] = {}
+    for text, chunk in zip(chunk_texts(graph), graph.chunks, strict=True):
+        places.setdefault(text, (chunk.start, chunk.end))
+    return places

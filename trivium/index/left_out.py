@@ -1,0 +1,49 @@
+"""What a load did not take, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from trivium.errors import NothingReadError
+from trivium.index.report import IngestReport
+from trivium.parser.sources.recognise import KNOWN_FORMATS
+
+_MAX_KINDS = 8
+MAX_REASONS = 3
+"""Problems that the error of a load that came to nothing names."""
+
+
+def describe_kinds(kinds: Mapping[str, int]) -> str:
+    """How many files of which kinds, the most frequent first.
+
+    >>> describe_kinds({"Makefile": 1, ".zip": 3, ".py": 8})
+    '12 files: 8 .py, 3 .zip, Makefile'
+    >>> describe_kinds({".py": 1})
+    '1 file: 1 .py'
+    """
+    count = sum(kinds.values())
+    ordered = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
+    parts = [
+        name if number == 1 and not name.startswith(".") else f"{number:,} {name}"
+        for name, number in ordered[:_MAX_KINDS]
+    ]
+    others = sum(number for _, number in ordered[_MAX_KINDS:])
+    if others:
+        parts.append(f"{others:,} others")
+    return f"{count:,} {'file' if count == 1 else 'files'}: {', '.join(parts)}"
+
+
+def nothing_read(report: IngestReport) -> NothingReadError:
+    """The error for a load that came to nothing: what came, and what is expected."""
+    came = []
+    unread = len(report.problems) + report.unlisted
+    if unread:
+        reasons = "; ".join(f"{p.location}: {p.reason}" for p in report.problems[:MAX_REASONS])
+        more = f"; and {unread - MAX_REASONS:,} more" if unread > MAX_REASONS else ""
+        noun = "document" if unread == 1 else "documents"
+        came.append(f"{unread:,} {noun} that could not be read ({reasons}{more})")
+    if report.left_out_kinds:
+        came.append(f"{describe_kinds(report.left_out_kinds)}, of no format that is read")
+    return NothingReadError(
+        f"nothing could be read: expected documents ({KNOWN_FORMATS}), got {' and '.join(came)}", report
+    )

@@ -1,0 +1,110 @@
+"""Writes the pages of a load in batches, each of them one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from trivium.graph.build import with_metadata
+from trivium.graph.model import PageGraph
+from trivium.graph.protocols import GraphReader, GraphWriter, PageReader, TextSearch
+from trivium.index.file_pages import FilePages
+from trivium.index.languages import Localiser
+from trivium.index.mentions import adopted, marked
+from trivium.index.report import Duplicate, IngestReport
+from trivium.types import MetadataValue
+
+_PAGES_A_WRITE = 100
+_BYTES_A_WRITE = 64 << 20
+
+PageCheck = Callable[[PageGraph], None]
+"""Called with every page before it is written; what it raises ends the load."""
+
+BeforeReplacing = Callable[[Sequence[PageGraph]], None]
+"""Called with the pages of each write before it."""
+
+
+class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
+    """What loading needs of a store: it writes pages, and reads those whose records get new links."""
+
+    def set_languages(self, languages: str | None) -> None: ...
+
+
+class Merge:
+    """Writes pages in batches and settles which of several copies of one page stays."""
+
+    def __init__(
+        self,
+        store: LoadStore,
+        report: IngestReport,
+        check: PageCheck | None,
+        localiser: Localiser,
+        metadata: Mapping[str, MetadataValue] | None = None,
+        chunker: str | None = None,
+        before_replacing: BeforeReplacing | None = None,
+    ) -> None:
+        self.files: FilePages | None = None
+        """What knows the files of the load; None where there are none."""
+        self._store = store
+        self._metadata = metadata
+        self._localiser = localiser
+        self._check = check
+        self._chunker = chunker
+        self._before_replacing = before_replacing
+        self._size = 0  # of the batch, about, in bytes
+        self.report = report
+        self._seen: dict[str, tuple[int, str]] = {}
+        self._batch: dict[str, PageGraph] = {}
+        self._written: set[str] = set()
+        self._aliases: dict[str, set[str]] = {}
+        self.names: set[str] = set()  # titles and aliases that came
+
+    def add(self, graph: PageGraph) -> None:
+        """Take one page: the higher revision wins, then the earlier source; a loser still gives its aliases."""
+        if self.files is not None:
+            graph = self.files.settle(graph)
+        if self._metadata:
+            graph = with_metadata(graph, self._metadata)
+        graph = self._localiser.localise(graph)
+        if self._check is not None:
+            self._check(graph)
+        graph = marked(graph)
+        self.names.update((graph.uri, *graph.aliases))
+        revision = -1 if graph.revision is None else graph.revision
+        earlier = self._seen.get(graph.uri)
+        if earlier is not None:
+            self._aliases.setdefault(graph.uri, set()).update(graph.aliases)
+            kept = earlier[1] if revision <= earlier[0] else graph.source
+            dropped = graph.source if revision <= earlier[0] else earlier[1]
+            self.report.duplicates.append(Duplicate(graph.uri, kept, dropped))
+            if revision <= earlier[0]:
+                return
+        self._seen[graph.uri] = (revision, graph.source)
+        self._batch[graph.uri] = graph
+        self._size += 3 * len(graph.text) + 1_000 * (len(graph.chunks) + len(graph.sections))
+        if len(self._batch) >= _PAGES_A_WRITE or self._size >= _BYTES_A_WRITE:
+            self.flush()
+
+    def has(self, page: str) -> bool:
+        """Whether the page came in this load."""
+        return page in self._seen
+
+    def flush(self) -> None:
+        """Write what has gathered."""
+        if self.files is not None and self.files.retitled:
+            self.report.retitled.extend(self._store.delete(self.files.retitled))
+            self.files.retitled.clear()
+        if self._batch:
+            self._localiser.remember_new()
+            pages = adopted(list(self._batch.values()), self._store)
+            if self._before_replacing is not None:
+                self._before_replacing(pages)
+            self.report.count(self._store.write(pages, self._chunker))
+            # A better copy of a page that this load has written already replaces nothing that was there before.
+            self.report.replaced -= len(self._written & self._batch.keys())
+            self._written.update(self._batch)
+            self._batch.clear()
+            self._size = 0
+        if self._aliases:
+            self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
+            self._aliases.clear()

@@ -1,0 +1,102 @@
+"""Which pages people mean by what they write: a title, an alias, the file it came from, or nearly one of these."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import PurePath
+from typing import Protocol
+
+from trivium.errors import InputError
+from trivium.graph.protocols import GraphReader, PageReader
+from trivium.graph.schema import page_uri, unescape
+from trivium.index.record_pages import RECORDS
+from trivium.text import has_lone_surrogate, normalise_name, normalise_title, without_parenthesis
+
+_MAX_COMPARED = 50_000
+"""Titles that are compared with one that is unknown: enough for a second."""
+_SUGGESTED = 3
+
+
+class NamedPages(GraphReader, PageReader, Protocol):
+    """What finding pages needs of a store."""
+
+
+def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
+    """The uris of the pages that are named by title, alias, uri, or the file that they came from: then all that came from
+    it. Raises InputError for a name that is none, with the nearest ones."""
+    for name in names:
+        if has_lone_surrogate(name):
+            raise InputError(f"expected a title in UTF-8, got {name!r}")
+    uris = {name: (page_uri(normalise_title(name)), name) for name in names}
+    resolved = store.resolve(list(dict.fromkeys(uri for forms in uris.values() for uri in forms)))
+    present = store.find_pages(list(resolved.values()))
+    found: dict[str, None] = {}
+    unknown = []
+    for name in names:
+        uri = next((resolved[form] for form in uris[name] if resolved.get(form) in present), None)
+        if uri is None:
+            unknown.append(name)
+        else:
+            found[uri] = None
+    if unknown:
+        # All pages are looked through for what looks like a file only.
+        by_source = _of_sources(store, [name for name in unknown if _is_file_name(name)])
+        lost = [name for name in unknown if not by_source.get(name)]
+        if lost:
+            hints = [hint for name in lost if (hint := _suggest(store, name))]
+            raise InputError("; ".join([f"no such page in the store: {', '.join(lost)}", *hints]))
+        for name in unknown:
+            found.update(dict.fromkeys(by_source[name]))
+    return list(found)
+
+
+def pages_of_sources(store: PageReader, files: Sequence[str]) -> list[str]:
+    """The uris of the pages that came from these files."""
+    by_source = _of_sources(store, files)
+    return list(dict.fromkeys(uri for file in files for uri in by_source[file]))
+
+
+def _is_file_name(name: str) -> bool:
+    return "/" in name or os.sep in name or bool(PurePath(name).suffix)
+
+
+def _of_sources(store: PageReader, files: Sequence[str]) -> dict[str, list[str]]:
+    if not files:
+        return {}
+    wanted: dict[str, list[str]] = {}
+    for file in files:
+        for form in (file, _absolute(file)):
+            wanted.setdefault(form, []).append(file)
+    found: dict[str, dict[str, None]] = {file: {} for file in files}
+    for page in store.pages():
+        source = page.source.removeprefix(RECORDS)
+        for form in (source, _absolute(source)):
+            for file in wanted.get(form, ()):
+                found[file][page.uri] = None
+    return {file: list(uris) for file, uris in found.items()}
+
+
+def _absolute(path: str) -> str:
+    """A path from the root, links of folders resolved: two ways of writing it give one."""
+    try:
+        folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - the file itself may be a link, and gone
+        return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
+    except ValueError:  # a zero byte
+        return path
+
+
+def _suggest(store: NamedPages, name: str) -> str:
+    """``did you mean ...?`` with titles like an unknown one; empty where there are none."""
+    key = normalise_name(normalise_title(name))
+    near = list(store.lookup_names([key]).values()) if key else []
+    near = list(store.find_pages(near))
+    if not near:
+        titles: dict[str, str] = {}
+        for title, uri in islice(store.names(), _MAX_COMPARED):
+            for form in (title, without_parenthesis(title)):
+                titles.setdefault(normalise_name(form), uri)
+        near = list(dict.fromkeys(titles[form] for form in get_close_matches(key, titles, _SUGGESTED)))
+    return f"did you mean {' or '.join(unescape(uri) for uri in near)}?" if near else ""

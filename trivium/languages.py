@@ -1,0 +1,369 @@
+"""The languages that words are searched in: their stemmers, their function words, and which of them a text is in.
+
+A store in English (the default) works as if this module did not exist: its analyzer gives
+:func:`trivium.text.terms` and :func:`trivium.text.question_terms`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+
+import Stemmer
+
+from trivium.errors import InputError
+from trivium.text import words
+
+ENGLISH = "en"
+AUTO = "auto"
+"""The setting that has each document's language recognised."""
+
+_STEMMERS = {
+    "en": "english",
+    "de": "german",
+    "fr": "french",
+    "es": "spanish",
+    "it": "italian",
+    "pt": "portuguese",
+    "nl": "dutch",
+    "sv": "swedish",
+    "da": "danish",
+    "no": "norwegian",
+    "fi": "finnish",
+    "ru": "russian",
+}
+_WITHOUT_SPACES = ("zh", "ja", "ko")
+"""Written without spaces (Korean: with particles that stick to words): searched by pairs of characters."""
+
+NAMES = {
+    **{code: name.capitalize() for code, name in _STEMMERS.items()},
+    "zh": "Chinese",
+    "ja": "Japanese",
+    "ko": "Korean",
+}
+"""Code (ISO 639-1) of each language -> its English name."""
+
+_CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
+_CJK_RUN = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
+_CJK_CHARACTER = re.compile(f"[{_CJK}]")
+_KANA = re.compile("[\u3040-\u30ff\uff66-\uff9f]")
+_HANGUL = re.compile("[\uac00-\ud7af]")
+
+_FUNCTION_WORDS = {
+    "en": (
+        "a an the of in on at to for from by with as into and or but so than then there this that these those "
+        "it its he she they them his her their you your we our i me my is are was were be been being am do "
+        "does did has have had can could would should shall might must not no if about what which who whom "
+        "whose when where why how"
+    ),
+    "de": (
+        "der die das den dem des ein eine einen einem einer eines und oder aber doch sondern denn weil dass daß wenn als "
+        "wie ob damit in im ins an am ans auf aus bei beim mit nach von vom zu zum zur über unter vor durch für "
+        "gegen ohne um bis seit zwischen während wegen ist sind war waren bin bist sei wird werden wurde wurden worden "
+        "hat haben hatte hatten habe kann können konnte konnten muss müssen soll sollen darf dürfen will wollen nicht "
+        "kein keine keinen keiner auch noch nur schon sehr so dann da dort hier er sie es ich du wir ihr ihn ihm "
+        "ihnen uns mich mir dich dir sich sein seine seinen seiner seinem ihre ihren ihrer ihrem unser euer mein dein "
+        "dieser diese dieses diesen diesem jener jene jenes welcher welche welches welchen welchem wer wen wem wessen "
+        "was wann wo wohin woher warum weshalb wieso man"
+    ),
+    "fr": (
+        "le la les l un une des du de d au aux et ou mais donc ni car que qu qui quoi dont où si comme quand lorsque "
+        "dans en sur sous par pour avec sans chez vers entre depuis pendant à est sont était étaient être été suis es "
+        "sommes êtes fut furent sera seront a ont avait avaient avoir eu ai as avons avez peut peuvent doit doivent "
+        "ne n pas plus non ce cet cette ces c ça cela il elle ils elles on je j tu nous vous lui leur leurs se s me m "
+        "te t son sa ses mon ma mes ton ta tes notre nos votre vos y quel quelle quels quelles lequel laquelle "
+        "pourquoi comment combien aussi"
+    ),
+    "es": (
+        "el la los las lo un una unos unas de del al y e o u pero sino ni que quien quienes cual cuales cuyo cuya donde "
+        "cuando como si porque pues en a ante bajo con contra desde durante entre hacia hasta para por según sin sobre "
+        "es son era eran ser sido soy eres somos fue fueron será está están estaba estar ha han había habían haber he "
+        "hemos hay puede pueden debe deben no ni ya más muy también se me te nos os le les su sus mi mis tu tus "
+        "nuestro nuestra este esta estos estas esto ese esa esos esas eso aquel aquella él ella ellos ellas yo tú "
+        "nosotros usted qué quién quiénes cuál cuáles dónde cuándo cómo cuánto cuánta cuántos cuántas"
+    ),
+    "it": (
+        "il lo la i gli le l un uno una di del dello della dei degli delle dell a al allo alla ai agli alle all da dal "
+        "dalla dai dagli dalle dall in nel nello nella nei negli nelle nell su sul sulla sui sulle sull con per tra fra "
+        "e ed o ma però né che chi cui quale quali dove quando come se perché è sono era erano essere stato stata stati "
+        "sia fu furono sarà ha hanno aveva avevano avere ho hai abbiamo può possono deve devono non più anche si mi ti "
+        "ci vi lui lei loro io tu noi voi suo sua suoi sue mio mia tuo nostro questo questa questi queste quello quella "
+        "quelli quelle cosa quanto quanta quanti quante c"
+    ),
+    "pt": (
+        "o a os as um uma uns umas de do da dos das ao à aos às em no na nos nas num numa por pelo pela pelos pelas "
+        "com sem sob sobre entre até desde para e ou mas nem que quem qual quais cujo cuja onde quando como se porque é "
+        "são era eram ser sido sou somos foi foram será está estão estava estar tem têm tinha tinham ter há pode podem "
+        "deve devem não já mais muito também me te lhe lhes seu sua seus suas meu minha teu nosso nossa este esta estes "
+        "estas isto esse essa esses essas isso aquele aquela ele ela eles elas eu tu nós você quanto quanta quantos "
+        "quantas quê"
+    ),
+    "nl": (
+        "de het een van in op aan te ten ter voor met door bij uit naar over onder tegen tussen tot om zonder sinds en "
+        "of maar want dat die dit deze als dan toen omdat is zijn was waren ben bent wordt worden werd werden geweest "
+        "heeft hebben had hadden heb kan kunnen kon moet moeten mag zal zullen zou wil niet geen ook nog wel al er "
+        "daar hier hij zij ze wij we ik jij je u hem haar hun hen mij ons onze mijn jouw zich wie wat welke welk waar "
+        "wanneer waarom hoe hoeveel"
+    ),
+    "sv": (
+        "en ett den det de och eller men utan att som när där här om på i av till från för med vid under över mellan "
+        "genom efter före sedan är var vara varit blev blir bli har hade ha kan kunde ska skulle måste inte ej också så "
+        "än han hon vi jag du ni dem honom henne oss mig dig sig sin sitt sina hans hennes deras min mitt din vår denna "
+        "detta dessa vem vad vilken vilket vilka varför hur"
+    ),
+    "da": (
+        "en et den det de og eller men at som når hvor der her om på i af til fra for med ved under over mellem gennem "
+        "efter før siden er var være været blev bliver blive har havde have kan kunne skal skulle må ikke også så end "
+        "han hun vi jeg du dem ham hende os mig dig sig sin sit sine hans hendes deres min mit din vores denne dette "
+        "disse hvem hvad hvilken hvilket hvilke hvornår hvorfor hvordan"
+    ),
+    "no": (
+        "en ei et den det de og eller men at som når hvor der her om på i av til fra for med ved under over mellom "
+        "gjennom etter før siden er var være vært ble blir bli har hadde ha kan kunne skal skulle må ikke også så enn "
+        "han hun vi jeg du dem ham henne oss meg deg seg sin sitt sine hans hennes deres min mitt din vår denne dette "
+        "disse hvem hva hvilken hvilket hvilke hvorfor hvordan"
+    ),
+    "fi": (
+        "ja tai mutta sekä että jos kun koska kuin niin joka jotka jonka jota jossa mikä mitkä minkä mitä missä mistä "
+        "mihin kuka kuka kenen ketä milloin miksi miten kuinka on ovat oli olivat olla ollut ole en et ei emme ette "
+        "eivät hän he se ne minä sinä me te sen niiden hänen heidän tämä tämän nämä tuo nuo myös vain jo vielä nyt "
+        "siellä siitä voi voivat"
+    ),
+    "ru": (
+        "и в во не что он на я с со как а то все она так его но да ты к ко у же вы за бы по ее её мне было вот от "
+        "меня о об из ему ли если или ни быть был была были него до вас они их чем для при это этот эта эти этого "
+        "того тот та те мы нас нам без под над между через после перед который которая которое которые которого кто "
+        "кого кому когда где куда откуда почему зачем сколько какой какая какое какие чей есть также"
+    ),
+}
+
+_SAMPLED = 1_500
+"""Words of a text that are looked at, from its beginning."""
+_FEWEST = 8
+_LEAST_SHARE = 0.08
+"""Share of a text that has to be function words of its language: running text has .3 and more, tables hardly any."""
+_CJK_SHARE = 0.3
+
+
+def check_language(code: str) -> str:
+    """The code as it is kept. Raises InputError for a language that is not known.
+
+    >>> check_language("DE")
+    'de'
+    """
+    known = code.strip().lower()
+    if known != AUTO and known not in NAMES:
+        raise InputError(
+            f"expected a language, one of {', '.join(NAMES)}, or {AUTO} to recognise that of each document; got {code!r}"
+        )
+    return known
+
+
+@cache
+def function_words(language: str) -> frozenset[str]:
+    """The words of a language that carry no topic, lower-cased; none for those without spaces."""
+    return frozenset(_FUNCTION_WORDS.get(language, "").split())
+
+
+@cache
+def _shares_of_words() -> dict[str, tuple[tuple[str, float], ...]]:
+    """Function word -> what it says for each language that has it: more, the fewer they are."""
+    by_word: dict[str, list[str]] = {}
+    for language in _FUNCTION_WORDS:
+        for word in function_words(language):
+            by_word.setdefault(word, []).append(language)
+    return {
+        word: tuple((language, 1 / len(having)) for language in having) for word, having in by_word.items()
+    }
+
+
+def detect_language(text: str, among: Iterable[str] | None = None) -> str | None:
+    """The language that a text is in, by its function words, or by its script; None where it shows too little of any,
+    as tables and lists of names do.
+
+    >>> detect_language("Der Mars hat zwei Monde. Sie wurden im Jahr 1877 von Asaph Hall entdeckt.")
+    'de'
+    """
+    known = frozenset(NAMES if among is None else among)
+    sample = text[: 16 * _SAMPLED]
+    script = _script(sample)
+    if script is not None:
+        return script if script in known else None
+    found = words(sample)[:_SAMPLED]
+    if len(found) < _FEWEST:
+        return None
+    best = _best(found, known)
+    if best is None:
+        return None
+    common = function_words(best)
+    return best if sum(word in common for word in found) >= _LEAST_SHARE * len(found) else None
+
+
+def _script(sample: str) -> str | None:
+    """Chinese, Japanese or Korean, where their characters are a good part of all letters."""
+    count = len(_CJK_CHARACTER.findall(sample))
+    if count == 0 or count < _CJK_SHARE * sum(character.isalpha() for character in sample):
+        return None
+    if len(_HANGUL.findall(sample)) > count / 2:
+        return "ko"
+    return "ja" if len(_KANA.findall(sample)) > count / 10 else "zh"
+
+
+def _best(found: Sequence[str], known: frozenset[str]) -> str | None:
+    """The language with most function words; None where there are none, or two have as many."""
+    says = _shares_of_words()
+    score: dict[str, float] = defaultdict(float)
+    for word in found:
+        for language, share in says.get(word, ()):
+            if language in known:
+                score[language] += share
+    ranked = sorted(score.items(), key=lambda item: -item[1])
+    if not ranked or (len(ranked) > 1 and ranked[1][1] == ranked[0][1]):
+        return None
+    return ranked[0][0]
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(_STEMMERS[language], 0)
+
+
+@lru_cache(maxsize=1 << 18)
+def _stems(word: str, language: str) -> tuple[str, ...]:
+    """What a lower-cased word is searched as: its stem; pairs of characters where there are no spaces."""
+    if _CJK_CHARACTER.search(word) is not None:
+        return tuple(
+            part
+            for run in _CJK_RUN.findall(word)
+            for part in (_pairs(run) if _CJK_CHARACTER.match(run) else _stems(run, language))
+        )
+    if language in _WITHOUT_SPACES:
+        language = ENGLISH  # their texts quote English
+    return (str(_stemmer(language).stemWord(word)),)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """How words become search terms in a store with documents in some ``languages`` (codes, the first one counts where a
+    text does not show its own)."""
+
+    languages: tuple[str, ...] = (ENGLISH,)
+
+    @property
+    def english(self) -> bool:
+        """Whether English is all there is."""
+        return self.languages == (ENGLISH,)
+
+    @cached_property
+    def _common(self) -> dict[str, frozenset[str]]:
+        """The search terms of each language's function words."""
+        return {
+            language: frozenset(
+                stem for word in function_words(language) for stem in self._of(word, language)
+            )
+            for language in self.languages
+        }
+
+    def terms(self, text: str) -> list[str]:
+        """The search terms of a text, in order, repeats kept; of several languages each word's terms in all of them.
+
+        >>> Analyzer(("de",)).terms("Die Häuser der Stadt")
+        ['die', 'haus', 'der', 'stadt']
+        """
+        return [term for group in self._groups(text) for term in group]
+
+    def question_terms(self, question: str) -> list[str]:
+        """The distinct search terms of a question, in order, without function words (with them when nothing else is
+        left).
+
+        >>> Analyzer(("de",)).question_terms("Wer hat die Häuser gebaut?")
+        ['haus', 'gebaut']
+        """
+        return [term for group in self.question_groups(question) for term in group]
+
+    def question_groups(self, question: str) -> list[tuple[str, ...]]:
+        """:meth:`question_terms` by word: the terms of a word in each language, those of an earlier word left out."""
+        asked = self.language_of(question)
+        common = self._common[asked] if asked is not None else frozenset()
+        distinct: dict[str, None] = {}
+        groups = []
+        for group in self._groups(question):
+            fresh = tuple(term for term in group if term not in distinct)
+            distinct.update(dict.fromkeys(fresh))
+            if fresh:
+                groups.append(fresh)
+        return [group for group in groups if common.isdisjoint(group)] or groups
+
+    def places(self, question: str) -> dict[str, int]:
+        """Term -> the place of the first word of the question that it stands for, from 0."""
+        found: dict[str, int] = {}
+        place = 0
+        for group in self._groups(question):
+            for number, term in enumerate(group):
+                # One language has several terms for one word where it is written without spaces.
+                found.setdefault(term, place + (number if len(self.languages) == 1 else 0))
+            place += len(group) if len(self.languages) == 1 else 1
+        return found
+
+    def language_of(self, question: str) -> str | None:
+        """Which of the store's languages a question is in; None where it does not show."""
+        if len(self.languages) == 1:
+            return self.languages[0]
+        script = _script(question)
+        if script in self.languages:
+            return script
+        return _best(words(question), frozenset(self.languages))
+
+    def _groups(self, text: str) -> list[tuple[str, ...]]:
+        return [self._of_word(word) for word in words(text)]
+
+    def _of_word(self, word: str) -> tuple[str, ...]:
+        if len(self.languages) == 1:
+            return self._of(word, self.languages[0])
+        return tuple(dict.fromkeys(stem for language in self.languages for stem in self._of(word, language)))
+
+    def _of(self, word: str, language: str) -> tuple[str, ...]:
+        # English stays as it was before there were others: a run of characters without spaces is one word.
+        return (str(_stemmer(ENGLISH).stemWord(word)),) if self.english else _stems(word, language)
+
+
+IN_ENGLISH = Analyzer()
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLanguages:
+    """What a store keeps of its languages: which ones its documents are in, and whether those of further documents are
+    recognised (``detect``)."""
+
+    codes: tuple[str, ...] = (ENGLISH,)
+    detect: bool = False
+
+    @classmethod
+    def read(cls, kept: str | None) -> StoreLanguages:
+        """From what :meth:`__str__` wrote; None is English.
+
+        >>> StoreLanguages.read("auto de en")
+        StoreLanguages(codes=('de', 'en'), detect=True)
+        """
+        codes = tuple(code for code in (kept or "").split() if code in NAMES)
+        return cls(codes or (ENGLISH,), AUTO in (kept or "").split())
+
+    def __str__(self) -> str:
+        return " ".join((*([AUTO] if self.detect else []), *self.codes))
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """How its words become search terms."""
+        return _analyzer(self.codes)
+
+
+@lru_cache(maxsize=64)
+def _analyzer(codes: tuple[str, ...]) -> Analyzer:
+    return Analyzer(codes)

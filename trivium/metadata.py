@@ -1,0 +1,112 @@
+"""What documents say of themselves, and what their users say of them, as a bounded set of plain values."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+
+from trivium.errors import InputError
+from trivium.types import MetadataValue
+
+MAX_KEYS = 64
+"""Keys of a document; what comes after them is left out."""
+MAX_KEY_CHARACTERS = 100
+"""The longest key."""
+MAX_TEXT_CHARACTERS = 1_000
+"""The longest text under a key; a longer one is cut."""
+_INT64 = range(-(1 << 63), 1 << 63)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+
+def clean(values: Mapping[str, object]) -> dict[str, MetadataValue]:
+    """The values that can be kept: texts, numbers, yes and no; dates as ISO 8601 writes them, lists of such values joined
+    by commas. Other values and too long keys are left out, long texts are cut, and of many keys the first are kept.
+
+    >>> clean({"year": 2020, "tags": ["a", "b"], "nested": {"x": 1}, "none": None})
+    {'year': 2020, 'tags': 'a, b'}
+    """
+    kept: dict[str, MetadataValue] = {}
+    for key, value in values.items():
+        name = _text(str(key)).strip()
+        plain = _plain(value)
+        if name and len(name) <= MAX_KEY_CHARACTERS and plain is not None and len(kept) < MAX_KEYS:
+            kept.setdefault(name, plain)
+    return kept
+
+
+def check(values: object) -> dict[str, MetadataValue]:
+    """What a user says of documents. Raises InputError for anything that :func:`clean` would leave out or cut."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"expected metadata as keys and values, got {type(values).__name__}")
+    kept = clean(values)
+    for key, value in values.items():
+        if not isinstance(value, str | int | float | bool) or kept.get(str(key).strip()) != value:
+            raise InputError(
+                f"expected metadata of at most {MAX_KEYS} keys of {MAX_KEY_CHARACTERS} characters, each with a number,"
+                f" yes or no, or a text of at most {MAX_TEXT_CHARACTERS:,} characters, got {str(key)[:80]!r}:"
+                f" {str(value)[:80]!r}"
+            )
+    return kept
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, MetadataValue]:
+    """Metadata from ``key=value``; numbers, ``true`` and ``false`` are such, everything else is text, with quotation
+    marks also what looks like a number.
+
+    >>> parse_assignments(["year=2020", "share=.5", "draft=false", "day=2024-05-01", "code='007'"])
+    {'year': 2020, 'share': 0.5, 'draft': False, 'day': '2024-05-01', 'code': '007'}
+    """
+    found: dict[str, MetadataValue] = {}
+    for assignment in assignments:
+        key, sign, value = assignment.partition("=")
+        if not sign or not key.strip():
+            raise InputError(f"expected metadata as key=value, got {assignment!r}")
+        found[key.strip()] = _typed(value.strip())
+    return check(found)
+
+
+def parse_object(text: str) -> dict[str, MetadataValue]:
+    """Metadata from a JSON object. Raises InputError."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"expected metadata as a JSON object, got {text[:80]!r}") from error
+    return check(values)
+
+
+def _typed(value: str) -> MetadataValue:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    if value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    if _NUMBER.fullmatch(value):
+        return float(value) if any(sign in value for sign in ".eE") else int(value)
+    return value
+
+
+def _plain(value: object) -> MetadataValue | None:
+    match value:
+        case bool():
+            return value
+        case int():
+            return value if value in _INT64 else None
+        case float():
+            return value if math.isfinite(value) else None
+        case str():
+            return _text(value)[:MAX_TEXT_CHARACTERS]
+        case datetime() | date():
+            return value.isoformat()
+        case list() | tuple() | set() | frozenset():
+            parts = [_plain(part) for part in value if not isinstance(part, list | tuple | set | frozenset)]
+            joined = ", ".join(str(part) for part in parts if part is not None)
+            return joined[:MAX_TEXT_CHARACTERS] or None
+    return None
+
+
+def _text(value: str) -> str:
+    """Without halves of surrogate pairs and control characters."""
+    whole = value.encode("utf-8", "replace").decode("utf-8")
+    return "".join(character for character in whole if character >= " " or character in "\n\t")

@@ -1,0 +1,240 @@
+"""The gate for zip archives (DOCX, PPTX, XLSX, EPUB): they are checked before any library opens them.
+
+Nothing is written to a disk, archives inside of an archive are never opened, and what is unpacked is counted while it
+is unpacked, whatever sizes the archive declares.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from urllib.parse import unquote
+from xml.parsers import expat
+
+from trivium.errors import ParseError
+from trivium.limits import UNPACKED_FREE, UNPACKED_UPLOAD, InputLimits
+from trivium.parser.documents.ole import OLE_SIGNATURE, describe_ole
+
+ZIP_SIGNATURE = b"PK\x03\x04"
+
+_DIRECTORY_ENTRY = b"PK\x01\x02"
+_SPARE = 10  # archives inside of the archive have entries too
+_PIECE = 1 << 18
+_ENCRYPTED = 0x1  # of a member's flags
+_XML = (".xml", ".rels", ".opf", ".ncx")
+
+
+class Archive:
+    """A zip archive whose directory is within the limits."""
+
+    def __init__(self, data: bytes, limits: InputLimits) -> None:
+        """Raises ParseError for what is no zip archive, is encrypted or damaged, has too many members, declares that it
+        unpacks to too much, or has names that occur twice or lead out of it."""
+        self._data = data
+        self._limits = limits
+        self._zip = _opened(data, limits)
+        self._left = _unpacked_limit(len(data), limits)
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        for member in self._zip.infolist():
+            _check_member(member)
+            if member.filename in self._members:
+                raise ParseError(f"the archive has two members called {member.filename[:100]!r}")
+            self._members[member.filename] = member
+        declared = sum(member.file_size for member in self._members.values())
+        if declared > self._left:
+            raise ParseError(_too_much(len(data), limits))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its members, in its order."""
+        return list(self._members)
+
+    def get(self, name: str) -> bytes | None:
+        """A member, unpacked; None where there is none, or it is damaged. For what a document can do without."""
+        try:
+            return self.read(name) if name in self._members else None
+        except ParseError:
+            return None
+
+    def read(self, name: str, limit: int | None = None) -> bytes:
+        """A member, unpacked; it may have ``limit`` bytes, without one as many as a document.
+
+        Raises ParseError where it is missing, damaged or too large, and for markup that defines entities.
+        """
+        limit = self._limits.document_bytes if limit is None else limit
+        pieces, size = [], 0
+        for piece in self._pieces(name):
+            size += len(piece)
+            if size > limit:
+                raise ParseError(
+                    f"{name!r} in the archive has more than {limit:,} bytes, the limit: split it"
+                )
+            pieces.append(piece)
+        data = b"".join(pieces)
+        if name.lower().endswith(_XML):
+            check_entities(data)
+        return data
+
+    def verify(self, name: str) -> None:
+        """Unpack a member piece by piece, and keep nothing of it: one that a library will read from the archive itself.
+
+        Raises ParseError as :meth:`read` does, but for its size: only that of all members is limited.
+        """
+        check = _EntityCheck()
+        for piece in self._pieces(name):
+            check.feed(piece)
+
+    def parts(self, replaced: Callable[[str, bytes], bytes] = lambda _name, data: data) -> io.BytesIO:
+        """The archive anew with nothing but its XML, for libraries that read whatever there is: of other members
+        (pictures, embedded files) only the names are there. ``replaced`` may change the content of a member.
+
+        Raises ParseError as :meth:`read` does, and where there is too much markup.
+        """
+        copy = io.BytesIO()
+        tags = 0
+        with zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as out:
+            for name in self._members:
+                if name.endswith("/"):
+                    continue
+                data = self.read(name) if name.lower().endswith(_XML) else b""
+                tags += data.count(b"<") - data.count(b"</")
+                if tags > self._limits.tags:
+                    raise ParseError(
+                        f"the document has more than {self._limits.tags:,} XML elements, the limit: split it"
+                    )
+                out.writestr(zipfile.ZipInfo(name), replaced(name, data))
+        copy.seek(0)
+        return copy
+
+    def beside(self, name: str) -> Callable[[str], bytes | None]:
+        """Gives members by their addresses relative to the member ``name``, as
+        :attr:`trivium.parser.documents.base.DocumentFile.beside` does for files."""
+
+        def read(address: str) -> bytes | None:
+            target = resolved(name, address)
+            return None if target is None else self.get(target)
+
+        return read
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
+        if name not in self._members:
+            raise ParseError(f"the archive has no {name!r}: the document is incomplete")
+        try:
+            with self._zip.open(self._members[name]) as file:
+                while piece := file.read(_PIECE):
+                    self._left -= len(piece)
+                    if self._left < 0:
+                        raise ParseError(_too_much(len(self._data), self._limits))
+                    yield piece
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            OSError,
+            NotImplementedError,
+            RuntimeError,
+            ValueError,
+        ) as error:
+            # RuntimeError: an encrypted member; NotImplementedError: a way of packing that is not known.
+            raise ParseError(f"{name!r} in the archive is damaged: {error}") from error
+
+
+def resolved(base: str, address: str) -> str | None:
+    """The name of the member that ``address`` leads to from the member ``base``; None where it leads out of the archive.
+
+    >>> resolved("OEBPS/text/ch1.xhtml", "../images/a%20b.png#x")
+    'OEBPS/images/a b.png'
+    >>> resolved("content.opf", "../../etc/passwd") is None
+    True
+    """
+    path = unquote(address.partition("#")[0].partition("?")[0])
+    if not path:
+        return base
+    if "://" in path or "\0" in path:
+        return None
+    target = posixpath.normpath(posixpath.join("/" + posixpath.dirname(base), path))
+    inside = posixpath.normpath(posixpath.join(posixpath.dirname(base), path))
+    return None if inside.startswith(("../", "/")) or inside == ".." else target.lstrip("/")
+
+
+def check_entities(data: bytes) -> None:
+    """Raises ParseError for XML that defines entities: they can grow to any size."""
+    _EntityCheck().feed(data)
+
+
+class _EntityCheck:
+    """Looks at an XML document up to its first element, before which entities are defined."""
+
+    def __init__(self) -> None:
+        self._parser: expat.XMLParserType | None = expat.ParserCreate()
+        self._parser.EntityDeclHandler = _refuse_entity
+        self._parser.StartElementHandler = _stop
+
+    def feed(self, piece: bytes) -> None:
+        if self._parser is None:
+            return
+        try:
+            self._parser.Parse(piece, False)
+        except (_StopError, expat.ExpatError, LookupError, ValueError, TypeError):
+            # What is no well-formed XML, or in an encoding that there is none of, is for others to judge.
+            self._parser = None
+
+
+class _StopError(Exception):
+    """The first element of a document begins."""
+
+
+def _stop(_name: str, _attributes: dict[str, str]) -> None:
+    raise _StopError
+
+
+def _refuse_entity(*_definition: object) -> None:
+    raise ParseError("its XML defines entities: expected none")
+
+
+def _opened(data: bytes, limits: InputLimits) -> zipfile.ZipFile:
+    if data.startswith(OLE_SIGNATURE):
+        raise ParseError(f"expected a zip archive, got {describe_ole(data)}")
+    if not data.startswith(ZIP_SIGNATURE):
+        raise ParseError(f"expected a zip archive, got a file that begins {data[:8]!r}")
+    # The directory is read at once: what it may hold is known from the number of its entries.
+    if data.count(_DIRECTORY_ENTRY) > _SPARE * limits.members:
+        raise ParseError(f"the archive has more than {limits.members:,} members, the limit")
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as error:
+        raise ParseError(f"the zip archive is damaged or cut short: {error}") from error
+    except Exception as error:  # a directory of nonsense: struct.error, IndexError and others
+        raise ParseError(f"the zip archive is damaged: {type(error).__name__}") from error
+    if len(archive.infolist()) > limits.members:
+        raise ParseError(
+            f"the archive has {len(archive.infolist()):,} members, more than the limit of {limits.members:,}"
+        )
+    return archive
+
+
+def _check_member(member: zipfile.ZipInfo) -> None:
+    name = member.filename
+    if member.flag_bits & _ENCRYPTED:
+        raise ParseError("the archive is encrypted: save it without a password")
+    parts = name.replace("\\", "/").split("/")
+    if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":":
+        raise ParseError(f"a member of the archive leads out of it: {name[:100]!r}")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise ParseError(f"a member of the archive is a symbolic link: {name[:100]!r}")
+
+
+def _unpacked_limit(size: int, limits: InputLimits) -> int:
+    return min(max(UNPACKED_FREE, size * limits.ratio), limits.file_bytes or UNPACKED_UPLOAD)
+
+
+def _too_much(size: int, limits: InputLimits) -> str:
+    megabytes = _unpacked_limit(size, limits) >> 20
+    return f"the archive of {size:,} bytes unpacks to more than {megabytes} MB, the limit: split it"

@@ -1,0 +1,54 @@
+"""What a reader of documents gets, and what it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from trivium.limits import InputLimits
+from trivium.types import Page
+
+
+def nothing_beside(_address: str) -> bytes | None:
+    """For files that came alone."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFile:
+    """A file to read.
+
+    ``source`` is what problems and the store call it. ``path`` is where it lies among the files it came with, with ``/``
+    between folders (``docs/setup.md``). ``modified`` is when it was last changed (ISO 8601, UTC), None when unknown.
+    ``beside`` gives the content of another file by its address relative to this one, as for a picture that it shows; None
+    where there is none, or where it would lie outside of the folder that is read.
+    """
+
+    data: bytes
+    source: str
+    path: str
+    modified: str | None = None
+    beside: Callable[[str], bytes | None] = nothing_beside
+
+    @property
+    def title(self) -> str:
+        """What the file is called, for documents that do not say it themselves.
+
+        >>> DocumentFile(b"", "x", "docs/annual_report-2023.pdf").title
+        'annual report-2023'
+        """
+        return PurePosixPath(self.path).stem.replace("_", " ").strip() or self.path
+
+
+class DocumentReader(Protocol):
+    """Reads files of one format."""
+
+    def __call__(self, file: DocumentFile, limits: InputLimits) -> Page:
+        """The file as a page, with :attr:`~trivium.types.Page.format`, ``path``, ``source`` and ``modified`` set.
+
+        Raises ParseError where the file is broken, encrypted, too large or without text, and MissingExtraError where a
+        package is missing. The messages say what was expected and what came, and do not name the file.
+        """
+        ...

@@ -1,0 +1,124 @@
+"""CSV and TSV: one table. How it is separated is seen from its rows, not from its name."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from trivium.errors import ParseError
+from trivium.limits import InputLimits
+from trivium.parser.document import Document
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.office import Deadline
+from trivium.parser.documents.rows import Row, add_rows
+from trivium.parser.documents.text import decode
+from trivium.text import normalise_title
+from trivium.types import Page
+
+_DELIMITERS = "\t;,|"  # of two that fit as well, the one that is rarer inside of cells
+_SAMPLE_ROWS = 100
+_SAMPLE_CHARACTERS = 1 << 16
+_MIN_FIT = 0.7
+"""Share of rows that have the same number of cells, below which a character separates nothing."""
+_ROWS_A_CHECK = 1_000
+
+
+def read(file: DocumentFile, limits: InputLimits) -> Page:
+    """The file as a page with the rows of its table; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    text = decode(file.data)
+    delimiter, text = _declared(text)
+    if delimiter is None:
+        delimiter = "\t" if _is_tsv(file.path) and "\t" in text else find_delimiter(text)
+    document = Document(limits.headings)
+    add_rows(document, _rows(text, delimiter, limits), headed=True)
+    if not document.has_chunks:
+        raise ParseError("the table has no text")
+    return Page(
+        title=normalise_title(file.title),
+        text=document.text,
+        chunks=tuple(document.lead),
+        source=file.source,
+        format="csv",
+        path=file.path,
+        modified=file.modified,
+    )
+
+
+def find_delimiter(text: str) -> str:
+    """The character that separates cells: with it most rows have as many cells, two or more. A comma where none does.
+
+    >>> find_delimiter("a;b\\n1,5;2,5\\n3,5;4,5\\n")
+    ';'
+    """
+    best, best_fit = ",", (0.0, 0)
+    for delimiter in _DELIMITERS:
+        widths = [len(row) for row in _sample(text, delimiter) if row]
+        if not widths:
+            continue
+        # The first row counts: what separates the cells below separates the headers, too.
+        width = max(set(widths), key=lambda number: (widths.count(number), number))
+        fit = widths.count(width) / len(widths) * (1.0 if widths[0] == width else 0.8)
+        if width > 1 and fit >= _MIN_FIT and (fit, width) > best_fit:
+            best, best_fit = delimiter, (fit, width)
+    return best
+
+
+def _sample(text: str, delimiter: str) -> list[list[str]]:
+    rows: list[list[str]] = []
+    sample = text[:_SAMPLE_CHARACTERS]
+    if len(sample) < len(text):
+        sample = sample[: sample.rfind("\n") + 1] or sample
+    try:
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter):
+            rows.append(row)
+            if len(rows) >= _SAMPLE_ROWS:
+                break
+    except csv.Error:
+        pass  # what came before tells enough
+    return rows
+
+
+def _declared(text: str) -> tuple[str | None, str]:
+    """The separator that a first line ``sep=;`` names, as Excel writes it, and the text below."""
+    line, _, below = text.partition("\n")
+    if line.lower().startswith("sep=") and len(line) == len("sep=;"):
+        return line[-1], below
+    return None, text
+
+
+def _is_tsv(path: str) -> bool:
+    return PurePosixPath(path).suffix.lower() in (".tsv", ".tab")
+
+
+def _rows(text: str, delimiter: str, limits: InputLimits) -> Iterator[Row]:
+    deadline = Deadline(limits)
+    cells = 0
+    lines = io.StringIO(text, newline="")
+    if _is_unbalanced(text, delimiter):
+        table = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    else:
+        table = csv.reader(lines, delimiter=delimiter)
+    try:
+        for number, row in enumerate(table):
+            cells += len(row)
+            if cells > limits.values:
+                raise ParseError(f"the table has more than {limits.values:,} cells, the limit: split it")
+            if number % _ROWS_A_CHECK == 0:
+                deadline.check()
+            yield row
+    except csv.Error as error:
+        raise ParseError(f"expected a table (CSV), got text that is none: {error}") from error
+
+
+def _is_unbalanced(text: str, delimiter: str) -> bool:
+    """Whether quotation marks are no quotes: a mark that is never closed would swallow the rows behind it."""
+    if text.count('"') % 2 == 0:
+        return False
+    try:
+        for _ in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+            pass
+    except csv.Error:
+        return True
+    return False

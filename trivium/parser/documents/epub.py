@@ -1,0 +1,283 @@
+"""EPUB: chapters in the order of reading, with the names of the table of contents; each is read as a web page."""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import Element, fromstring
+from xml.etree.ElementTree import ParseError as XmlError
+
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from trivium.errors import ParseError
+from trivium.limits import InputLimits
+from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
+from trivium.parser.document import Document
+from trivium.parser.documents.archive import Archive, resolved
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.office import Deadline, sensible_title
+from trivium.parser.input_limits import checked_bytes
+from trivium.parser.pictures import Pictures
+from trivium.parser.reader import Reader
+from trivium.text import normalise_title
+from trivium.types import MetadataValue, Page
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+# Fonts may be scrambled, which keeps nobody from reading.
+_FONT_SCRAMBLING = frozenset(("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"))
+_HTML_TYPES = frozenset(
+    ("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document")
+)
+_NCX_TYPE = "application/x-dtbncx+xml"
+_LABELS = (
+    ("creator", "author"),
+    ("language",) * 2,
+    ("publisher",) * 2,
+    ("identifier",) * 2,
+    ("subject", "keywords"),
+)
+_MAX_VALUE = 1_000
+_MAX_LABEL = 300
+_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
+_MAX_DEPTH = 6
+
+
+def read(file: DocumentFile, limits: InputLimits) -> Page:
+    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Links between its chapters are not
+    kept: they lead to this same page."""
+    archive = Archive(file.data, limits)
+    package_name = _package_name(archive)
+    package = _xml(archive, package_name)
+    metadata = next((e for e in package if _local(e) == "metadata"), Element("metadata"))
+    manifest = _manifest(package, package_name)
+    chapters = _spine(package, manifest)
+    _check_rights(archive, chapters)
+    title = sensible_title(_texts(metadata, "title")[0] if _texts(metadata, "title") else None)
+    book = _Book(limits, archive, title, _contents(archive, manifest))
+    for chapter in chapters:
+        book.read(chapter)
+    document = book.document
+    if not document.has_chunks:
+        raise ParseError("the book has no text")
+    return Page(
+        title=title or normalise_title(file.title),
+        text=document.text,
+        chunks=tuple(document.lead),
+        sections=document.sections,
+        source=file.source,
+        format="epub",
+        path=file.path,
+        modified=_modified(metadata) or file.modified,
+        metadata=_metadata(metadata),
+    )
+
+
+class _ChapterDocument(Document):
+    """Puts the headings of a chapter below the chapter's name."""
+
+    depth = 0
+    label = ""  # of the chapter, until its first heading
+
+    def heading(self, text: str, number: int) -> None:
+        """As of any document; a heading that repeats the name of the chapter is left out."""
+        repeats = bool(self.label) and _same(text, self.label)
+        self.label = ""
+        if not repeats:
+            super().heading(text, number + self.depth)
+
+    def chapter(self, label: str, depth: int) -> None:
+        """A chapter begins."""
+        super().heading(label, depth)
+        self.depth, self.label = depth, label
+
+
+def _no_link(_address: str) -> None:
+    """The links of a book lead to its own chapters, or to the web."""
+
+
+class _Book:
+    def __init__(
+        self, limits: InputLimits, archive: Archive, title: str | None, labels: dict[str, tuple[str, int]]
+    ) -> None:
+        self.document = _ChapterDocument(limits.headings)
+        self._limits = limits
+        self._archive = archive
+        self._title = title
+        self._labels = labels
+        self._pictures = Pictures(limits)
+        self._deadline = Deadline(limits)
+
+    def read(self, name: str) -> None:
+        """A chapter. One that is empty or missing is left out."""
+        self._deadline.check()
+        if name not in self._archive:
+            return
+        data = self._archive.read(name)
+        if not data.strip():
+            return
+        try:
+            body = LexborHTMLParser(checked_bytes(data, self._limits)).body
+        except SelectolaxError as error:
+            raise ParseError(f"the HTML parser failed on {name!r}: {error}") from error
+        if body is None:
+            return
+        label = self._labels.get(name)
+        if label is not None:
+            self.document.chapter(*label)
+        pictures = self._pictures.beside(self._archive.beside(name))
+        reader = Reader(self._title, None, self._limits, resolve_link=_no_link, read_picture=pictures.show)
+        reader.document = self.document
+        reader.read(body)
+
+
+def _same(first: str, second: str) -> bool:
+    """Whether two headings say the same, as "Chapter 1 The Sea" and "1. The Sea" do not quite."""
+    return normalise_title(first).casefold() == normalise_title(second).casefold()
+
+
+def _package_name(archive: Archive) -> str:
+    for element in _xml(archive, _CONTAINER).iter():
+        path = element.get("full-path")
+        if _local(element) == "rootfile" and path:
+            name = resolved("", path)
+            if name is None:
+                raise ParseError(f"the book's package leads out of the archive: {path[:100]!r}")
+            return name
+    raise ParseError(f"expected {_CONTAINER} to name the book's package, got none")
+
+
+def _manifest(package: Element, package_name: str) -> dict[str, tuple[str, str, str]]:
+    """By id: the member, its type and its properties. What leads out of the archive is left out."""
+    found = {}
+    for item in package.iter():
+        if _local(item) == "item" and item.get("href"):
+            name = resolved(package_name, item.get("href", ""))
+            if name is not None:
+                kind, properties = item.get("media-type", ""), item.get("properties", "")
+                found[item.get("id", "")] = (name, kind, properties)
+    return found
+
+
+def _spine(package: Element, manifest: dict[str, tuple[str, str, str]]) -> list[str]:
+    """The members to read, in order, each once; the table of contents is not read."""
+    members = []
+    for reference in package.iter():
+        if _local(reference) == "itemref":
+            name, kind, properties = manifest.get(reference.get("idref", ""), ("", "", ""))
+            if kind in _HTML_TYPES and "nav" not in properties.split():
+                members.append(name)
+    if not members:
+        raise ParseError("expected a book (EPUB), got a package without chapters")
+    return list(dict.fromkeys(members))
+
+
+def _check_rights(archive: Archive, chapters: list[str]) -> None:
+    """Raises ParseError for a book whose text is encrypted."""
+    if _ENCRYPTION not in archive:
+        return
+    for data in _xml(archive, _ENCRYPTION).iter():
+        if _local(data) != "EncryptedData":
+            continue
+        methods = {e.get("Algorithm", "") for e in data.iter() if _local(e) == "EncryptionMethod"}
+        names = {resolved("", e.get("URI", "")) for e in data.iter() if _local(e) == "CipherReference"}
+        if not methods <= _FONT_SCRAMBLING and names & {*chapters}:
+            raise ParseError("the book is protected (DRM): expected one that can be read without a key")
+
+
+def _contents(archive: Archive, manifest: dict[str, tuple[str, str, str]]) -> dict[str, tuple[str, int]]:
+    """By member, the name and the depth (from 1) of the chapter that begins with it."""
+    for name, _, properties in manifest.values():
+        if "nav" in properties.split() and name in archive:
+            found = _nav(archive, name)
+            if found:
+                return found
+    for name, kind, _ in manifest.values():
+        if kind == _NCX_TYPE and name in archive:
+            try:
+                root = _xml(archive, name)
+            except ParseError:  # the chapters can be read without
+                return {}
+            found = {}
+            _ncx(root, name, 0, found)
+            return found
+    return {}
+
+
+def _nav(archive: Archive, name: str) -> dict[str, tuple[str, int]]:
+    data = archive.get(name) or b""
+    try:
+        tree = LexborHTMLParser(data)
+    except SelectolaxError:
+        return {}
+    navigation = [
+        nav for nav in tree.css("nav") if "toc" in (nav.attributes.get("epub:type") or "").split()
+    ] or tree.css("nav")[:1]
+    found: dict[str, tuple[str, int]] = {}
+    for nav in navigation[:1]:
+        for anchor in nav.css("a[href]"):
+            depth, parent = 0, anchor.parent
+            while parent is not None and parent.tag != "nav":
+                depth += parent.tag in ("ol", "ul")
+                parent = parent.parent
+            _label(found, name, anchor.attributes.get("href") or "", anchor.text(), max(depth, 1))
+    return found
+
+
+def _ncx(element: Element, base: str, depth: int, found: dict[str, tuple[str, int]]) -> None:
+    stack = [(element, depth)]
+    while stack:
+        node, level = stack.pop()
+        if _local(node) == "navPoint":
+            level += 1
+            text = next((e for e in node if _local(e) == "navLabel"), None)
+            source = next((e.get("src", "") for e in node if _local(e) == "content"), "")
+            if text is not None:
+                _label(found, base, source, "".join(text.itertext()), level)
+        if _local(node) != "pageList":
+            stack.extend((child, level) for child in reversed(node))
+
+
+def _label(found: dict[str, tuple[str, int]], base: str, href: str, text: str, depth: int) -> None:
+    """The first entry that leads to a member names it."""
+    name, label = resolved(base, href), normalise_title(text)[:_MAX_LABEL]
+    if href and name is not None and label:
+        found.setdefault(name, (label, min(depth, _MAX_DEPTH)))
+
+
+def _metadata(metadata: Element) -> dict[str, MetadataValue]:
+    found: dict[str, MetadataValue] = {}
+    for name, key in _LABELS:
+        values = list(dict.fromkeys(_texts(metadata, name)))
+        if values:
+            # Of several languages and identifiers the first is the book's.
+            some = values if name in ("creator", "subject") else values[:1]
+            found[key] = "; ".join(some)[:_MAX_VALUE]
+    for date in _texts(metadata, "date")[:1]:
+        match = _DATE.match(date)
+        if match is not None:
+            found["date"] = match[0]
+    return found
+
+
+def _modified(metadata: Element) -> str | None:
+    for element in metadata:
+        if element.get("property") == "dcterms:modified" and _DATE.match((element.text or "").strip()):
+            return (element.text or "").strip()[:20]
+    return None
+
+
+def _texts(metadata: Element, name: str) -> list[str]:
+    texts = (" ".join("".join(e.itertext()).split()) for e in metadata.iter() if _local(e) == name)
+    return [text for text in texts if text]
+
+
+def _local(element: Element) -> str:
+    """The name of an element without its name space."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _xml(archive: Archive, name: str) -> Element:
+    try:
+        return fromstring(archive.read(name))  # noqa: S314 - see the import
+    except (XmlError, ValueError, LookupError, RecursionError) as error:
+        raise ParseError(f"{name!r} in the book is damaged: {error}") from error

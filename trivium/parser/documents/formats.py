@@ -1,0 +1,138 @@
+"""The formats that are read beside HTML and JSON: how a file is recognised, and which module reads it.
+
+A module is imported when the first file of its format is read: its libraries may be large, or missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import cast
+
+from trivium.parser.documents.base import DocumentReader
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFormat:
+    """A format. ``suffixes`` are those of its files. ``signatures`` are (offset, bytes) that its files have; one
+    suffices. ``within``: in files of its name they may stand somewhere in so many of the first bytes. ``inside`` are
+    (member, bytes in it) of zip archives in this format; one suffices. ``by_name``: it has no
+    signature, so that the name of a file decides. ``module`` has a function ``read``, a
+    :class:`~trivium.parser.documents.base.DocumentReader`."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    module: str
+    signatures: tuple[tuple[int, bytes], ...] = ()
+    by_name: bool = False
+    inside: tuple[tuple[str, bytes], ...] = ()
+    within: int = 0
+
+
+def _office(*types: str) -> tuple[tuple[str, bytes], ...]:
+    """Office's formats are told apart by the type of the main part."""
+    return tuple(("[Content_Types].xml", f"{name}.main+xml".encode()) for name in types)
+
+
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+PICTURE_SIGNATURES = (
+    (0, b"\x89PNG\r\n\x1a\n"),
+    (0, b"\xff\xd8\xff"),
+    (0, b"GIF87a"),
+    (0, b"GIF89a"),
+    (8, b"WEBPVP8"),
+    (0, b"II*\0"),
+    (0, b"MM\0*"),
+)
+"""Those of bitmaps (``BM``) begin texts, too."""
+
+DOCUMENT_FORMATS: dict[str, DocumentFormat] = {
+    format.name: format
+    for format in (
+        DocumentFormat("image", PICTURE_SUFFIXES, "image", PICTURE_SIGNATURES, by_name=True),
+        DocumentFormat("markdown", (".md", ".markdown", ".mdx"), "markdown", by_name=True),
+        DocumentFormat("pdf", (".pdf",), "pdf", ((0, b"%PDF-"),), within=1_024),
+        DocumentFormat("text", (".txt", ".text"), "text", by_name=True),
+        DocumentFormat(
+            "docx",
+            (".docx", ".docm", ".dotx"),
+            "word",
+            inside=_office(
+                "wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled"
+            ),
+        ),
+        DocumentFormat(
+            "pptx",
+            (".pptx", ".pptm", ".ppsx", ".potx"),
+            "powerpoint",
+            inside=_office(
+                "presentationml.presentation",
+                "presentationml.slideshow",
+                "presentationml.template",
+                "ms-powerpoint.presentation.macroEnabled",
+                "ms-powerpoint.slideshow.macroEnabled",
+            ),
+        ),
+        DocumentFormat(
+            "xlsx",
+            (".xlsx", ".xlsm", ".xltx"),
+            "excel",
+            inside=_office("spreadsheetml.sheet", "spreadsheetml.template", "ms-excel.sheet.macroEnabled"),
+        ),
+        DocumentFormat(
+            "epub",
+            (".epub",),
+            "epub",
+            inside=(("mimetype", b"application/epub+zip"), ("META-INF/container.xml", b"oebps-package+xml")),
+        ),
+        DocumentFormat("csv", (".csv", ".tsv", ".tab"), "delimited", by_name=True),
+    )
+}
+"""By name."""
+
+
+def format_of_name(name: str) -> DocumentFormat | None:
+    """The format that the name of a file speaks of, whatever is in it.
+
+    >>> format_of_name("docs/Setup.MD").name
+    'markdown'
+    """
+    suffix = PurePath(name).suffix.lower()
+    return next((format for format in DOCUMENT_FORMATS.values() if suffix in format.suffixes), None)
+
+
+def format_of_content(head: bytes, name: str) -> DocumentFormat | None:
+    """The format whose signature stands in the first bytes of a file; of several (as for zip archives) the one that its
+    name speaks of."""
+    named = format_of_name(name)
+    found = [
+        format
+        for format in DOCUMENT_FORMATS.values()
+        if any(
+            head.startswith(signature, offset)
+            or (format is named and signature in head[offset : offset + format.within])
+            for offset, signature in format.signatures
+        )
+    ]
+    return named if named in found else next(iter(found), None)
+
+
+def format_of_archive(member: Callable[[str], bytes | None]) -> DocumentFormat | None:
+    """The format of a zip archive, told by what is in it: ``member`` gives the content of a member, None where there is
+    none."""
+    return next(
+        (
+            format
+            for format in DOCUMENT_FORMATS.values()
+            if any(content in (member(name) or b"") for name, content in format.inside)
+        ),
+        None,
+    )
+
+
+def reader_of(name: str) -> DocumentReader:
+    """The reader of a format, imported. Raises KeyError for an unknown one."""
+    module = importlib.import_module(f"trivium.parser.documents.{DOCUMENT_FORMATS[name].module}")
+    return cast(DocumentReader, module.read)

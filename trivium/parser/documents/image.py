@@ -1,0 +1,114 @@
+"""Picture files: their text, where the extra ``ocr`` is installed, and what they say of themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from trivium.errors import ParseError
+from trivium.limits import InputLimits
+from trivium.parser.document import Document
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.ocr import Ocr, require_ocr
+from trivium.parser.picture_files import decoded, open_picture
+from trivium.parser.runs import Verbatim
+from trivium.parser.sources.base import clean_text
+from trivium.text import composed, normalise_title
+from trivium.types import ChunkKind, MetadataValue, Page
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_DESCRIPTIONS = ("Title", "Description", "Comment")
+"""Texts of a PNG file."""
+_IMAGE_DESCRIPTION, _ARTIST, _TAKEN = 0x010E, 0x013B, 0x9003
+_EXIF = 0x8769
+_MAX_TEXT = 10_000
+_MAX_FRAMES = 1_000
+
+
+def read(file: DocumentFile, limits: InputLimits) -> Page:
+    """The file as a page called after it; see :class:`~trivium.parser.documents.base.DocumentReader`. The pictures of a
+    TIFF file are its pages; of a moving picture the first is read."""
+    picture = open_picture(file.data, limits)
+    frames = getattr(picture, "n_frames", 1) if picture.format == "TIFF" else 1
+    if frames > _MAX_FRAMES:
+        raise ParseError(f"the file has {frames:,} pictures, more than {_MAX_FRAMES:,}, the limit")
+    description, metadata = _said(picture)
+    ocr = Ocr(limits)
+    if not description:
+        require_ocr()
+    document = Document(limits.headings)
+    for number in range(frames):
+        document.page = number + 1 if frames > 1 else None
+        if frames > 1:
+            picture.seek(number)
+            text = ocr.read(decoded(picture, limits))
+        else:
+            if not ocr.available:
+                decoded(picture, limits, longest=64)  # a file that is damaged is refused
+            text = ocr.read(file.data)
+        run = Verbatim()
+        run.add("\n".join(filter(None, [description if number == 0 else "", text])))
+        document.block(ChunkKind.IMAGE, run)
+    if not document.has_chunks:
+        raise ParseError(_nothing(ocr))
+    return Page(
+        title=normalise_title(file.title),
+        text=document.text,
+        chunks=tuple(document.lead),
+        source=file.source,
+        format="image",
+        path=file.path,
+        modified=file.modified,
+        metadata=metadata,
+    )
+
+
+def _nothing(ocr: Ocr) -> str:
+    if ocr.unread:
+        return "the text of the picture could not be read within the limits of time and memory"
+    return "the picture has no text that can be read, and no description"
+
+
+def _said(picture: Image) -> tuple[str, Mapping[str, MetadataValue]]:
+    """What a picture says of itself: a description, and metadata."""
+    size: dict[str, MetadataValue] = {"width": picture.width, "height": picture.height}
+    try:
+        tags = picture.getexif()
+        texts = [picture.info.get(name) for name in _DESCRIPTIONS] + [tags.get(_IMAGE_DESCRIPTION)]
+        artist, taken = tags.get(_ARTIST), tags.get_ifd(_EXIF).get(_TAKEN)
+    except MemoryError:
+        raise
+    except Exception:  # damaged tags are no reason to refuse a picture
+        return "", size
+    if found := _text(artist):
+        size["author"] = found
+    if date := _date(_text(taken)):
+        size["taken"] = date
+    return "\n".join(dict.fromkeys(filter(None, map(_text, texts)))), size
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if not isinstance(value, str) or len(value) > _MAX_TEXT:
+        return ""
+    text = composed(clean_text(value)).strip()
+    return text if any(map(str.isalnum, text)) else ""
+
+
+def _date(text: str) -> str | None:
+    """As ISO 8601 writes it.
+
+    >>> _date("2024:05:01 10:20:30")
+    '2024-05-01T10:20:30'
+    """
+    if not re.fullmatch(r"\d{4}:\d\d:\d\d \d\d:\d\d:\d\d", text):
+        return None
+    try:
+        return datetime.strptime(text, "%Y:%m:%d %H:%M:%S").isoformat()
+    except ValueError:
+        return None

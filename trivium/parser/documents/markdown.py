@@ -1,0 +1,201 @@
+"""Markdown: GitHub's, with front matter, footnotes, definition lists and wiki links, and what Hugo, MkDocs, Docusaurus
+and Obsidian add to it. It becomes HTML, which is read like any other."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import MutableMapping, Sequence
+from functools import cache
+from html import escape
+from pathlib import PurePosixPath
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.common.html_blocks import block_names
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from mdit_py_plugins.admon import admon_plugin
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+
+from trivium.errors import ParseError
+from trivium.limits import InputLimits
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.front_matter import read_front_matter
+from trivium.parser.documents.markup import first_title, parse_markup, read_blocks
+from trivium.parser.documents.shortcodes import plain_blocks, without_shortcodes
+from trivium.parser.documents.text import decode
+from trivium.parser.page import MAX_TITLE
+from trivium.parser.pictures import Pictures
+from trivium.text import normalise_title
+from trivium.types import Page
+
+INDEX_STEMS = frozenset(("index", "_index", "readme"))
+"""Files that stand for their folder."""
+
+_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\](?!\()")
+_HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$|\s*\{/\*[^{}]*\*/\}\s*$")
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif")
+_TAG_NAME = re.compile(r"</?([a-zA-Z][\w-]*)\s*>?")
+_HIDING = "title textarea style xmp iframe noembed noframes script plaintext select template body html head frameset"
+_SWALLOWING = re.compile(rf"<(?=/?(?:{_HIDING.replace(' ', '|')})\b)", re.IGNORECASE)
+_INLINE_TAGS = """
+    a abbr acronym b bdi bdo big br button cite code data del dfn em font i img input ins kbd label mark math meter object
+    picture q rp rt ruby s samp slot small span strike strong sub sup svg table time tt u var video audio wbr canvas
+"""
+_KNOWN_TAGS = frozenset(block_names) | frozenset(_INLINE_TAGS.split())
+
+
+def read(file: DocumentFile, limits: InputLimits) -> Page:
+    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. It is called what its front matter
+    says, else as its first heading, else after the file."""
+    if len(file.data) > limits.markdown_bytes:
+        raise ParseError(
+            f"the file has {len(file.data):,} bytes, more than the limit of {limits.markdown_bytes:,} for Markdown:"
+            " split it"
+        )
+    text = decode(file.data)
+    front = read_front_matter(text)
+    text = without_shortcodes(text[front.length :])
+    mdx = file.path.lower().endswith(".mdx")
+    env = {"source": text, "deadline": time.process_time() + limits.seconds}
+    html = _parser().render(plain_blocks(text, mdx=mdx), env)
+    if not any(map(str.isalnum, html)):
+        # Pages that only list what is below them have nothing else that says what they are about.
+        html = f"<p>{escape(str(front.metadata.get('description', '')))}</p>"
+    root = parse_markup(f"<div>{html}</div>", limits)
+    title = normalise_title(front.title)
+    title = title if 0 < len(title) <= MAX_TITLE else first_title(root) or _name(file)
+    document = read_blocks(root, title, limits, read_picture=Pictures(limits, file).show)
+    return Page(
+        title=title,
+        text=document.text,
+        chunks=tuple(document.lead),
+        sections=document.sections,
+        aliases=tuple(alias.strip("/") for alias in front.aliases),
+        source=file.source,
+        format="markdown",
+        path=file.path,
+        modified=file.modified,
+        metadata=front.metadata,
+    )
+
+
+def _name(file: DocumentFile) -> str:
+    """What the file is called; one that stands for its folder is called after that."""
+    path = PurePosixPath(file.path)
+    if path.stem.lower() in INDEX_STEMS and path.parent.name:
+        return normalise_title(path.parent.name)
+    return normalise_title(file.title)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 50})
+    parser.enable(["table", "strikethrough"])
+    parser.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False)
+    parser.inline.ruler.before("link", "wiki_link", _wiki_link)
+    parser.block.ruler.before("table", "deadline", _check_deadline)
+    parser.inline.ruler.before("text", "deadline", _check_time)
+    parser.core.ruler.before("inline", "heading_attributes", _strip_heading_attributes)
+    parser.add_render_rule("footnote_ref", _nothing)
+    parser.add_render_rule("footnote_anchor", _nothing)
+    parser.add_render_rule("html_inline", _inline_html)
+    parser.add_render_rule("html_block", _block_html)
+    return parser
+
+
+def _check_deadline(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
+    return _check_time(state, _silent)
+
+
+def _check_time(state: StateBlock | StateInline, _silent: bool) -> bool:
+    """A rule that fits nothing. Raises ParseError when the document has had its time."""
+    if time.process_time() > state.env["deadline"]:
+        raise ParseError("to parse it takes more processor time than the limit: split it")
+    return False
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """``[[target|text]]``, and ``![[target]]``, which shows a picture or another note."""
+    if state.src[state.pos] not in "![" or state.linkLevel > 0:
+        return False
+    found = _WIKI_LINK.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        target = found[2].strip()
+        shown = (found[3] or "").strip()
+        if found[1] and target.lower().endswith(_PICTURES):
+            picture = state.push("image", "img", 0)
+            alt = "" if re.fullmatch(r"\d+(?:x\d+)?", shown) else shown  # its width, in Obsidian
+            picture.attrs = {"src": target, "alt": alt}
+            picture.children = []
+            picture.content = alt
+            if alt:
+                word = Token("text", "", 0)
+                word.content = alt
+                picture.children.append(word)
+        else:
+            opening = state.push("link_open", "a", 1)
+            opening.attrs = {"href": f"[[{target}]]"}
+            word = state.push("text", "", 0)
+            page, _, heading = target.partition("#")
+            word.content = shown or page or heading
+            state.push("link_close", "a", -1)
+    state.pos = found.end()
+    return True
+
+
+def _strip_heading_attributes(state: StateCore) -> None:
+    """``## Setup {#setup}`` is headed "Setup"."""
+    for opening, content in zip(state.tokens, state.tokens[1:], strict=False):
+        if opening.type == "heading_open" and content.content.endswith("}"):
+            content.content = _HEADING_ATTRIBUTES.sub("", content.content)
+
+
+def _nothing(*_arguments: Any) -> str:
+    return ""
+
+
+def _inline_html(
+    _renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    _options: object,
+    env: MutableMapping[str, Any],
+) -> str:
+    """A tag between words. One that would hide what follows is text, as on GitHub, and so is a word in angle brackets
+    that is no tag of HTML, such as ``<name>``."""
+    content = tokens[index].content
+    tag = _TAG_NAME.fullmatch(content)
+    if (
+        tag is not None
+        and tag[1] == tag[1].lower()
+        and tag[1] not in _KNOWN_TAGS
+        and f"</{tag[1]}" not in env["source"]
+    ):
+        return content.replace("<", "&lt;")
+    return _SWALLOWING.sub("&lt;", content)
+
+
+def _block_html(
+    _renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    _options: object,
+    _env: MutableMapping[str, Any],
+) -> str:
+    """Lines of HTML; elements that are not closed in them do not hide what follows."""
+    content = tokens[index].content
+    for name in ("script", "style", "textarea", "template", "title", "iframe", "xmp", "svg"):
+        opened = len(re.findall(rf"<{name}\b", content, re.IGNORECASE))
+        if opened and opened > len(re.findall(rf"</{name}\b", content, re.IGNORECASE)):
+            return _SWALLOWING.sub("&lt;", content) if name != "svg" else content + "</svg>"
+    if content.count("<!--") > content.count("-->"):
+        content += "-->"
+    return re.sub(r"</?(?:html|head|body|frameset)\b[^>]*>|<plaintext>", "", content, flags=re.IGNORECASE)

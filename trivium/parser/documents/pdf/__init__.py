@@ -1,0 +1,165 @@
+"""Reads PDF files with PDFium: text in reading order, headings, tables, lists, and the page that each stands on."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+
+from trivium.errors import MissingExtraError, ParseError
+from trivium.limits import InputLimits
+from trivium.parser.document import Document
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.pdf.assemble import assemble
+from trivium.parser.documents.pdf.blocks import Block, blocks_of
+from trivium.parser.documents.pdf.furniture import without_furniture
+from trivium.parser.documents.pdf.lines import Line, lines_of, reading_order
+from trivium.parser.documents.pdf.pdfium import PdfiumDocument, opened
+from trivium.parser.documents.pdf.pictures import PageReader
+from trivium.parser.documents.pdf.titles import names_something, printed_title, stated_title
+from trivium.parser.documents.pdf.words import Words
+from trivium.parser.sources.base import clean_text
+from trivium.text import composed, normalise_title
+from trivium.types import MetadataValue, Page
+
+_REPORTED = {"Author": "author", "Subject": "subject", "Keywords": "keywords"}
+_MAX_METADATA = 1_000
+_PATIENCE = 2.0
+"""Seconds before the pace of a document is judged."""
+_EXTRACTION_SHARE = 0.7
+"""Share of the time that goes into getting the text of pages; the rest makes blocks of it."""
+_DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
+
+
+def read(file: DocumentFile, limits: InputLimits) -> Page:
+    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`."""
+    with opened(file.data) as pdf:
+        if pdf.page_count < 1:
+            raise ParseError("the PDF has no pages: expected at least one that can be read")
+        if pdf.page_count > limits.pages:
+            raise ParseError(
+                f"the PDF has {pdf.page_count:,} pages, more than the limit of {limits.pages:,} (limits.pages): split it"
+            )
+        info, outline = pdf.info(), pdf.outline()
+        pages, minor = _lines(pdf, limits)
+        empty = [index for index, lines in enumerate(pages) if not lines and not minor.get(index)]
+        reader = PageReader(limits)
+        if len(empty) == len(pages) and not reader.available:
+            raise MissingExtraError("reading a PDF whose pages are pictures", "ocr")
+        from_pictures = {index: blocks for index in empty if (blocks := reader.blocks(pdf, index))}
+        unread = len(empty) - len(from_pictures)
+    size = _size_of_text(pages)
+    title = _title(file, info, pages[0], size)
+    blocks, words = _blocks(pages, minor, from_pictures)
+    document = Document(limits.headings)
+    assemble(document, blocks, words, outline, title)
+    if not document.has_chunks:
+        raise ParseError("the PDF has no text: its pages are empty, or pictures in which no text is found")
+    return Page(
+        title=title,
+        text=document.text,
+        chunks=tuple(document.lead),
+        sections=document.sections,
+        source=file.source,
+        format="pdf",
+        path=file.path,
+        modified=_date(info.get("ModDate", "")) or file.modified,
+        metadata=_metadata(info, len(pages), unread, title),
+    )
+
+
+def _lines(pdf: PdfiumDocument, limits: InputLimits) -> tuple[list[list[Line]], dict[int, list[list[Line]]]]:
+    """For every page its lines in the direction in which most is written, and by page (from 0) those in other ones.
+
+    Raises ParseError as soon as it is clear that the document takes too long."""
+    pages: list[list[Line]] = []
+    minor: dict[int, list[list[Line]]] = {}
+    started = time.process_time()
+    allowed = _EXTRACTION_SHARE * limits.seconds
+    for index in range(pdf.page_count):
+        groups = [lines_of(spans, index + 1) for spans in pdf.spans(index)]
+        pages.append(groups[0] if groups else [])
+        if len(groups) > 1:
+            minor[index] = groups[1:]
+        spent = time.process_time() - started
+        if spent > min(_PATIENCE, allowed) and spent / (index + 1) * pdf.page_count > allowed:
+            raise ParseError(
+                f"the PDF has {pdf.page_count:,} pages, and to read them would take more than {limits.seconds:g} seconds,"
+                " the limit (limits.seconds): split it"
+            )
+    return pages, minor
+
+
+def _blocks(
+    pages: Sequence[list[Line]], minor: dict[int, list[list[Line]]], from_pictures: dict[int, list[Block]]
+) -> tuple[list[Block], Words]:
+    """The blocks of all pages in order, and the words of the document."""
+    bodies = without_furniture(pages)
+    words = Words(lambda: (line.text for lines in bodies for line in lines))
+    blocks: list[Block] = []
+    for index, lines in enumerate(bodies):
+        for flow in reading_order(lines):
+            blocks.extend(blocks_of(flow, words))
+        for group in minor.get(index, ()):
+            blocks.extend(blocks_of(group, words))
+        blocks.extend(from_pictures.get(index, ()))
+    return blocks, words
+
+
+def _size_of_text(pages: Sequence[Sequence[Line]]) -> float:
+    sizes: Counter[float] = Counter()
+    for lines in pages:
+        for line in lines:
+            sizes[round(2 * line.size) / 2] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
+
+
+def _title(file: DocumentFile, info: dict[str, str], first: Sequence[Line], size: float) -> str:
+    """The name of the file where it says something, else the title that the document states, else what is printed largest
+    on its first page. Names of files differ from each other, and their users have given them."""
+    name = normalise_title(file.title)
+    if names_something(name):
+        return name
+    stated = stated_title(composed(clean_text(info.get("Title", ""))))
+    return normalise_title(stated or printed_title(first, size) or name) or name
+
+
+def _metadata(info: dict[str, str], pages: int, unread: int, title: str) -> dict[str, MetadataValue]:
+    metadata: dict[str, MetadataValue] = {"page_count": pages}
+    for key, name in _REPORTED.items():
+        if value := _one_line(info.get(key, "")):
+            metadata[name] = value
+    stated = stated_title(_one_line(info.get("Title", "")))
+    if stated is not None and stated != title:
+        metadata["title"] = stated
+    if created := _date(info.get("CreationDate", "")):
+        metadata["created"] = created
+    if unread:
+        metadata["pages_without_text"] = unread
+    return metadata
+
+
+def _one_line(text: str) -> str:
+    return " ".join(composed(clean_text(text)).split())[:_MAX_METADATA]
+
+
+def _date(text: str) -> str | None:
+    """A date of a PDF in ISO 8601, UTC; None for none.
+
+    >>> _date("D:20240102030405+01'00'"), _date("D:2024"), _date("yesterday"), _date("D:20249999")
+    ('2024-01-02T02:04:05Z', '2024-01-01T00:00:00Z', None, None)
+    """
+    match = _DATE.match(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups()[:6])
+    sign = -1 if match[8] == "-" else 1
+    ahead = timedelta(hours=int(match[9] or 0), minutes=int(match[10] or 0)) if match[8] else timedelta()
+    try:
+        zone = timezone(sign * ahead)
+        when = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=zone)
+        return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,100 @@
+"""Writes the blocks of a PDF into a document: sections, paragraphs that go on on the next page, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trivium.parser.document import Document
+from trivium.parser.documents.pdf.blocks import NUMBERED, Block, Kind, goes_on
+from trivium.parser.documents.pdf.headings import find_headings
+from trivium.parser.documents.pdf.pdfium import OutlineEntry
+from trivium.parser.documents.pdf.words import Words
+from trivium.parser.runs import LINE, TextRun
+from trivium.types import ChunkKind
+
+_BULLET = "• "
+
+
+def assemble(
+    document: Document, blocks: Sequence[Block], words: Words, outline: Sequence[OutlineEntry], title: str
+) -> None:
+    """Writes ``blocks`` under their headings. Raises ParseError when there are too many headings."""
+    headings = find_headings(blocks, outline, title)
+    replaced = {heading.at for heading in headings if heading.replaces}
+    at = 0
+    for heading in headings:
+        _write(
+            document,
+            _merged([b for i, b in enumerate(blocks[at : heading.at], at) if i not in replaced], words),
+        )
+        at = max(at, heading.at)
+        document.heading(heading.text, heading.number)
+    _write(document, _merged([b for i, b in enumerate(blocks[at:], at) if i not in replaced], words))
+
+
+def _merged(blocks: Sequence[Block], words: Words) -> list[Block]:
+    """Blocks with those joined that a column or page parts."""
+    out: list[Block] = []
+    for block in blocks:
+        if out and goes_on(out[-1], block):
+            last = out[-1]
+            text = words.joined(last.text, block.text, soft=last.hyphen)
+            start = len(text) - len(block.text)
+            if block.page != (last.places[-1][1] if last.places else last.page):
+                last.places.append((start, block.page))
+            last.places.extend((start + place, page) for place, page in block.places)
+            last.text, last.flow_end, last.hyphen = text, block.flow_end, block.hyphen
+        else:
+            out.append(block)
+    return out
+
+
+def _write(document: Document, blocks: Sequence[Block]) -> None:
+    at = 0
+    while at < len(blocks):
+        end = _end_of_list(blocks, at)
+        if end > at:
+            _write_list(document, blocks[at:end])
+            at = end
+            continue
+        block = blocks[at]
+        kind = ChunkKind.TABLE if block.kind is Kind.TABLE else ChunkKind.PARAGRAPH
+        document.page = block.page
+        document.block(kind, _run(block.text), places=block.places)
+        at += 1
+
+
+def _end_of_list(blocks: Sequence[Block], first: int) -> int:
+    """Where the list ends that begins with a block; ``first`` where it begins none. A number alone makes no list."""
+    end = first
+    while end < len(blocks) and blocks[end].kind is Kind.ITEM:
+        end += 1
+    if end > first:
+        return end
+    while end < len(blocks) and blocks[end].kind is Kind.TEXT and NUMBERED.match(blocks[end].text):
+        end += 1
+    return end if end - first > 1 else first
+
+
+def _write_list(document: Document, items: Sequence[Block]) -> None:
+    text = ""
+    places: list[tuple[int, int]] = []
+    page = items[0].page
+    for item in items:
+        start = len(text) + bool(text)
+        marker = _BULLET if item.kind is Kind.ITEM else ""
+        text += (LINE if text else "") + marker + item.text
+        for place, number in [(start, item.page), *((start + len(marker) + p, n) for p, n in item.places)]:
+            if number != page:
+                places.append((place, number))
+                page = number
+    document.page = items[0].page
+    document.block(ChunkKind.LIST, _run(text), places=places)
+
+
+def _run(text: str) -> TextRun:
+    """A run of text that is clean already: its places stay."""
+    run = TextRun()
+    run.parts.append(text)
+    run.length = len(text)
+    return run

@@ -1,0 +1,165 @@
+"""From lines to blocks: paragraphs by spacing and indentation, items of lists, tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
+
+from trivium.parser.documents.pdf.lines import Line
+from trivium.parser.documents.pdf.tables import find_tables
+from trivium.parser.documents.pdf.words import Words
+from trivium.parser.tables import linearise
+
+_SIZE_TOLERANCE = 0.08
+_INDENT = 0.8  # sizes of type
+_MAX_FIRST_INDENT = 6.0
+_SPACING = 1.3
+"""How many times the usual distance of lines two of one paragraph may have."""
+_SHORT = 0.12
+"""Share of the width that a line leaves free when it is a paragraph's last."""
+BULLET = re.compile(r"(?:[•◦▪●○■□·‣⁃❑➢✓\uf0b7\uf0a7]|[–—-](?=\s))\s*")
+NUMBERED = re.compile(r"(?:\(\s?(?:\d{1,2}|[a-z]|[ivx]{1,4})\s?\)|(?:\d{1,2}|[a-z])[.)])\s+\S")
+_ENDED = re.compile(r"[.:;!?]['\"”’)\]]*$")
+_SENTENCE_END = re.compile(r"[.:;!?]['\"”’)\]]*$")
+
+
+class Kind(Enum):
+    """What a block is before headings are told."""
+
+    TEXT = "text"
+    ITEM = "item"
+    TABLE = "table"
+
+
+@dataclass(slots=True)
+class Block:
+    """A block of a page. ``text`` has the lines of a table, else running text. ``places`` say where in it other pages
+    begin: (character, page). ``flow_start`` and ``flow_end``: it is the first or the last of its column or page, so that
+    it may go on. ``hyphen``: it ends with a hyphen that is only there because the line ends."""
+
+    kind: Kind
+    text: str
+    page: int
+    size: float
+    bold: bool
+    italic: bool = False
+    lines: int = 1
+    base: float = 0.0
+    flow_start: bool = False
+    flow_end: bool = False
+    hyphen: bool = False
+    places: list[tuple[int, int]] = field(default_factory=list)
+
+
+def blocks_of(lines: Sequence[Line], words: Words) -> list[Block]:
+    """The blocks of a flow of lines of one page."""
+    if not lines:
+        return []
+    blocks: list[Block] = []
+    at = 0
+    for found in find_tables(lines):
+        _paragraphs(lines[at : found.first], words, blocks)
+        text = linearise(found.table).text
+        if text:
+            first = lines[found.first]
+            blocks.append(
+                Block(Kind.TABLE, text, first.page, first.size, bold=False, lines=0, base=first.base)
+            )
+        at = found.last
+    _paragraphs(lines[at:], words, blocks)
+    if blocks:
+        blocks[0].flow_start = True
+        blocks[-1].flow_end = True
+    return blocks
+
+
+def _paragraphs(lines: Sequence[Line], words: Words, blocks: list[Block]) -> None:
+    if not lines:
+        return
+    usual = _usual_distance(lines)
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    paragraph: list[Line] = []
+    for line in lines:
+        if paragraph and _begins(line, paragraph, usual, left, right):
+            blocks.append(_block(paragraph, words))
+            paragraph = []
+        paragraph.append(line)
+    blocks.append(_block(paragraph, words))
+
+
+def _usual_distance(lines: Sequence[Line]) -> float:
+    """The most frequent distance of two lines in sizes of type."""
+    counts: Counter[float] = Counter()
+    for above, line in pairwise(lines):
+        ratio = (above.base - line.base) / max(line.size, 1.0)
+        if 0.9 <= ratio <= 2.2:
+            counts[round(ratio, 1)] += 1
+    return counts.most_common(1)[0][0] if counts else 1.2
+
+
+def _begins(line: Line, paragraph: Sequence[Line], usual: float, left: float, right: float) -> bool:
+    """Whether a line begins a paragraph, after the lines of the one before."""
+    last = paragraph[-1]
+    size = max(last.size, 1.0)
+    if abs(line.size - last.size) > _SIZE_TOLERANCE * size or line.bold != last.bold:
+        return True
+    if last.base - line.base > _SPACING * usual * size + 0.5 or last.base <= line.base:
+        return True
+    text = line.text
+    if BULLET.match(text) is not None:
+        return True
+    if NUMBERED.match(text) is not None and (_ENDED.search(last.text) or line.x0 <= paragraph[0].x0 + size):
+        return NUMBERED.match(paragraph[0].text) is not None or _ENDED.search(last.text) is not None
+    if abs((line.x0 + line.x1) - (last.x0 + last.x1)) < 0.6 * size and line.x0 - left > 2 * size:
+        return False  # centred
+    if line.x0 > last.x0 + _INDENT * size:
+        marked = BULLET.match(paragraph[0].text) or NUMBERED.match(paragraph[0].text)
+        return not (len(paragraph) == 1 and marked)
+    if line.x0 < last.x0 - _INDENT * size and (
+        len(paragraph) > 1 or last.x0 - line.x0 > _MAX_FIRST_INDENT * size
+    ):
+        return True
+    return last.x1 < right - _SHORT * (right - left) and _ENDED.search(last.text) is not None
+
+
+def _block(lines: Sequence[Line], words: Words) -> Block:
+    first = lines[0]
+    text = first.text
+    for above, line in pairwise(lines):
+        text = words.joined(text, line.text, soft=above.cells[-1].hyphen)
+    bullet = BULLET.match(text)
+    if bullet is not None and bullet.end() < len(text):
+        kind, text = Kind.ITEM, text[bullet.end() :]
+    else:
+        kind = Kind.TEXT
+    italic = all(cell.italic for line in lines for cell in line.cells)
+    return Block(
+        kind,
+        text,
+        first.page,
+        first.size,
+        bold=all(line.bold for line in lines),
+        italic=italic,
+        lines=len(lines),
+        base=first.base,
+        hyphen=lines[-1].cells[-1].hyphen,
+    )
+
+
+def goes_on(block: Block, following: Block) -> bool:
+    """Whether a paragraph that a column or page ends goes on in the block that begins the next one."""
+    return (
+        block.kind is not Kind.TABLE
+        and following.kind is Kind.TEXT
+        and block.flow_end
+        and following.flow_start
+        and abs(block.size - following.size) <= _SIZE_TOLERANCE * block.size
+        and block.bold == following.bold
+        and len(block.text) > 40
+        and _SENTENCE_END.search(block.text) is None
+        and following.text[:1].islower()
+    )

@@ -1,0 +1,237 @@
+"""From the spans of a page to its lines in reading order, with columns of text one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from trivium.parser.documents.pdf.pdfium import Span
+from trivium.text import composed
+
+_WIDE_GAP = 0.9
+"""Gap between two cells of a line, in sizes of type."""
+_SAME_LINE = 0.4
+"""Difference of two baselines of one line, in sizes of type."""
+_RAISED = 0.65
+"""... where one is that of smaller type."""
+_SPACE = 0.18
+_PROSE = 20
+"""Characters of a cell that may be a line of a column."""
+_MIN_LINES = 4
+"""Of a column."""
+_FILLED = 0.55
+"""Share of a column's width that its lines take."""
+_MAX_COLUMNS = 4
+_EDGE = 2.0  # points
+
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\xad": "-", "\xa0": " "}
+)
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufffe\uffff]")
+_NUMBER = re.compile(
+    r"[\s($€£¥+\-–—]*(?:\d[\d,.]*|\.\d+)\s*(?:\([a-z\d]\)|[)%x*†‡\s])*|[—–\-]+\s*%?|n/?[am]\.?|nm",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Cell:
+    """A piece of a line between wide gaps."""
+
+    text: str
+    x0: float
+    x1: float
+    size: float
+    bold: bool
+    italic: bool
+    hyphen: bool = False
+    """It ends with a hyphen that is only there because the line ends."""
+
+    @property
+    def is_number(self) -> bool:
+        return _NUMBER.fullmatch(self.text) is not None
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a page (from 1), its cells from left to right."""
+
+    cells: list[Cell]
+    base: float
+    page: int
+
+    @property
+    def x0(self) -> float:
+        return self.cells[0].x0
+
+    @property
+    def x1(self) -> float:
+        return self.cells[-1].x1
+
+    @property
+    def size(self) -> float:
+        """The size of most of its characters."""
+        if len(self.cells) == 1:
+            return self.cells[0].size
+        return max(self.cells, key=lambda cell: len(cell.text)).size
+
+    @property
+    def text(self) -> str:
+        return self.cells[0].text if len(self.cells) == 1 else " ".join(cell.text for cell in self.cells)
+
+    @property
+    def bold(self) -> bool:
+        return all(cell.bold for cell in self.cells)
+
+
+def lines_of(spans: Iterable[Span], page: int) -> list[Line]:
+    """The lines of spans that are written in one direction, from top to bottom."""
+    rows: list[list[Span]] = []
+    base = size = 0.0
+    for span in sorted(spans, key=lambda span: -span.base):
+        raised = min(size, span.size) < 0.8 * max(size, span.size)
+        if rows and base - span.base <= (_RAISED if raised else _SAME_LINE) * max(size, span.size):
+            rows[-1].append(span)
+            if span.size > size:
+                base, size = span.base, span.size
+            continue
+        rows.append([span])
+        base, size = span.base, span.size
+    lines = []
+    for row in rows:
+        cells = _cells(sorted(row, key=lambda span: span.x0) if len(row) > 1 else row)
+        if cells:
+            lines.append(Line(cells, max(row, key=lambda span: len(span.text)).base, page))
+    return lines
+
+
+def _cells(row: list[Span]) -> list[Cell]:
+    cells: list[Cell] = []
+    bold = letters = 0
+    last: Span | None = None
+    for span in row:
+        text = span.text
+        if last is not None and text == last.text and abs(span.x0 - last.x0) < 0.3 * span.size:
+            continue  # printed twice, for a shadow or for bold
+        gap = _WIDE_GAP * span.size + 1 if last is None else span.x0 - last.x1
+        if gap > _WIDE_GAP * max(span.size, 4.0) or not cells:
+            cells.append(Cell(text, span.x0, span.x1, span.size, span.bold, span.italic, span.hyphen))
+            bold, letters = len(text) * span.bold, len(text)
+        else:
+            cell = cells[-1]
+            between = " " if gap > _SPACE * span.size or (span.spaced and gap > 0.03 * span.size) else ""
+            cell.text += between + text
+            cell.x1 = max(cell.x1, span.x1)
+            cell.hyphen = span.hyphen
+            if len(text) > letters:
+                cell.size = span.size
+            bold, letters = bold + len(text) * span.bold, letters + len(text)
+            cell.bold = bold > 0.8 * letters
+            cell.italic = cell.italic and span.italic
+        last = span
+    for cell in cells:
+        cell.text = _clean(cell.text)
+    return [cell for cell in cells if cell.text]
+
+
+def _clean(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    clean = _INVISIBLE.sub("", text.translate(_LIGATURES))
+    return composed(" ".join(clean.split()))
+
+
+def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[Line]]:
+    """The lines as flows of text, which are read one after the other: the columns of a page, and what is as wide as
+    several of them."""
+    edge = _column_edge(lines) if columns > 1 else None
+    if edge is None:
+        return [lines] if lines else []
+    flows: list[list[Line]] = []
+    wide: list[Line] = []
+    band: list[Line] = []
+    for line in lines:
+        if _is_wide(line, edge):
+            if band:
+                _add_band(flows, wide, band, edge, columns)
+                band = []
+            wide.append(line)
+        else:
+            band.append(line)
+    _add_band(flows, wide, band, edge, columns)
+    if wide:
+        flows.append(wide)
+    return flows
+
+
+def _add_band(flows: list[list[Line]], wide: list[Line], band: list[Line], edge: float, columns: int) -> None:
+    """Adds the lines between two wide ones: as columns where there are two, else as wide."""
+    left = [part for line in band if (part := _part(line, [c for c in line.cells if c.x0 < edge - _EDGE]))]
+    right = [part for line in band if (part := _part(line, [c for c in line.cells if c.x0 >= edge - _EDGE]))]
+    if min(_prose(left), _prose(right)) < 2:
+        wide.extend(band)
+        return
+    if wide:
+        flows.append(list(wide))
+        wide.clear()
+    flows.extend(reading_order(left, columns - 1))
+    flows.extend(reading_order(right, columns - 1))
+
+
+def _part(line: Line, cells: list[Cell]) -> Line | None:
+    return Line(cells, line.base, line.page) if cells else None
+
+
+def _prose(lines: Sequence[Line]) -> int:
+    return sum(any(len(cell.text) >= _PROSE for cell in line.cells) for line in lines)
+
+
+def _is_wide(line: Line, edge: float) -> bool:
+    """Whether a line goes over the gap before ``edge``, or is a row of a table: a label on the left, numbers on the
+    right."""
+    left = right = False
+    numbers = True
+    for cell in line.cells:
+        if cell.x0 >= edge - _EDGE:
+            right = True
+            numbers = numbers and cell.is_number
+        elif cell.x1 > edge - _EDGE:
+            return True
+        else:
+            left = True
+    return left and right and numbers
+
+
+def _column_edge(lines: Sequence[Line]) -> float | None:
+    """Where the second column of a page begins; None where there is one only."""
+    prose = [cell for line in lines for cell in line.cells if len(cell.text) >= _PROSE and not cell.is_number]
+    if len(prose) < 2 * _MIN_LINES:
+        return None
+    start, end = min(cell.x0 for cell in prose), max(cell.x1 for cell in prose)
+    width = end - start
+    inner = [c.x0 for c in prose if start + 0.2 * width < c.x0 < start + 0.8 * width]
+    starts = Counter(round(x / _EDGE) for x in inner)
+    for place, count in starts.most_common(3):
+        if count < _MIN_LINES:
+            break
+        edge = min(x for x in inner if round(x / _EDGE) == place)
+        left = [c for c in prose if c.x1 <= edge - _EDGE]
+        right = [c for c in prose if c.x0 >= edge - _EDGE]
+        if min(len(left), len(right)) < _MIN_LINES:
+            continue
+        gap = edge - max(c.x1 for c in left)
+        if gap < 0.5 * median(c.size for c in left):
+            continue
+        left_fill = median(c.x1 - c.x0 for c in left) / (edge - start)
+        right_fill = median(c.x1 - c.x0 for c in right) / (end - edge)
+        if min(left_fill, right_fill) >= _FILLED or _are_three(left_fill, right_fill):
+            return edge
+    return None
+
+
+def _are_three(left: float, right: float) -> bool:
+    """Whether the shares that lines fill on both sides of an edge are those of one column and two."""
+    return max(left, right) >= _FILLED and min(left, right) >= _FILLED / 2

@@ -1,0 +1,230 @@
+"""PDFium, the library that reads the files: opened documents, spans of their pages, outlines, pictures of pages."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
+
+from trivium.errors import ParseError
+from trivium.parser.documents.pdf.glyphs import gather
+
+_lock = threading.RLock()  # PDFium keeps state of the process: one thread at a time
+_started = False
+
+_MAX_OUTLINE = 10_000
+_MAX_OUTLINE_DEPTH = 20
+_MAX_CHARACTERS = 500_000  # of one page; a printed one has 5,000
+_FORCE_BOLD = 1 << 18
+_ITALIC = 1 << 6
+_BOLD_WEIGHT, _HEAVIEST = 600, 1_000  # beyond it is made up by a program
+_FILLED_AND_STROKED = 2
+_BOLD_NAMES = ("bold", "black", "heavy", "demi")
+_INFO = ("Title", "Author", "Subject", "Keywords", "CreationDate", "ModDate")
+
+
+@dataclass(slots=True)
+class Span:
+    """A stretch of a line in one type. ``x0``, ``x1`` and ``base`` are in points as it is read: to the right, and up.
+    ``spaced``: a space or a line end stands before it. ``hyphen``: it ends with a hyphen that is only there because the
+    line ends."""
+
+    text: str
+    x0: float
+    x1: float
+    base: float
+    size: float
+    bold: bool
+    italic: bool
+    spaced: bool
+    hyphen: bool
+
+
+@dataclass(slots=True)
+class OutlineEntry:
+    """An entry of the outline. ``page`` counts from 1."""
+
+    level: int
+    title: str
+    page: int
+
+
+class PdfiumDocument:
+    """An opened document; :func:`opened` makes one."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self.page_count: int = pdfium.FPDF_GetPageCount(handle)
+        self._text: Any = None
+        self._page: Any = None
+
+    def spans(self, index: int) -> list[list[Span]]:
+        """The spans of a page (from 0) by the direction in which they are written, the most frequent first."""
+        with self._text_of(index) as text:
+            count = pdfium.FPDFText_CountChars(text)
+            if count <= 0:
+                return []
+            if count > _MAX_CHARACTERS:
+                raise ParseError(
+                    f"page {index + 1} has {count:,} characters, more than the limit of {_MAX_CHARACTERS:,}:"
+                    " it is damaged or hostile"
+                )
+            return _spans(*gather(text, count))
+
+    @contextmanager
+    def _text_of(self, index: int) -> Iterator[Any]:
+        page = pdfium.FPDF_LoadPage(self._handle, index)
+        if not page:
+            yield None
+            return
+        text = pdfium.FPDFText_LoadPage(page)
+        try:
+            yield text
+        finally:
+            if text:
+                pdfium.FPDFText_ClosePage(text)
+            pdfium.FPDF_ClosePage(page)
+
+    def info(self) -> dict[str, str]:
+        """What the document says of itself: Title, Author, Subject, Keywords, CreationDate, ModDate."""
+        return {key: value for key in _INFO if (value := self._meta(key))}
+
+    def _meta(self, key: str) -> str:
+        def get(buffer: Any, size: int) -> int:
+            return int(pdfium.FPDF_GetMetaText(self._handle, key.encode() + b"\0", buffer, size))
+
+        return _utf16(get)
+
+    def outline(self) -> list[OutlineEntry]:
+        """Its entries that name a page, at most 10,000, in order. Loops are left."""
+        entries: list[OutlineEntry] = []
+        seen: set[int] = set()
+        stack = [(pdfium.FPDFBookmark_GetFirstChild(self._handle, None), 0)]
+        while stack and len(seen) < _MAX_OUTLINE:
+            mark, level = stack.pop()
+            address = ctypes.cast(mark, ctypes.c_void_p).value if mark else None
+            if address is None or address in seen:
+                continue
+            seen.add(address)
+            stack.append((pdfium.FPDFBookmark_GetNextSibling(self._handle, mark), level))
+            if level < _MAX_OUTLINE_DEPTH:
+                stack.append((pdfium.FPDFBookmark_GetFirstChild(self._handle, mark), level + 1))
+            page = self._page_of(mark)
+            title = " ".join(_utf16(lambda b, n, m=mark: int(pdfium.FPDFBookmark_GetTitle(m, b, n))).split())
+            if page is not None and title:
+                entries.append(OutlineEntry(level, title, page))
+        return entries
+
+    def _page_of(self, mark: Any) -> int | None:
+        target = pdfium.FPDFBookmark_GetDest(self._handle, mark)
+        if not target:
+            action = pdfium.FPDFBookmark_GetAction(mark)
+            target = pdfium.FPDFAction_GetDest(self._handle, action) if action else None
+        index = pdfium.FPDFDest_GetDestPageIndex(self._handle, target) if target else -1
+        return index + 1 if 0 <= index < self.page_count else None
+
+    def picture(self, index: int, longest: int = 2_000) -> NDArray[np.uint8] | None:
+        """A page as a picture, height x width x 3 (red, green, blue), its longer side of ``longest`` pixels; None where
+        it has no size."""
+        page = pdfium.FPDF_LoadPage(self._handle, index)
+        if not page:
+            return None
+        try:
+            width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+            if not (width > 0 and height > 0):
+                return None
+            scale = longest / max(width, height)
+            columns, rows = max(1, round(width * scale)), max(1, round(height * scale))
+            pixels = np.full((rows, columns, 3), 255, np.uint8)
+            bitmap = pdfium.FPDFBitmap_CreateEx(
+                columns,
+                rows,
+                pdfium.FPDFBitmap_BGR,
+                pixels.ctypes.data_as(ctypes.c_void_p),
+                pixels.strides[0],
+            )
+            if not bitmap:
+                return None
+            flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
+            pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, columns, rows, 0, flags)
+            pdfium.FPDFBitmap_Destroy(bitmap)
+            return pixels
+        finally:
+            pdfium.FPDF_ClosePage(page)
+
+
+@contextmanager
+def opened(data: bytes) -> Iterator[PdfiumDocument]:
+    """The document of a file. Raises ParseError where it cannot be opened."""
+    global _started
+    with _lock:
+        if not _started:
+            pdfium.FPDF_InitLibrary()
+            _started = True
+        handle = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
+        if not handle:
+            raise ParseError(_why(pdfium.FPDF_GetLastError()))
+        try:
+            yield PdfiumDocument(handle)
+        finally:
+            pdfium.FPDF_CloseDocument(handle)
+
+
+def _why(error: int) -> str:
+    if error == pdfium.FPDF_ERR_PASSWORD:
+        return "the PDF is encrypted: expected one that opens without a password"
+    if error == pdfium.FPDF_ERR_SECURITY:
+        return (
+            "the PDF is encrypted in a way that is not supported: expected one that opens without a password"
+        )
+    return "the PDF is damaged: expected a file that a viewer opens"
+
+
+def _utf16(get: Any) -> str:
+    """Text of a function of PDFium that fills a buffer and returns the bytes that it needs."""
+    needed = get(None, 0)
+    if not 2 < needed < 1 << 20:
+        return ""
+    buffer = ctypes.create_string_buffer(needed)
+    get(buffer, needed)
+    return buffer.raw[: needed - 2].decode("utf-16-le", "replace").strip()
+
+
+def _spans(text: str, integers: NDArray[Any], floats: NDArray[Any]) -> list[list[Span]]:
+    faces: dict[int, tuple[bool, bool]] = {}
+    turned: dict[int, list[Span]] = {}
+    for (first, last, font, place, turn, spaced, hyphen), (x0, x1, base, size, _) in zip(
+        integers.tolist(), floats.tolist(), strict=True
+    ):
+        face = faces.get(font)
+        if face is None:
+            face = faces[font] = _face(font, place)
+        span = Span(text[first:last], x0, x1, base, size, face[0], face[1], bool(spaced), bool(hyphen))
+        turned.setdefault(turn, []).append(span)
+    return sorted(turned.values(), key=lambda spans: -sum(len(span.text) for span in spans))
+
+
+def _face(font: int, place: int) -> tuple[bool, bool]:
+    """Whether a font is bold, and whether it is italic."""
+    if not font or not place:
+        return False, False
+    handle = ctypes.cast(font, pdfium.FPDF_FONT)
+    buffer = ctypes.create_string_buffer(200)
+    pdfium.FPDFFont_GetBaseFontName(handle, buffer, 200)
+    name = buffer.value.decode("latin-1").lower()
+    flags = max(0, pdfium.FPDFFont_GetFlags(handle))
+    mode = pdfium.FPDFTextObj_GetTextRenderMode(ctypes.cast(place, pdfium.FPDF_PAGEOBJECT))
+    bold = (
+        any(word in name for word in _BOLD_NAMES)
+        or bool(flags & _FORCE_BOLD)
+        or _BOLD_WEIGHT <= pdfium.FPDFFont_GetWeight(handle) <= _HEAVIEST
+        or mode == _FILLED_AND_STROKED
+    )
+    return bold, bool(flags & _ITALIC) or "italic" in name or "oblique" in name

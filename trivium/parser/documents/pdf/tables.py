@@ -1,0 +1,349 @@
+"""Finds the tables among the lines of a page: rows of cells that stand below each other, and what heads the columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trivium.parser.documents.pdf.lines import Cell, Line
+from trivium.parser.grid import Cell as TableCell
+from trivium.parser.grid import Table
+
+_MAX_ROWS = 1_000
+_MAX_COLUMNS = 40
+_NEAR = 3.2
+"""Distance of two rows of a table, in sizes of type."""
+_FAR = 7.0
+"""... where the numbers of the lower one stand below those of the upper one."""
+_BETWEEN, _BETWEEN_ALIGNED = 3, 6
+"""Lines of a single cell between two rows, and between two whose numbers stand below each other."""
+_SEEN = 60
+_LONG = 120
+"""Characters of a single cell that is no row of a table."""
+_HEAD_LINES = 4
+"""Lines of a single cell above the first row that may head columns."""
+
+_CURRENCY = re.compile(r"[$€£¥]|US\$|\(?\$\(?")
+_TRAILING_CURRENCY = re.compile(r"(.+?)\s+([$€£¥])")
+_SPACED_CURRENCY = re.compile(r"[$€£¥]\s")
+_CLOSING = re.compile(r"[)%\s]+|\([a-z]\)|bps|x")
+_YEAR = re.compile(
+    r"(?:(?:fiscal|fy|year|years?\s+ended|as\s+of|at|[a-z]{3,9}\.?\s+\d{1,2},?)\s*)*(?:19|20)\d\d[a-z*]?(?:\s*\([a-z\d]\))?",
+    re.IGNORECASE,
+)
+_UNIT = re.compile(r"\(.*\)|.*\b(?:millions|thousands|billions|ended|in dollars)\b.*", re.IGNORECASE)
+_MARKER = re.compile(r"[•◦▪●○■□–—\-*·‣⁃❑➢✓]|\(?[a-z\d]{1,3}[.)]|\([ivx]+\)", re.IGNORECASE)
+
+Row = dict[int, list[Cell]]
+"""The cells of a line by their column."""
+
+
+@dataclass(slots=True)
+class FoundTable:
+    """Lines ``first`` to ``last`` (exclusive) of a flow, as a table."""
+
+    first: int
+    last: int
+    table: Table
+
+
+def find_tables(lines: Sequence[Line]) -> list[FoundTable]:
+    """The tables among the lines of a flow, in order."""
+    if sum(len(line.cells) > 1 for line in lines) < 2:
+        return []
+    rows = [_joined(line.cells) for line in lines]
+    found: list[FoundTable] = []
+    at = 0
+    while at < len(lines):
+        end = _end(lines, rows, at) if len(rows[at]) > 1 else at
+        if end - at < 2:
+            at += 1
+            continue
+        first = _with_head(lines, rows, at, end, found[-1].last if found else 0)
+        table = _table(rows[first:end])
+        if table is not None:
+            found.append(FoundTable(first, end, table))
+        at = end
+    return found
+
+
+def _joined(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of a line with a currency before its number, and what closes a number behind it. A bullet is one with its
+    item."""
+    if len(cells) == 1:
+        return list(cells)
+    out: list[Cell] = []
+    prefix: Cell | None = None
+    for cell in cells:
+        text = cell.text
+        if prefix is not None:
+            text = prefix.text + ("" if _CURRENCY.fullmatch(prefix.text) else " ") + text
+            cell = Cell(text, prefix.x0, cell.x1, cell.size, cell.bold, cell.italic, cell.hyphen)
+            prefix = None
+        if _CURRENCY.fullmatch(text) or (not out and _MARKER.fullmatch(text) and not cell.is_number):
+            prefix = cell
+            continue
+        if trailing := _TRAILING_CURRENCY.fullmatch(text):
+            middle = cell.x1 - 0.6 * cell.size
+            prefix = Cell(trailing[2], middle, cell.x1, cell.size, cell.bold, cell.italic)
+            cell = Cell(trailing[1], cell.x0, middle - 1, cell.size, cell.bold, cell.italic)
+            text = cell.text
+        if cell.is_number and _SPACED_CURRENCY.match(text):
+            cell = Cell(text[0] + text[1:].lstrip(), cell.x0, cell.x1, cell.size, cell.bold, cell.italic)
+        if out and _CLOSING.fullmatch(text) and out[-1].is_number:
+            last = out[-1]
+            out[-1] = Cell(last.text + text, last.x0, cell.x1, last.size, last.bold, last.italic, last.hyphen)
+            continue
+        out.append(cell)
+    if prefix is not None:
+        out.append(prefix)
+    return out
+
+
+def _end(lines: Sequence[Line], rows: Sequence[list[Cell]], first: int) -> int:
+    """Where the table that begins with a line of several cells ends."""
+    end = first + 1
+    numbers = [cell for cell in rows[first] if cell.is_number]
+    for at in range(first + 1, min(len(lines), first + _MAX_ROWS)):
+        several = len(rows[at]) > 1
+        aligned = several and _aligned(rows[at], numbers)
+        distance = abs(lines[at - 1].base - lines[at].base) / max(lines[at].size, lines[at - 1].size, 1.0)
+        if distance > (_FAR if aligned or _continues(rows, at, numbers) else _NEAR):
+            break
+        if several and (aligned or at - end < _BETWEEN):
+            end = at + 1
+            numbers = [*numbers[-_SEEN:], *(cell for cell in rows[at] if cell.is_number)]
+        elif len(rows[at][0].text) > _LONG or at - end >= _BETWEEN_ALIGNED:
+            break
+    return end
+
+
+def _aligned(row: Sequence[Cell], numbers: Sequence[Cell]) -> bool:
+    """Whether the numbers of a row stand below others."""
+    found = [cell for cell in row if cell.is_number]
+    return bool(found) and all(any(n.x0 < cell.x1 and cell.x0 < n.x1 for n in numbers) for cell in found)
+
+
+def _continues(rows: Sequence[list[Cell]], at: int, numbers: Sequence[Cell]) -> bool:
+    """Whether a row whose numbers stand below those of a table follows soon."""
+    for row in rows[at : at + _BETWEEN_ALIGNED]:
+        if len(row) > 1:
+            return _aligned(row, numbers)
+        if len(row[0].text) > _LONG:
+            return False
+    return False
+
+
+def _with_head(lines: Sequence[Line], rows: Sequence[list[Cell]], first: int, end: int, after: int) -> int:
+    """Where the lines begin that head columns: those above the first row that do not begin where labels do."""
+    left = min(row[0].x0 for row in rows[first:end])
+    for at in range(first - 1, max(after, first - _HEAD_LINES) - 1, -1):
+        cell = rows[at][0]
+        near = abs(lines[at].base - lines[at + 1].base) <= 2.0 * max(cell.size, 4.0)
+        if len(rows[at]) > 1 or not near or cell.x0 < left + 8 * cell.size or len(cell.text) > 60:
+            break
+        first = at
+    return first
+
+
+def _table(rows: Sequence[list[Cell]]) -> Table | None:
+    columns = _columns(rows)
+    if len(columns) < 2:
+        return None
+    placed = [_place(row, columns) for row in rows]
+    numbers = any(_has_values(row) for row in placed)
+    if not numbers and sum(len(row) > 1 for row in placed) < 3:
+        return None
+    table = Table(is_infobox=False)
+    if numbers:
+        _fill_with_numbers(table, rows, placed, columns)
+    else:
+        _fill_with_text(table, placed, columns)
+    return table
+
+
+def _columns(rows: Sequence[list[Cell]]) -> list[tuple[float, float]]:
+    """The extents of columns: where numbers stand below each other, and where labels do."""
+    several = [row for row in rows if len(row) > 1]
+    with_values = [row for row in several if any(_is_value(cell) for cell in row)]
+    if len(with_values) >= 2:
+        numbers = _merged([[cell for cell in row if cell.is_number] for row in with_values])
+        labels = [
+            [c for c in row if not c.is_number and not any(a < c.x1 and c.x0 < b for a, b in numbers)]
+            for row in with_values
+        ]
+        return sorted([*numbers, *_merged(labels)])[:_MAX_COLUMNS]
+    width = max(cell.x1 for row in rows for cell in row) - min(cell.x0 for row in rows for cell in row)
+    return _merged([[cell for cell in row if cell.x1 - cell.x0 < 0.7 * width] for row in several])[
+        :_MAX_COLUMNS
+    ]
+
+
+def _merged(rows: Sequence[Sequence[Cell]]) -> list[tuple[float, float]]:
+    """The extents of columns: of cells that stand below each other. A cell over two columns that one row has apart is
+    left out."""
+    columns: list[tuple[float, float, set[int]]] = []
+    cells = [(cell.x1 - cell.x0, cell.x0, cell.x1, index) for index, row in enumerate(rows) for cell in row]
+    for _, x0, x1, index in sorted(cells):
+        below = [column for column in columns if column[0] < x1 and x0 < column[1]]
+        members = {index}.union(*(column[2] for column in below))
+        if len(members) < 1 + sum(len(column[2] - {index}) for column in below) and len(below) > 1:
+            continue
+        columns = [column for column in columns if column not in below]
+        columns.append(
+            (min(x0, *(c[0] for c in below)) if below else x0, max([x1, *(c[1] for c in below)]), members)
+        )
+    return sorted((a, b) for a, b, _ in columns)
+
+
+def _place(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> Row:
+    placed: Row = {}
+    for cell in row:
+        placed.setdefault(_column(cell, columns), []).append(cell)
+    return placed
+
+
+def _column(cell: Cell, columns: Sequence[tuple[float, float]]) -> int:
+    best, most = 0, float("-inf")
+    for index, (a, b) in enumerate(columns):
+        overlap = min(b, cell.x1) - max(a, cell.x0)  # negative: how far away
+        if overlap > most:
+            best, most = index, overlap
+    return best
+
+
+def _is_value(cell: Cell) -> bool:
+    return cell.is_number and not _YEAR.fullmatch(cell.text)
+
+
+def _has_values(row: Row) -> bool:
+    return any(_is_value(cell) for column, cells in row.items() if column for cell in cells)
+
+
+def _fill_with_numbers(
+    table: Table, rows: Sequence[list[Cell]], placed: Sequence[Row], columns: Sequence[tuple[float, float]]
+) -> None:
+    for index, row in enumerate(placed):
+        if _has_values(row) or (len(row) == 1 and 0 in row and index):
+            _add_row(table, row, columns)
+        elif _heads(row, rows[index]):
+            label = row.pop(0, None)
+            if label:
+                _add_above_head(table, label, columns)
+            table.head_rows.add(len(table.rows))
+            table.rows.append(
+                _head_row(rows[index] if not label else [c for cs in row.values() for c in cs], columns)
+            )
+        else:
+            _add_row(table, row, columns)
+    _join_labels(table)
+
+
+def _add_above_head(table: Table, label: list[Cell], columns: Sequence[tuple[float, float]]) -> None:
+    """Adds what stands left of a head, such as the unit, above all of its lines: it names no column."""
+    at = len(table.rows)
+    while at and at - 1 in table.head_rows:
+        at -= 1
+    _add_row(table, {0: label}, columns)
+    table.rows.insert(at, table.rows.pop())
+    table.head_rows = {head + (head >= at) for head in table.head_rows}
+
+
+def _heads(row: Row, cells: Sequence[Cell]) -> bool:
+    """Whether a row without values names columns."""
+    if not any(column for column in row):
+        return False
+    label = " ".join(cell.text for cell in row.get(0, ()))
+    return (
+        not label or all(cell.bold for cell in cells) or _UNIT.fullmatch(label) is not None or _all_years(row)
+    )
+
+
+def _all_years(row: Row) -> bool:
+    return all(_YEAR.fullmatch(cell.text) for column, cells in row.items() if column for cell in cells)
+
+
+def _head_row(cells: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> list[TableCell]:
+    """Cells that each head the columns nearest to them: a title over several columns stands over their middle."""
+    cells = sorted(cells, key=lambda cell: cell.x0)
+    heads: list[list[Cell]] = [[] for _ in columns]
+    over: list[Cell | None] = [None]
+    for index, (a, b) in enumerate(columns[1:], start=1):
+        middle = (a + b) / 2
+        below = [cell for cell in cells if cell.x0 < b and a < cell.x1]
+        over.append(min(below or cells, key=lambda cell: abs((cell.x0 + cell.x1) / 2 - middle), default=None))
+        if below:
+            heads[index] = below
+    out: list[TableCell] = [_cell("", is_header=True)]
+    index = 1
+    while index < len(columns):
+        last = index
+        if len(heads[index]) > 1:
+            out.append(_cell(" ".join(cell.text for cell in heads[index]), is_header=True))
+        else:
+            while last + 1 < len(columns) and over[last + 1] is over[index] and len(heads[last + 1]) < 2:
+                last += 1
+            head = over[index]
+            text = "" if head is None else head.text
+            out.append(_cell(text, is_header=True, columns=last - index + 1))
+        index = last + 1
+    return out
+
+
+def _cell(text: str, *, is_header: bool, columns: int = 1) -> TableCell:
+    cell = TableCell(is_header=is_header, columns=columns)
+    if text:
+        cell.parts.append(text)
+        cell.length = len(text)
+    return cell
+
+
+def _add_row(table: Table, row: Row, columns: Sequence[tuple[float, float]]) -> None:
+    if len(row) == 1 and 0 in row:
+        cells = [_cell(" ".join(cell.text for cell in row[0]), is_header=False, columns=len(columns))]
+    else:
+        cells = [
+            _cell(" ".join(c.text for c in row.get(index, ())), is_header=index == 0 and 0 in row)
+            for index in range(len(columns))
+        ]
+    table.rows.append(cells)
+
+
+def _join_labels(table: Table) -> None:
+    """Joins the lines of a label: one without values that ends in the middle of a phrase, with the row below it."""
+    at = len(table.rows) - 2
+    while at >= 0:
+        row, below = table.rows[at], table.rows[at + 1]
+        if len(row) == 1 and len(below) > 1 and at not in table.head_rows and at + 1 not in table.head_rows:
+            label, rest = row[0].text, below[0].text
+            goes_on = rest and (rest[0].islower() or label[-1:] in ",-–")
+            if label and label[-1] not in ".:" and (goes_on or not rest):
+                below[0] = _cell(f"{label} {rest}".rstrip(), is_header=True)
+                del table.rows[at]
+                table.head_rows = {head - (head > at) for head in table.head_rows}
+        at -= 1
+
+
+def _fill_with_text(table: Table, placed: Sequence[Row], columns: Sequence[tuple[float, float]]) -> None:
+    """A table of words: cells go on in the next line, a line without a first cell belongs to the row above."""
+    merged: list[Row] = []
+    for row in placed:
+        if merged and 0 not in row:
+            for column, cells in row.items():
+                merged[-1].setdefault(column, []).extend(cells)
+        else:
+            merged.append(row)
+    for index, row in enumerate(merged):
+        bold = all(cell.bold for cells in row.values() for cell in cells)
+        figures = any(any(map(str.isdigit, cell.text)) for cells in row.values() for cell in cells)
+        if index == 0 and len(row) > 1 and bold and not figures and len(merged) > 1:
+            table.head_rows.add(0)
+            table.rows.append(
+                [
+                    _cell(" ".join(c.text for c in row.get(column, ())), is_header=True)
+                    for column in range(len(columns))
+                ]
+            )
+        else:
+            _add_row(table, row, columns)

@@ -1,0 +1,69 @@
+"""What a PDF is called: by its file, unless the name says nothing, then by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trivium.parser.documents.pdf.lines import Line
+
+_MAX_TITLE = 150
+_WORDS = re.compile(r"[^\W\d_]{2,}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ANY = """
+    document documents doc file files scan scanned untitled unnamed noname copy download pdf page image img print output
+    draft final version new microsoft word excel powerpoint the and of report paper article title test temp tmp main
+    """
+_GENERIC = frozenset(_ANY.split())
+_PROGRAM = re.compile(
+    r"microsoft (?:word|excel|powerpoint)|\.(?:docx?|xlsx?|pptx?|indd|tex|dvi|qxd|pmd|rtf|txt|html?|pdf|eps|ai)\s*$|https?://",
+    re.IGNORECASE,
+)
+_LARGER = 1.3
+"""How many times the size of the text a title has."""
+
+
+def names_something(name: str) -> bool:
+    """Whether the name of a file says what is in it: it has a word that not any file may have, and another or a year.
+
+    >>> [names_something(n) for n in ("AMCOR 2023 10K", "annual-report-2023", "1706.03762v5", "scan 0001", "Document1")]
+    [True, True, False, False, False]
+    """
+    parts = re.split(r"[\W_]+", name.casefold())
+    words = [word for part in parts if len(word := part.strip("0123456789")) >= 3 and word not in _GENERIC]
+    others = [part for part in parts if _YEAR.fullmatch(part) or (part[:1].isdigit() and part[-1:].isalpha())]
+    return len(words) >= 2 or bool(words and others)
+
+
+def stated_title(title: str) -> str | None:
+    """The title that a document states, where a person has given it.
+
+    >>> stated_title("Attention is all you need"), stated_title("Microsoft Word - x.doc"), stated_title("0001628280-17-1")
+    ('Attention is all you need', None, None)
+    """
+    title = " ".join(title.split())
+    if not title or len(title) > _MAX_TITLE or _PROGRAM.search(title):
+        return None
+    words = [word for word in _WORDS.findall(title.casefold()) if word not in _GENERIC]
+    return title if len(words) >= 2 or (len(words) == 1 and len(words[0]) >= 4 and " " not in title) else None
+
+
+def printed_title(lines: Sequence[Line], size: float) -> str | None:
+    """The lines in the largest type, where they stand in the upper half of the first page (``lines``) and are clearly
+    larger than the text, whose type has ``size``."""
+    if not lines:
+        return None
+    largest = max(line.size for line in lines)
+    if largest < _LARGER * size:
+        return None
+    first = next(index for index, line in enumerate(lines) if line.size >= 0.97 * largest)
+    top, bottom = lines[0].base, lines[-1].base
+    if len(lines) > 8 and lines[first].base < (top + bottom) / 2:
+        return None
+    texts = []
+    for line in lines[first : first + 4]:
+        if line.size < 0.97 * largest:
+            break
+        texts.append(line.text)
+    title = " ".join(texts)
+    return title if len(title) <= _MAX_TITLE and sum(map(str.isalpha, title)) >= 3 else None

@@ -1,0 +1,180 @@
+"""Rows of values (CSV, sheets) as text: which rows are headers, and every cell with the header of its column.
+
+    Country; Capital; Population
+    Country: Norway; Capital: Oslo; Population: 5500000
+
+The rows are written as :mod:`trivium.parser.tables` writes those of a table with markup, but one by one: there may be a
+hundred thousand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from trivium.parser.document import Document
+from trivium.parser.runs import TextRun
+from trivium.parser.sources.base import clean_text
+from trivium.parser.tables import BETWEEN_CELLS, shortened
+from trivium.types import ChunkKind
+
+Row = Sequence[str]
+"""The cells of a row as shown, empty ones as empty texts."""
+
+_SAMPLE = 50  # rows that are looked at for whether there are headers
+_MAX_HEADER = 100  # characters of a header; what is longer is content
+_MAX_TITLES = 5  # rows above the headers that are no part of the table
+_ROWS_A_BLOCK = 5_000  # splitting a text into chunks is linear; this bounds what is held twice
+_NUMBER = re.compile(
+    r"[-+(]?\s*(?:[$€£¥]\s*)?[-+]?(?:\d[\d.,'\u00a0\u202f ]*|\.\d+)(?:[eE][-+]?\d+)?\s*[%$€£¥)]?"
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[-+]\d{2}:?\d{2})?)?"
+    r"|\d{1,2}:\d{2}(?::\d{2})?|true|false|yes|no|n/?a|-",
+    re.IGNORECASE,
+)
+
+
+class RowRun(TextRun):
+    """Text of rows: lines that are ready."""
+
+    __slots__ = ()
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__()
+        self.parts = ["\n".join(lines)]
+        self.length = len(self.parts[0])
+
+
+def is_value(text: str) -> bool:
+    """Whether a cell is a number, a date, a time, or one of a few words that stand for a value: no header is.
+
+    >>> [is_value(text) for text in ("1,250.50", "12 %", "2024-05-01", "Oslo", "Q1 2024")]
+    [True, True, True, False, False]
+    """
+    return len(text) <= _MAX_HEADER and _NUMBER.fullmatch(text.strip()) is not None
+
+
+def clean_cell(text: str) -> str:
+    """A cell's text on one line, without invisible characters.
+
+    >>> clean_cell(" a\\n b\\u200b ")
+    'a b'
+    """
+    if text.isprintable():
+        return text.strip() if "  " not in text else " ".join(text.split())
+    run = TextRun()
+    run.add(clean_text(text))
+    return run.text
+
+
+def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
+    """Add the rows of a sheet or file to a document as tables, one for each group of rows between empty rows.
+    ``headed``: the first row is a header unless that is plainly wrong, as usual in CSV; otherwise two columns of text are
+    read as names and values."""
+    labels: tuple[str, ...] = ()
+    for group in _groups(rows):
+        body = list(islice(group, _SAMPLE))
+        titles = _titles(body)
+        for title in body[:titles]:
+            _add(document, ChunkKind.PARAGRAPH, [_plain(title)])
+        del body[:titles]
+        found = header_of(body, headed=headed)
+        headed = False  # of the first group
+        lines = []
+        if found is not None:
+            labels = tuple(shortened(clean_cell(cell)) for cell in found)
+            lines.append(_plain(found))
+            del body[0]
+        elif not _fits(body, labels):
+            labels = ()
+        for row in chain(body, group):
+            lines.append(_line(row, labels))
+            if len(lines) >= _ROWS_A_BLOCK:
+                _add(document, ChunkKind.TABLE, lines)
+                lines = []
+        _add(document, ChunkKind.TABLE, lines)
+
+
+def header_of(rows: Sequence[Row], *, headed: bool) -> Row | None:
+    """The first of the rows if it names the columns, judged by what is below it; None if it does not.
+
+    >>> header_of([("Country", "Population"), ("Norway", "5.5"), ("Sweden", "10.6")], headed=False)
+    ('Country', 'Population')
+    >>> header_of([("Norway", "5.5"), ("Sweden", "10.6")], headed=True) is None
+    True
+    """
+    if len(rows) < 2:
+        return None
+    first, below = rows[0], rows[1:]
+    names = [cell.strip() for cell in first]
+    filled = [name for name in names if name]
+    width = max(sum(1 for cell in row if cell.strip()) for row in below)
+    if not filled or len(filled) < min(width, 2) or len(filled) * 2 < width:
+        return None
+    if any(is_value(name) or len(name) > _MAX_HEADER for name in filled) or len({*filled}) < len(filled):
+        return None
+    columns = [
+        [row[at].strip() for row in below if at < len(row) and row[at].strip()] for at in range(len(names))
+    ]
+    typed = any(
+        name and column and all(map(is_value, column)) for name, column in zip(names, columns, strict=True)
+    )
+    if typed or headed:
+        return first
+    # Text in all columns: three or more have headers, two may be names and values. A value that occurs again is none.
+    recurs = any(name and name in column for name, column in zip(names, columns, strict=True))
+    return first if len(filled) > 2 and not recurs else None
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
+    """The rows between empty rows; each group has to be read to its end before the next."""
+    iterator = iter(rows)
+    for row in iterator:
+        if any(cell.strip() for cell in row):
+            group = _until_empty(row, iterator)
+            yield group
+            for _ in group:
+                pass
+
+
+def _until_empty(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
+    yield first
+    for row in rows:
+        if not any(cell.strip() for cell in row):
+            return
+        yield row
+
+
+def _titles(rows: Sequence[Row]) -> int:
+    """How many rows at the beginning are titles: a single cell each, above rows with several."""
+    filled = [sum(1 for cell in row if cell.strip()) for row in rows]
+    count = next((at for at, number in enumerate(filled) if number > 1), 0)
+    return count if count <= _MAX_TITLES else 0
+
+
+def _fits(rows: Sequence[Row], labels: Sequence[str]) -> bool:
+    """Whether rows after an empty row may go on with the columns of the group before: they have as many."""
+    width = max((len(row) for row in rows if any(row)), default=0)
+    filled = max((at + 1 for row in rows for at, cell in enumerate(row) if cell.strip()), default=0)
+    return bool(labels) and min(width, filled) == len(labels)
+
+
+def _line(row: Row, labels: Sequence[str]) -> str:
+    cells = [(at, clean_cell(cell)) for at, cell in enumerate(row)]
+    filled = [(at, cell) for at, cell in cells if cell]
+    if labels:
+        return BETWEEN_CELLS.join(
+            f"{labels[at]}: {cell}" if at < len(labels) and labels[at] else cell for at, cell in filled
+        )
+    if len(filled) == 2 and not is_value(filled[0][1]):
+        return f"{filled[0][1].rstrip(' :')}: {filled[1][1]}"
+    return " | ".join(cell for _, cell in filled)
+
+
+def _plain(row: Row) -> str:
+    return " | ".join(filter(None, (clean_cell(cell) for cell in row)))
+
+
+def _add(document: Document, kind: ChunkKind, lines: Sequence[str]) -> None:
+    if lines:
+        document.block(kind, RowRun(lines))

@@ -1,0 +1,60 @@
+"""DOCX: headings by the level of their styles, lists, tables, text boxes, notes, pictures.
+
+python-docx opens the package and knows its styles; the text is read from the XML, because half of it (text boxes, notes,
+links, tracked changes, content controls) is outside of what the library gives.
+"""
+
+from __future__ import annotations
+
+from trivium.errors import ParseError
+from trivium.limits import InputLimits
+from trivium.parser.documents.archive import Archive
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.office import (
+    check_strict,
+    metadata_of,
+    modified_of,
+    plain_type,
+    sensible_title,
+    translated,
+)
+from trivium.parser.documents.word_body import Body
+from trivium.text import normalise_title
+from trivium.types import Page
+
+
+def read(file: DocumentFile, limits: InputLimits) -> Page:
+    """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`.
+
+    Its chunks have no page numbers: a Word file does not say where its pages end, the program that shows it does.
+    """
+    archive = Archive(file.data, limits)
+    check_strict(archive)
+    with translated("a Word file (.docx)"):
+        import docx
+
+        opened = docx.Document(archive.parts(plain_type))
+        properties = opened.core_properties
+        given = sensible_title(_title(properties))
+        body = Body(opened, archive, limits, given)
+        body.read()
+        metadata, modified = metadata_of(properties), modified_of(properties)
+    document = body.document
+    if not document.has_chunks:
+        raise ParseError("the document has no text")
+    return Page(
+        title=given or body.title or normalise_title(file.title),
+        text=document.text,
+        chunks=tuple(document.lead),
+        sections=document.sections,
+        source=file.source,
+        format="docx",
+        path=file.path,
+        modified=modified or file.modified,
+        metadata=metadata,
+    )
+
+
+def _title(properties: object) -> str | None:
+    title = getattr(properties, "title", None)
+    return title if isinstance(title, str) else None

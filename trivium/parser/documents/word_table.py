@@ -1,0 +1,95 @@
+"""Tables of a Word file, as the tables of a web page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from trivium.parser.documents.embedded import EmbeddedPicture
+from trivium.parser.documents.rows import header_of
+from trivium.parser.documents.word_styles import W, is_on, value
+from trivium.parser.documents.word_text import WordText, content
+from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
+from trivium.parser.runs import COMMA, TextRun
+from trivium.parser.tables import linearise
+
+_MAX_NESTED = 4  # tables inside of tables; what is in deeper ones is left out
+
+
+@dataclass(slots=True)
+class WordTable:
+    """A table, written; with the pictures of its cells."""
+
+    run: TextRun
+    references: list[tuple[str, int]] = field(default_factory=list)
+    pictures: list[EmbeddedPicture] = field(default_factory=list)
+
+
+def read_table(element: Any, text: WordText, depth: int = 1) -> WordTable:
+    """A ``<w:tbl>``. Its header rows are those it marks, else the first where it looks like one."""
+    out = WordTable(TextRun())
+    table = Table(is_infobox=False)
+    above: dict[int, Cell] = {}  # by column, cells that may go on below
+    for row in content(element):
+        if row.tag != f"{W}tr":
+            continue
+        properties = row.find(f"{W}trPr")
+        if properties is not None and is_on(properties, "tblHeader"):
+            table.head_rows.add(len(table.rows))
+        table.rows.append(_row(row, above, text, out, depth))
+    shown = [[cell.text for cell in row] for row in table.rows[:50]]
+    if not table.head_rows and header_of(shown, headed=False) is not None:
+        table.head_rows.add(0)
+    out.run = linearise(table, "; ") if depth > 1 else linearise(table)
+    out.references = [(address, 0) for address, _ in out.references]
+    return out
+
+
+def _row(row: Any, above: dict[int, Cell], text: WordText, out: WordTable, depth: int) -> list[Cell]:
+    cells: list[Cell] = []
+    column = 0
+    for element in content(row):
+        if element.tag != f"{W}tc":
+            continue
+        properties = element.find(f"{W}tcPr")
+        span, goes_on = 1, False
+        if properties is not None:
+            span = parse_span(value(properties, "gridSpan"), MAX_COLUMNS)
+            merge = properties.find(f"{W}vMerge")
+            goes_on = merge is not None and merge.get(f"{W}val") != "restart"
+        first = above.get(column) if goes_on else None
+        if first is not None and first.rows < MAX_ROWS:
+            first.rows += 1
+        else:
+            cell = Cell(is_header=False, columns=span)
+            _fill(cell, element, text, out, depth)
+            cells.append(cell)
+            above[column] = cell
+        column += span
+    return cells
+
+
+def _fill(cell: Cell, element: Any, text: WordText, out: WordTable, depth: int) -> None:
+    for block in content(element):
+        cell.separate(COMMA)
+        if block.tag == f"{W}p":
+            paragraph = text.paragraph(block)
+            cell.append(paragraph.run)
+            out.references += paragraph.references
+            out.pictures += paragraph.pictures
+            for loose in (*map(text.note, paragraph.notes), *paragraph.boxes):
+                if loose is not None:
+                    _fill_loose(cell, loose, text)
+        elif block.tag == f"{W}tbl" and depth < _MAX_NESTED:
+            inner = read_table(block, text, depth + 1)
+            cell.append(inner.run)
+            out.references += inner.references
+            out.pictures += inner.pictures
+
+
+def _fill_loose(cell: Cell, element: Any, text: WordText) -> None:
+    """The paragraphs of a note or text box in a cell."""
+    for block in content(element):
+        if block.tag == f"{W}p":
+            cell.separate(COMMA)
+            cell.append(text.paragraph(block).run)

@@ -1,0 +1,87 @@
+"""Keeps what was read in pictures, so that a folder that is built again does not read them again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from contextlib import suppress
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.files import replacing
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_VERSION = 1
+"""To be raised when the same picture is read differently."""
+_MOST = 1 << 20
+"""Bytes of a text; longer ones are not of pictures."""
+
+_off = threading.Event()
+
+
+def default_folder() -> Path:
+    """The user's cache folder for texts of pictures."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "trivium" / "pictures"
+
+
+def keep_nothing() -> None:
+    """From now on this process neither looks anything up nor keeps it: for what clients upload, of which nothing is to be
+    left when it is removed."""
+    _off.set()
+
+
+def key_of(picture: bytes | Image | NDArray[np.uint8]) -> str | None:
+    """What a picture is known by: a digest of the file, or of its pixels; None where nothing is kept."""
+    if _off.is_set():
+        return None
+    digest = hashlib.sha256(_reader_version())
+    if isinstance(picture, bytes):
+        digest.update(picture)
+    elif isinstance(picture, np.ndarray):
+        digest.update(repr(picture.shape).encode())
+        digest.update(np.ascontiguousarray(picture).data)
+    else:
+        return None  # a part of a larger file
+    return digest.hexdigest()
+
+
+def get(key: str) -> str | None:
+    """The text, None where it is not known."""
+    with suppress(OSError, UnicodeDecodeError):
+        path = _path(key)
+        if path.stat().st_size <= _MOST:
+            return path.read_text("utf-8")
+    return None
+
+
+def put(key: str, text: str) -> None:
+    """Keep a text. Where the folder cannot be written, the next build reads the picture once more."""
+    data = text.encode("utf-8", "replace")
+    if len(data) > _MOST:
+        return
+    with suppress(OSError):
+        path = _path(key)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(data)
+
+
+def _path(key: str) -> Path:
+    return default_folder() / f"{key}.txt"
+
+
+@lru_cache(maxsize=1)
+def _reader_version() -> bytes:
+    try:
+        return f"{_VERSION} {version('rapidocr')} ".encode()
+    except PackageNotFoundError:
+        return b""

@@ -1,0 +1,136 @@
+"""What a picture on a page says: its description, its caption, and the text that stands in it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from copy import copy
+from hashlib import sha256
+from pathlib import PurePosixPath
+from urllib.parse import unquote, unquote_to_bytes
+
+from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.document import Document
+from trivium.parser.documents.base import DocumentFile, nothing_beside
+from trivium.parser.ocr import Ocr
+from trivium.parser.reader import Mode, Reader
+from trivium.parser.reader import Picture as ShownPicture
+from trivium.parser.runs import TextRun, Verbatim
+from trivium.types import ChunkKind
+
+_NO_DESCRIPTION = re.compile(
+    r"(?:picture|image|img|graphic|grafik|bild|photo|figure|screenshot|logo|icon|shape|placeholder)?"
+    r"[\s_-]*\d*(?:\.\w{2,5})?",
+    re.IGNORECASE,
+)
+"""What programs write where people have written nothing: "Picture 3", "image.png"."""
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_DATA = re.compile(r"data:image/[\w.+-]+((?:;[\w=.+-]+)*),", re.IGNORECASE)
+_ROOTS = ("", "static/", "public/")
+"""Folders that a site's address ``/images/a.png`` is looked for in, in each folder above the page: those of MkDocs and
+plain sites, of Hugo and Docusaurus, and of Next."""
+_MAX_ADDRESS = 1_000
+_MAX_DEPTH = 20
+
+Picture = bytes | Callable[[], bytes | None] | None
+"""The content of a picture, or what gives it when it is needed; None where it cannot be had."""
+
+
+class Pictures:
+    """The pictures of one document. Their texts are read where the extra ``ocr`` is installed; without it they say what
+    the document says of them."""
+
+    def __init__(
+        self, limits: InputLimits = DEFAULT_LIMITS, file: DocumentFile | None = None, ocr: Ocr | None = None
+    ) -> None:
+        """``file`` is the document, where its pictures are files beside it."""
+        self._limits = limits
+        self._beside = nothing_beside if file is None else file.beside
+        self._depth = 0 if file is None else len(PurePosixPath(file.path).parts) - 1
+        self.ocr = Ocr(limits) if ocr is None else ocr
+        self._read: set[bytes] = set()
+
+    def beside(self, load: Callable[[str], bytes | None]) -> Pictures:
+        """Those of another part of the document, such as a chapter: ``load`` gives a picture by its address there."""
+        part = copy(self)
+        part._beside = load
+        part._depth = 0
+        return part
+
+    def run(self, *, alt: str = "", caption: str = "", picture: Picture = None) -> TextRun | None:
+        """The text of a chunk of kind ``image``, a line for each part; None where the picture says nothing.
+
+        A picture that is broken or too large, or was shown before, says only what is said of it.
+        """
+        parts = [part for part in map(_line, (alt, caption)) if not _NO_DESCRIPTION.fullmatch(part)]
+        run = Verbatim()
+        run.add("\n".join([*dict.fromkeys(parts), *filter(None, [self._text(picture)])]))
+        return run if run.length else None
+
+    def at(self, address: str) -> bytes | None:
+        """The picture of an address that stands in the document: of a file beside it, or of the address itself
+        (``data:``). None where there is none, and for other sites: nothing is fetched."""
+        address = address.strip()
+        data = _DATA.match(address)
+        if data is not None:
+            return self._decode(address[data.end() :], data[1])
+        if not address or len(address) > _MAX_ADDRESS or _SCHEME.match(address) or address.startswith("//"):
+            return None
+        path = re.split(r"[?#]", address, maxsplit=1)[0]
+        for place in dict.fromkeys((unquote(path), path)):
+            for candidate in self._places(place):
+                found = self._beside(candidate)
+                if found is not None:
+                    return found
+        return None
+
+    def add(self, document: Document, *, alt: str = "", caption: str = "", picture: Picture = None) -> None:
+        """Add a picture to a document, as a block of its own, if it says anything."""
+        run = self.run(alt=alt, caption=caption, picture=picture)
+        if run is not None:
+            document.block(ChunkKind.IMAGE, run)
+
+    def show(self, reader: Reader, picture: ShownPicture) -> None:
+        """Adds a picture of a page that is HTML: see :data:`~trivium.parser.reader.PictureReader`."""
+        run = self.run(alt=picture.alt, caption=picture.title, picture=lambda: self.at(picture.address))
+        if run is not None:
+            reader.document.picture(run)
+            if reader.mode is Mode.FLOW and not reader.run.length:
+                reader.document.write_pictures()
+
+    def _places(self, path: str) -> list[str]:
+        if not path.startswith("/"):
+            return [path]
+        above = ["../" * levels for levels in range(min(self._depth, _MAX_DEPTH) + 1)]
+        return [f"{up}{root}{path.lstrip('/')}" for up in above for root in _ROOTS]
+
+    def _text(self, picture: Picture) -> str:
+        if picture is None or not self.ocr.available:
+            return ""
+        data = picture if isinstance(picture, bytes) else picture()
+        if data is None:
+            return ""
+        digest = sha256(data).digest()
+        if digest in self._read:  # such as a logo on every slide
+            return ""
+        self._read.add(digest)
+        try:
+            return self.ocr.read(data)
+        except InputError:
+            return ""
+
+    def _decode(self, text: str, parameters: str) -> bytes | None:
+        if len(text) > 2 * self._limits.document_bytes:
+            return None
+        try:
+            plain = unquote_to_bytes(text)
+            return base64.b64decode(plain) if parameters.lower().endswith(";base64") else plain
+        except (binascii.Error, ValueError):
+            return None
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

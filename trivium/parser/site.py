@@ -1,0 +1,338 @@
+"""HTML pages of any site: what of a page is its content, and what it says of itself.
+
+The content is the element that the page marks as such (``main``, ``role="main"``, the only ``article``), else its body.
+From either what is no text of the page is taken out: menus, footers, and blocks that are mostly links. What is left is
+read as that of any page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from urllib.parse import urlsplit
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from trivium.errors import ParseError
+from trivium.limits import InputLimits
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.front_matter import metadata_of
+from trivium.parser.documents.markup import local_address
+from trivium.parser.links import canonical_host, link_target
+from trivium.parser.page import MAX_TITLE
+from trivium.parser.pictures import Pictures
+from trivium.parser.reader import Reader
+from trivium.parser.runs import Address
+from trivium.text import normalise_title
+from trivium.types import MetadataValue, Page
+
+_WIKI_MARKS = (
+    b"wgPageName",
+    b"firstHeading",
+    b"mw-parser-output",
+    b"mw-content-text",
+    b"bodyContent",
+    b'content="MediaWiki',
+    b'property="mw:',
+)
+_CANONICAL = re.compile(rb"<link\b[^>]{0,500}\bcanonical\b[^>]{0,500}>")
+
+_CONTENT = (
+    "main",
+    '[role="main"]',
+    "article",
+    '[itemprop="articleBody"]',
+    "#main-content",
+    "#content",
+    ".markdown-body",
+    ".body",
+)
+_LEAST_SHARE = 0.25
+"""Of the text of the body: an element with less is not the content, whatever it is called."""
+_NAMES = """
+    nav navigation navbar menu sidebar side-nav sidenav footer breadcrumb breadcrumbs pagination pager toc cookie cookies
+    consent banner share sharing social related newsletter subscribe comments advert adverts advertisement skip-link
+    skiplink masthead topbar toolbar search edit-page edit-this prev-next next-prev last-updated lastupdated
+"""
+_NAMED = re.compile(rf"(?:^|[-_ ])(?:{'|'.join(_NAMES.split())})(?:$|[-_ ])", re.IGNORECASE)
+_PRUNED_TAGS = frozenset(("nav", "footer", "form", "template", "noscript"))
+_BLOCKS = frozenset(
+    ("div", "section", "aside", "header", "ul", "ol", "table", "dl", "p", "center", "span", "li")
+)
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_LARGE_SHARE = 0.3
+"""Of the text: what holds so much of it is no menu, whatever it is called."""
+_MOST_LINKED = 0.75
+_LEAST_LINKS = 4
+_LONG_ITEM = 60
+"""Characters a link; what has more are titles of articles, or sentences."""
+_MAX_RIVALS = 20
+_MAX_NAMES = 1_000
+_HEADING_MARK = re.compile(r"\W{0,3}")
+_BETWEEN = re.compile(r"\s+(?:[-–—|·•»]|::)\s+")
+_MAX_JSON = 200_000
+_MAX_HEAD = 200_000
+_DATES = (
+    "article:published_time",
+    "datePublished",
+    "date",
+    "dc.date",
+    "dcterms.date",
+    "pubdate",
+    "citation_date",
+)
+_AUTHORS = ("author", "article:author", "dc.creator", "citation_author")
+
+
+def is_wiki(data: bytes) -> bool:
+    """Whether a page is of a MediaWiki."""
+    return any(mark in data for mark in _WIKI_MARKS) or any(
+        b"/wiki/" in link for link in _CANONICAL.findall(data[:_MAX_HEAD])
+    )
+
+
+def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -> Page:
+    """A page of a site, with the addresses of other pages as references. Raises ParseError when it has no text."""
+    if tree.body is None:
+        raise ParseError("the document has no body: expected an HTML page (is it a frameset?)")
+    head = _Head(tree)
+    base = head.base(file)
+    for content, marked in _contents(tree.body):
+        _prune(content, marked=marked)
+        title = head.page_title(content) or file.title
+        reader = Reader(
+            title, None, limits, resolve_link=_resolver(base), read_picture=Pictures(limits, file).show
+        )
+        reader.read(content)
+        if reader.document.has_chunks:
+            break
+    document = reader.document
+    if not document.has_chunks:
+        raise ParseError("the page has no text: expected paragraphs, lists or tables")
+    return Page(
+        title=title,
+        text=document.text,
+        chunks=tuple(document.lead),
+        sections=document.sections,
+        source=file.source,
+        format="html",
+        path=file.path,
+        modified=file.modified,
+        metadata=head.metadata(),
+    )
+
+
+class _Head:
+    """What a page says of itself, for search engines and those who share it."""
+
+    def __init__(self, tree: LexborHTMLParser) -> None:
+        self._tree = tree
+        self._meta: dict[str, str] = {}
+        for node in tree.css("meta"):
+            attributes = node.attributes
+            name = attributes.get("property") or attributes.get("name") or attributes.get("itemprop")
+            content = attributes.get("content")
+            if name and content:
+                self._meta.setdefault(name.lower(), content)
+        self._linked = _json_ld(tree)
+
+    def page_title(self, content: LexborNode) -> str:
+        """The title of the page with this content, without the name of the site; empty where it has none."""
+        site = normalise_title(self._meta.get("og:site_name", ""))
+        shared = _without_site(normalise_title(self._meta.get("og:title", "")), site)
+        node = self._tree.css_first("title")
+        whole = normalise_title("" if node is None else node.text()[: 4 * MAX_TITLE])
+        headings = [normalise_title(found.text()) for found in content.css("h1")[:10]]
+        heading = next((text for text in headings if text), "")
+        candidates = [
+            next((text for text in headings if text and (text in whole or text in shared)), ""),
+            shared,
+            _without_site(whole, site) if heading or site else whole,
+            heading,
+        ]
+        return next((name for name in candidates if 0 < len(name) <= MAX_TITLE), "")
+
+    def metadata(self) -> dict[str, MetadataValue]:
+        """Author, description, date and language."""
+        language = self._tree.css_first("html")
+        found: dict[str, object] = {
+            "author": self._first(_AUTHORS) or _name(self._linked.get("author")),
+            "description": self._first(("description", "og:description")) or self._linked.get("description"),
+            "date": _date(self._first(_DATES) or self._linked.get("datePublished")),
+            "language": (language.attributes.get("lang") if language is not None else None) or "",
+        }
+        return metadata_of({key: value for key, value in found.items() if isinstance(value, str)})
+
+    def base(self, file: DocumentFile) -> str:
+        """The address that the page was at; empty where it is not known."""
+        node = self._tree.css_first('link[rel="canonical"]')
+        canonical = None if node is None else node.attributes.get("href")
+        return canonical or self._meta.get("og:url") or (file.source if "://" in file.source else "")
+
+    def _first(self, names: tuple[str, ...]) -> str:
+        return next((self._meta[name.lower()] for name in names if self._meta.get(name.lower())), "")
+
+
+def _json_ld(tree: LexborHTMLParser) -> dict[str, object]:
+    """The description of an article for search engines."""
+    for node in tree.css('script[type="application/ld+json"]')[:10]:
+        text = node.text()
+        if len(text) > _MAX_JSON:
+            continue
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        graph = value.get("@graph") if isinstance(value, dict) else value
+        for part in [value, *(graph if isinstance(graph, list) else [])]:
+            if isinstance(part, dict) and ("headline" in part or "datePublished" in part):
+                return part
+    return {}
+
+
+def _name(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_name, value[:20])))
+    if isinstance(value, dict):
+        value = value.get("name")
+    return value if isinstance(value, str) else ""
+
+
+def _date(value: object) -> str:
+    """A date as ISO 8601 writes it; empty for what is none."""
+    if not isinstance(value, str):
+        return ""
+    try:
+        if len(value.strip()) <= len("2024-05-01"):
+            return date.fromisoformat(value.strip()).isoformat()
+        return datetime.fromisoformat(value.strip().replace("Z", "+00:00")).isoformat()
+    except ValueError:
+        return ""
+
+
+def _without_site(title: str, site: str) -> str:
+    """A title without the name of the site, which stands last, or first where it is known."""
+    parts = _BETWEEN.split(title)
+    if len(parts) < 2:
+        return title
+    if site and normalise_title(parts[0]) == site:
+        return title[len(parts[0]) :].lstrip(" -–—|·•»:")
+    if site and normalise_title(parts[-1]) != site:
+        return title
+    return title[: title.rindex(parts[-1])].rstrip(" -–—|·•»:") or title
+
+
+def _resolver(base: str) -> Callable[[str], str | None]:
+    """Where links lead: to titles, as in a wiki, or to other pages of the site."""
+    try:
+        host = canonical_host(urlsplit(base).hostname or "")
+    except ValueError:
+        host = ""
+
+    def resolve(href: str) -> str | None:
+        address = href.strip()
+        if not address.startswith("./") and (title := link_target(address, None)) is not None:
+            return title
+        if host and "//" in address[:9]:
+            try:
+                parts = urlsplit(address)
+                if parts.scheme in ("", "http", "https") and canonical_host(parts.hostname or "") == host:
+                    return Address(parts.path or "/")
+            except ValueError:
+                return None
+        return local_address(address)
+
+    return resolve
+
+
+def _contents(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+    """The element that is most likely the content, then the body; and whether the page marks it as its content."""
+    total = len(body.text())
+    for selector in _CONTENT:
+        found = body.css(selector)
+        if len(found) > 1:
+            # Several articles are a list of them.
+            found = (
+                [] if selector == "article" else [max(found[:_MAX_RIVALS], key=lambda node: len(node.text()))]
+            )
+        if found and len(found[0].text()) >= _LEAST_SHARE * total:
+            yield found[0], True
+            break
+    yield body, False
+
+
+@dataclass(slots=True)
+class _Count:
+    """What an element holds, in characters without white space, and its links."""
+
+    text: int = 0
+    linked: int = 0
+    links: int = 0
+    inside: int = 0  # of the links, those that lead to another place of the same page
+
+
+def _prune(root: LexborNode, *, marked: bool) -> None:
+    """Take out what is no text of the page: elements that are called menus and the like, and, where the page does not say
+    what its content is, those that are mostly links. One pass, from the inside out."""
+    total = sum(map(len, root.text().split()))
+    gone: list[LexborNode] = []
+    counts = [_Count()]
+    stack: list[LexborNode] = []
+    links = headings = 0  # open
+    node = root.first_child
+    while True:
+        while node is None:
+            if not stack:
+                for element in gone:  # the inner before the outer
+                    element.decompose()
+                return
+            node = stack.pop()
+            count = counts.pop()
+            if node.tag == "a":
+                links -= 1
+                count.links += 1
+                count.inside += (node.attributes.get("href") or "").startswith("#")
+            headings -= node.tag in _HEADINGS
+            if (headings and _is_mark(node, count)) or _is_boilerplate(node, count, total, marked=marked):
+                gone.append(node)
+            else:
+                outer = counts[-1]
+                outer.text += count.text
+                outer.linked += count.linked
+                outer.links += count.links
+                outer.inside += count.inside
+            node = node.next
+        if node.tag == "-text":
+            length = sum(map(len, (node.text_content or "").split()))
+            counts[-1].text += length
+            counts[-1].linked += length if links else 0
+            node = node.next
+            continue
+        links += node.tag == "a"
+        headings += node.tag in _HEADINGS
+        stack.append(node)
+        counts.append(_Count())
+        node = node.first_child
+
+
+def _is_mark(node: LexborNode, count: _Count) -> bool:
+    """Whether it is the mark at a heading by which one can link to it."""
+    return node.tag == "a" and count.text <= 2 and _HEADING_MARK.fullmatch(node.text().strip()) is not None
+
+
+def _is_boilerplate(node: LexborNode, count: _Count, total: int, *, marked: bool) -> bool:
+    tag = node.tag or ""
+    if tag in _PRUNED_TAGS:
+        return tag != "form" or count.text < _LARGE_SHARE * total
+    attributes = node.attributes
+    if tag not in _BLOCKS or count.text >= _LARGE_SHARE * total:
+        return False
+    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+    if len(names) < _MAX_NAMES and _NAMED.search(names) is not None:
+        return True
+    if count.links < _LEAST_LINKS or count.linked <= _MOST_LINKED * count.text:
+        return False
+    return count.inside == count.links or (not marked and count.text < _LONG_ITEM * count.links)

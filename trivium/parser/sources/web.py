@@ -1,0 +1,134 @@
+"""Documents at ``http`` and ``https`` addresses: fetched once, politely, within limits; then recognised like any file."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import time
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+import requests
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
+
+from trivium.common.retries import PassingError
+from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.documents.formats import DOCUMENT_FORMATS, format_of_name
+from trivium.parser.sources.base import Format, Item
+from trivium.parser.sources.files import read_document
+from trivium.parser.sources.recognise import recognise
+
+PREFIXES = ("http://", "https://")
+
+_CONNECT_SECONDS, _READ_SECONDS, _WHOLE_SECONDS = 10.0, 30.0, 120.0
+_MAX_REDIRECTS = 5
+_ATTEMPTS = 2
+_WAIT_SECONDS = 1.0
+_BLOCK = 1 << 16
+_PASSING = frozenset((429, 500, 502, 503, 504))
+_SUFFIXES = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "text/markdown": ".md",
+    "text/x-markdown": ".md",
+    "text/plain": ".txt",
+    "text/csv": ".csv",
+}
+"""Of types that have no signature: their name says what they are."""
+
+
+def fetch(address: str, format: Format = "auto", limits: InputLimits = DEFAULT_LIMITS) -> Item:
+    """The document at an address. Its path is the host and the path of the address that redirects lead to, so that pages
+    of one site find one another by their links.
+
+    Any address that this machine can reach is fetched, also those of its own network: fetch only what you are asked to by
+    its user. Raises InputError where there is no such document, where it is too large or takes too long, where it is of
+    no format that is read, and where redirects lead elsewhere than to ``http`` and ``https``.
+    """
+    retrying = Retrying(
+        retry=retry_if_exception_type(PassingError),
+        stop=stop_after_attempt(_ATTEMPTS),
+        wait=wait_fixed(_WAIT_SECONDS),
+        reraise=True,
+    )
+    with tempfile.TemporaryDirectory(prefix="trivium-") as folder, requests.Session() as session:
+        session.max_redirects = _MAX_REDIRECTS
+        session.headers["User-Agent"] = (
+            f"trivium/{metadata.version('trivium')} requests/{requests.__version__} Python/{platform.python_version()}"
+        )
+        try:
+            file, place = retrying(_download, session, address, Path(folder), limits)
+        except PassingError as error:
+            raise InputError(str(error)) from error
+        kind = recognise(file, limits) if format == "auto" else format
+        if kind != "html" and kind not in DOCUMENT_FORMATS:
+            raise InputError(f"expected a document, got {kind}: download the file and build from that")
+        return Item(kind, address, content=read_document(file, limits), path=place)
+
+
+def _download(session: requests.Session, address: str, folder: Path, limits: InputLimits) -> tuple[Path, str]:
+    """The file that an address leads to, and its path. Raises InputError, and PassingError for what may do next time."""
+    try:
+        with session.get(address, stream=True, timeout=(_CONNECT_SECONDS, _READ_SECONDS)) as response:
+            if response.status_code in _PASSING:
+                raise PassingError(f"the server answers {response.status_code} {response.reason}")
+            if not response.ok:
+                raise InputError(f"the server answers {response.status_code} {response.reason}")
+            place = _place(response.url)
+            file = folder / _file_name(place, response.headers.get("Content-Type", ""))
+            _write(response, file, limits.document_bytes)
+            return file, place
+    except requests.exceptions.TooManyRedirects as error:
+        raise InputError(f"more than {_MAX_REDIRECTS} redirects") from error
+    except (requests.exceptions.InvalidSchema, requests.exceptions.InvalidURL, ValueError) as error:
+        raise InputError(f"it leads to no http or https address: {error}") from error
+    except requests.exceptions.SSLError as error:
+        raise InputError(f"the certificate of the server cannot be trusted: {error}") from error
+    except requests.exceptions.RequestException as error:
+        raise PassingError(f"cannot be fetched: {_reason(error)}") from error
+
+
+def _reason(error: requests.exceptions.RequestException) -> str:
+    if isinstance(error, requests.exceptions.Timeout):
+        return "the server takes too long"
+    if isinstance(error, requests.exceptions.ConnectionError):
+        return "there is no connection to the server"
+    return str(error)
+
+
+def _write(response: requests.Response, file: Path, most: int) -> None:
+    """The body into a file; raises InputError for one that is too large or comes too slowly."""
+    until = time.monotonic() + _WHOLE_SECONDS
+    size = 0
+    with file.open("wb") as out:
+        for block in response.iter_content(_BLOCK):
+            size += len(block)
+            if size > most:
+                raise InputError(f"the document has more than {most:,} bytes, the limit")
+            if time.monotonic() > until:
+                raise InputError(f"to fetch it takes more than {_WHOLE_SECONDS:g} seconds, the limit")
+            out.write(block)
+
+
+def _place(address: str) -> str:
+    """Where a page lies among those of its site and others.
+
+    >>> _place("https://example.org:8000/docs/a%20b.html?v=1#top"), _place("http://example.org")
+    ('example.org:8000/docs/a b.html', 'example.org/index.html')
+    """
+    parts = urlsplit(address)
+    path = unquote(parts.path).lstrip("/")
+    path = path + "index.html" if not path or path.endswith("/") else path
+    return f"{parts.netloc.rpartition('@')[2].lower()}/{path}"
+
+
+def _file_name(place: str, content_type: str) -> str:
+    """A name with the suffix that the type of the content asks for, where it has none that is known."""
+    suffix = PurePosixPath(place).suffix.lower()
+    known = format_of_name(place) is not None or suffix in (".html", ".htm")
+    told = _SUFFIXES.get(content_type.partition(";")[0].strip().lower(), "")
+    if told == ".html" or (told and not known):
+        return f"document{told}"
+    return f"document{suffix}" if known else "document"
