@@ -169,8 +169,12 @@ def source_check(format: Format) -> Check:
     """Reads files as a build does, and checks what came of it."""
 
     def check(path: Path) -> None:
+        seen = set()
         for asked in dict.fromkeys((format, "auto")):
             for item in discover([str(path)], asked):
+                if item in seen:  # read the same way already
+                    continue
+                seen.add(item)
                 if isinstance(item, Problem):
                     _check_problem(item)
                 elif item.format == "records":

@@ -12,19 +12,23 @@ from trivium.graph.embedded import EmbeddedStore
 from trivium.index.isolation import ParserProcess
 from trivium.index.load import load
 
+# Short paragraphs under one heading become one chunk, so what is asked of each stands under its own.
 TEXTS = {
-    "Great bustard": "The great bustard lives on steppes, as the Heron does not.\n\nA heron is another bird.",
-    "Heron": "Herons wade. They are no relatives of the GREAT BUSTARD.",
-    "Contract": 'Acme (the "Company") sells anvils.\n\nThe Company pays.\n\nAny company may read this.',
-    "Lease": 'Beta (the "Company") rents.\n\nThe Company pays, too.',
+    "Great bustard.md": "## Steppes\n\nIt does not live as the Heron does.\n\n## Others\n\nA heron is another bird.",
+    "Heron.txt": "Herons wade. They are no relatives of the GREAT BUSTARD.",
+    "Contract.md": (
+        '## Parties\n\nAcme (the "Company") sells anvils.\n\n'
+        "## Payment\n\nThe Company pays.\n\n## Readers\n\nAny company may read this."
+    ),
+    "Lease.md": '## Parties\n\nBeta (the "Company") rents.\n\n## Payment\n\nThe Company pays, too.',
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "texts").mkdir()
-    for title, text in TEXTS.items():
-        (tmp_path / "texts" / f"{title}.txt").write_text(text)
+    for name, text in TEXTS.items():
+        (tmp_path / "texts" / name).write_text(text)
     return tmp_path / "texts"
 
 

@@ -20,7 +20,7 @@ from trivium.limits import DEFAULT_LIMITS, InputLimits
 _MAX_CHECKED = 4_096  # bytes at the start that are tested for binary data
 _CHEAP_TAGS = 50_000  # documents with at most so many tags ...
 _CHEAP_OPEN = 2_500  # ... and so many elements left open are not checked further
-_MAX_STEPS = 2_000_000_000  # open elements scanned: a few seconds
+_MAX_STEPS = 1_250_000_000  # open elements scanned, two seconds: 20,000 tables one in the other
 _MAX_REOPENED = 3_000_000  # formatting elements reopened: about a gigabyte
 
 _STRETCH = 4_096  # bytes; an element with thousands of attributes is several times as long
