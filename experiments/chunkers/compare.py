@@ -123,7 +123,9 @@ def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list
     names = [_name(path.relative_to(root)) for path in chosen]
     asked = []
     for row in _sample(rows, len(rows)):
-        quotes = tuple((_among(names, e["document"]), quote) for e in row["evidence"] for quote in e["quotes"])
+        quotes = tuple(
+            (_among(names, e["document"]), quote) for e in row["evidence"] for quote in e["quotes"]
+        )
         if quotes and all(name for name, _ in quotes) and not row.get("history"):
             asked.append(Asked(row["question"], quotes))
     # Read as plain text where there is no reader of Markdown.
