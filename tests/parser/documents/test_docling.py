@@ -139,9 +139,14 @@ def test_a_program_that_is_not_there_is_named(program: Path, monkeypatch: pytest
             "body": {"children": [{"$ref": "#/groups/0"}]},
             "groups": [{"label": "list", "children": [{"$ref": "#/groups/0"}]}],
         },
+        {
+            "schema_name": "DoclingDocument",
+            "body": {"children": [{"$ref": "#/groups/0"}]},
+            "groups": [{"label": "list", "children": [{"$ref": "#/groups/0"}, {"$ref": "#/groups/0"}]}],
+        },
     ],
 )
 def test_anything_else_is_refused(content: object) -> None:
-    """Also groups that are within themselves."""
+    """Also groups that are within themselves, even twice: each is entered once."""
     with pytest.raises(ParseError):
         page_of(content, FILE, DEFAULT_LIMITS)

@@ -115,6 +115,7 @@ class _Reader:
         self._document = Document(limits.headings)
         self._pictures = Pictures(limits)
         self._title = ""
+        self._taken: set[str] = set()
 
     def page(self, file: DocumentFile) -> Page:
         self._children(self._content["body"], 0)
@@ -139,9 +140,17 @@ class _Reader:
             _, kind, number = reference["$ref"].split("/")
             yield self._content[kind][int(number)]
 
+    def _within_once(self, parent: Item) -> Iterator[Item]:
+        """The children of an item that were not met before: one stands in one place, and where groups are within
+        themselves, more than once, the ways through them would double at each level."""
+        for reference in parent.get("children", ()):
+            if reference["$ref"] not in self._taken:
+                self._taken.add(reference["$ref"])
+                yield from self._of([reference])
+
     def _children(self, parent: Item, depth: int) -> None:
         items: list[Item] = []  # of a list, that follow one another
-        for item in self._of(parent.get("children", ())):
+        for item in self._within_once(parent):
             if item.get("content_layer", "body") != "body" or item["label"] in _LEFT_OUT:
                 continue
             if item["label"] == "list_item":
@@ -185,7 +194,7 @@ class _Reader:
 
     def _within(self, parent: Item, depth: int) -> Iterator[str]:
         """The texts of lists in a list."""
-        for item in self._of(parent.get("children", ())):
+        for item in self._within_once(parent):
             if item.get("text"):
                 yield clean_text(item["text"])
             if depth < _MAX_DEPTH:
