@@ -51,7 +51,7 @@ def written() -> dict[str, Any]:
     made.add_heading("Cargo", level=2, prov=on(2))
     items = made.add_list_group()
     made.add_list_item("Coal", parent=items, prov=on(2))
-    made.add_list_item("Colza", parent=items, prov=on(2))
+    made.add_list_item("Colza", parent=items, prov=on(3))
     caption = made.add_text(DocItemLabel.CAPTION, "Table 1: Barges", prov=on(2))
     cells = [
         cell(0, 0, "Year"),
@@ -66,6 +66,7 @@ def written() -> dict[str, Any]:
     made.add_picture(
         caption=made.add_text(DocItemLabel.CAPTION, "Figure 1: The broken gate", prov=on(3)), prov=on(3)
     )
+    made.add_text(DocItemLabel.CAPTION, "Figure 2: What nobody found", prov=on(3))
     made.add_text(DocItemLabel.PAGE_FOOTER, "3", prov=on(3), content_layer=ContentLayer.FURNITURE)
     exported: dict[str, Any] = made.export_to_dict()
     return exported
@@ -95,7 +96,8 @@ def program(tmp_path: Path, written: dict[str, Any], monkeypatch: pytest.MonkeyP
 
 
 def test_what_docling_writes_becomes_sections_lists_tables_and_pictures(written: dict[str, Any]) -> None:
-    """With the pages they stand on; heads and feet of pages are left out."""
+    """With the pages they stand on, from the first to the last; a caption of nothing is text; heads and feet of pages are
+    left out."""
     page = page_of(written, FILE, DEFAULT_LIMITS)
     assert page.title == "Report of the lock keepers"
     assert texts(page) == [
@@ -104,8 +106,11 @@ def test_what_docling_writes_becomes_sections_lists_tables_and_pictures(written:
         ("Cargo", "table", "Table 1: Barges\nYear | Barges\nYear: 1911; Barges: 42\nAll told"),
         ("Damage", "paragraph", "gate = 3\n  lock(gate)"),
         ("Damage", "image", "Figure 1: The broken gate"),
+        ("Damage", "paragraph", "Figure 2: What nobody found"),
     ]
-    assert [chunk.pages for _, chunk in page.all_chunks()] == [(1, 1), (2, 2), (2, 2), (3, 3), (3, 3)]
+    assert [chunk.pages for _, chunk in page.all_chunks()] == [
+        (1, 1), (2, 3), (2, 2), (3, 3), (3, 3), (3, 3),
+    ]  # fmt: skip
     assert [(section.heading, section.level) for section in page.sections] == [
         ("Traffic", 1), ("Cargo", 2), ("Damage", 1),
     ]  # fmt: skip
@@ -139,9 +144,14 @@ def test_a_program_that_is_not_there_is_named(program: Path, monkeypatch: pytest
             "body": {"children": [{"$ref": "#/groups/0"}]},
             "groups": [{"label": "list", "children": [{"$ref": "#/groups/0"}]}],
         },
+        {
+            "schema_name": "DoclingDocument",
+            "body": {"children": [{"$ref": "#/groups/0"}]},
+            "groups": [{"label": "list", "children": [{"$ref": "#/groups/0"}, {"$ref": "#/groups/0"}]}],
+        },
     ],
 )
 def test_anything_else_is_refused(content: object) -> None:
-    """Also groups that are within themselves."""
+    """Also groups that are within themselves, even twice: each is entered once."""
     with pytest.raises(ParseError):
         page_of(content, FILE, DEFAULT_LIMITS)

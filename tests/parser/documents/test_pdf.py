@@ -15,6 +15,8 @@ from trivium.parser.documents import pdf as reader
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.formats import format_of_content
 from trivium.parser.documents.pdf import pictures
+from trivium.parser.documents.pdf.blocks import Block, Kind
+from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import opened
 from trivium.types import ChunkKind, Page
 
@@ -395,6 +397,33 @@ def test_a_caption_beneath_or_above_a_picture_makes_it_a_chunk(without_ocr: None
     found = chunks_of(file)
     assert ("image", "Figure 3: Pumps of the plant", (2, 2)) in found
     assert [kind for kind, _, _ in found] == ["paragraph", "paragraph", "image", "paragraph"]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_caption"),
+    [
+        ("Рис. 3. Насосы станции", True),
+        ("РИСУНОК 3 – Насосы станции", True),
+        ("Рис.3 Насосы", True),
+        ("Abb. 3: Pumpen", True),
+        ("Figura 3. Bombas", True),
+        ("Imagen 3: bombas", True),
+        ("Figuur 3: pompen", True),
+        ("Figur 3: pumper", True),
+        ("Kuva 3. Pumput", True),
+        ("Рисование 3 насосов", False),
+        ("Рис дорожает: 3 рубля", False),
+        ("Figurines: 3 of them", False),
+    ],
+)
+def test_captions_begin_with_the_word_for_a_picture_in_many_languages(line: str, is_caption: bool) -> None:
+    """Words that only begin alike are text."""
+    place = PlacedPicture(72, 400, 372, 540, 300, 140, b"key")
+    beneath = Block(Kind.TEXT, line, 1, 10, bold=False, base=388, last_base=388, x0=72, x1=300)
+    found = pictures.with_pictures([beneath], [pictures.ReadPicture(place, "")], 1)
+    assert [(block.kind, block.text) for block in found] == [
+        (Kind.PICTURE if is_caption else Kind.TEXT, line)
+    ]
 
 
 def test_a_picture_without_caption_and_text_is_no_chunk(without_ocr: None) -> None:

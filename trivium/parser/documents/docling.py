@@ -37,8 +37,7 @@ Item = Mapping[str, Any]
 _MAX_JSON = 256 << 20  # bytes
 _MAX_DEPTH = 50  # of groups in groups
 _MAX_TITLE = 250
-_LEFT_OUT = frozenset({"page_header", "page_footer", "caption", "empty_value", "marker"})
-"""Captions are written with what they are the caption of."""
+_LEFT_OUT = frozenset({"page_header", "page_footer", "empty_value", "marker"})
 _TABLES = frozenset({"table", "document_index"})
 _PICTURES = frozenset({"picture", "chart"})
 
@@ -115,6 +114,13 @@ class _Reader:
         self._document = Document(limits.headings)
         self._pictures = Pictures(limits)
         self._title = ""
+        # Captions are written with what they are the caption of.
+        self._taken: set[str] = {
+            caption["$ref"]
+            for kind in ("tables", "pictures")
+            for item in content.get(kind, ())
+            for caption in item.get("captions", ())
+        }
 
     def page(self, file: DocumentFile) -> Page:
         self._children(self._content["body"], 0)
@@ -139,9 +145,17 @@ class _Reader:
             _, kind, number = reference["$ref"].split("/")
             yield self._content[kind][int(number)]
 
+    def _within_once(self, parent: Item) -> Iterator[Item]:
+        """The children of an item that were not met before: one stands in one place, and where groups are within
+        themselves, more than once, the ways through them would double at each level."""
+        for reference in parent.get("children", ()):
+            if reference["$ref"] not in self._taken:
+                self._taken.add(reference["$ref"])
+                yield from self._of([reference])
+
     def _children(self, parent: Item, depth: int) -> None:
         items: list[Item] = []  # of a list, that follow one another
-        for item in self._of(parent.get("children", ())):
+        for item in self._within_once(parent):
             if item.get("content_layer", "body") != "body" or item["label"] in _LEFT_OUT:
                 continue
             if item["label"] == "list_item":
@@ -175,17 +189,21 @@ class _Reader:
             return
         run = TextRun()
         self._turn_to(items[0])
+        places: list[tuple[int, int]] = []
         for item in items:
             run.separate(LINE)
+            page = _page(item)
+            if page is not None:
+                places.append((run.length + len(run.pending), page))
             run.add(clean_text(item["text"]))
             for inner in self._within(item, 0):
                 run.separate(LINE)
                 run.add(inner)
-        self._document.block(ChunkKind.LIST, run)
+        self._document.block(ChunkKind.LIST, run, places=places)
 
     def _within(self, parent: Item, depth: int) -> Iterator[str]:
         """The texts of lists in a list."""
-        for item in self._of(parent.get("children", ())):
+        for item in self._within_once(parent):
             if item.get("text"):
                 yield clean_text(item["text"])
             if depth < _MAX_DEPTH:
@@ -218,8 +236,14 @@ class _Reader:
         return " ".join(_line(caption["text"]) for caption in self._of(item.get("captions", ())))
 
     def _turn_to(self, item: Item) -> None:
-        for place in item.get("prov", ())[:1]:
-            self._document.page = int(place["page_no"])
+        page = _page(item)
+        if page is not None:
+            self._document.page = page
+
+
+def _page(item: Item) -> int | None:
+    """The page that an item begins on; None where it does not say."""
+    return next((int(place["page_no"]) for place in item.get("prov", ())[:1]), None)
 
 
 def _line(text: str) -> str:

@@ -20,10 +20,13 @@ _RENDERING_SHARE = 0.2
 """Of the time for a document: showing pictures takes it, before their text is read in time of its own."""
 _CAPTION = re.compile(
     r"(?:figure|fig\.?|image|chart|graph|diagram|photo|picture|illustration|scheme"
-    r"|abbildung|abb\.?|bild|grafik|diagramm|figura|grafico|gráfico|schéma)"
+    r"|abbildung|abb\.?|bild|grafik|diagramm|figura|grafico|gráfico|schéma"
+    r"|immagine|imagen|imagem|ilustración|ilustração|figuur|afbeelding|afb\.?|figur|kuva|kuvio"
+    r"|рисунок|рис\.?|илл\.?|схема|график|диаграмма|фото)"
     r"(?:\s*\(?\d|\s+\(?(?-i:[IVX]{1,5}|[A-Z])\b)",
     re.IGNORECASE,
 )
+"""How captions begin, in the languages of :mod:`trivium.languages` that are written in words."""
 _REACH = 3.0
 """Sizes of type between a picture and its caption."""
 _MAX_CAPTION = 1_000
