@@ -75,3 +75,11 @@ def test_metadata_that_is_given_again_replaces_what_was_said(engine: Engine, tmp
     assert engine.build([tmp_path / "one.jsonl"], meta={"year": 3}).replaced == 1
     assert [hit.page for hit in engine.search("something", 9, where="year = 3")] == ["Other"]
     engine.remove(["Other"])
+
+
+def test_hits_and_citations_do_not_say_where_files_lie_on_this_machine(engine: Engine) -> None:
+    """Records, and pages of a MediaWiki, keep as their source the path that they were read from."""
+    assert Path(engine.store.pages(limit=1)[0].source.removeprefix("records:")).is_absolute()
+    assert {hit.document for hit in engine.search("net sales", k=5)} == {"records.jsonl"}
+    citations = engine.ask("Which net sales rose?", model=None).citations
+    assert {citation.document for citation in citations} <= {"records.jsonl"}
