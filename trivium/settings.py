@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -86,6 +86,12 @@ class Settings(BaseSettings):
 
     mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
     """The API of the MediaWiki that sources ``wiki:TITLE`` are read from."""
+
+    pdf_reader: Literal["pdfium", "docling"] = "pdfium"
+    """What reads PDF files: PDFium, or the program Docling (slower by far; tables and formulas by neural networks)."""
+
+    docling_command: str = "docling"
+    """The program of ``pdf_reader = "docling"``, with arguments that come before those of this program."""
 
     contact: str | None = None
     """How the operator of a MediaWiki can reach you; part of the user agent."""

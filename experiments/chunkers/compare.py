@@ -120,11 +120,13 @@ def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list
     root = DATA / "markdown/handbook/content"
     files = sorted(root.rglob("*.md"))
     chosen = random.Random(1).sample(files, min(pages, len(files)))
-    names = {_name(path.relative_to(root)) for path in chosen}
+    names = [_name(path.relative_to(root)) for path in chosen]
     asked = []
     for row in _sample(rows, len(rows)):
-        quotes = tuple((_name(e["document"]), quote) for e in row["evidence"] for quote in e["quotes"])
-        if quotes and {name for name, _ in quotes} <= names and not row.get("history"):
+        quotes = tuple(
+            (_among(names, e["document"]), quote) for e in row["evidence"] for quote in e["quotes"]
+        )
+        if quotes and all(name for name, _ in quotes) and not row.get("history"):
             asked.append(Asked(row["question"], quotes))
     # Read as plain text where there is no reader of Markdown.
     suffix = ".md" if find_spec("trivium.parser.documents.markdown") else ".txt"
@@ -132,7 +134,14 @@ def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list
         to = (folder / path.relative_to(root)).with_suffix(suffix)
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_bytes(path.read_bytes())
+    if not asked:
+        raise SystemExit("none of the questions is about these pages: take more of them")
     return [folder], asked[:questions]
+
+
+def _among(names: Sequence[str], document: str) -> str:
+    """The file that a question means, which names it without its first folders; empty where it is not among these."""
+    return next((name for name in names if f"/{name}".endswith(f"/{_name(document)}")), "")
 
 
 def _name(path: object) -> str:
@@ -167,7 +176,7 @@ def measure(
             chunk.uri
             for graph in graphs
             for document, quote in question.quotes
-            if document in (graph.uri, _name(graph.path))
+            if document == graph.uri or f"/{_name(graph.path)}".endswith(f"/{document}")
             for chunk in graph.chunks
             if holds(chunk.text, quote)
         }

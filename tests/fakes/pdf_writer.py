@@ -62,6 +62,11 @@ class PdfPage:
         self.has_picture = True
         self.content.append(b"q 200 0 0 200 100 400 cm /Im1 Do Q")
 
+    def show(self, image: int, x: float, y: float, width: float, height: float) -> None:
+        """A picture of the file, by its number (:meth:`PdfFile.image`)."""
+        self.has_picture = True
+        self.content.append(b"q %g 0 0 %g %g %g cm /Im%d Do Q" % (width, height, x, y, image))
+
 
 @dataclass
 class PdfFile:
@@ -71,6 +76,12 @@ class PdfFile:
     info: Mapping[str, str] = field(default_factory=dict)
     outline: Sequence[tuple[int, str, int, float | None]] = ()
     pages: list[PdfPage] = field(default_factory=list)
+    images: list[tuple[int, int, bytes]] = field(default_factory=list)
+
+    def image(self, columns: int, rows: int, grey: bytes = b"") -> int:
+        """A picture for :meth:`PdfPage.show`: a byte a pixel, row by row; fewer than its size says make a broken file."""
+        self.images.append((columns, rows, grey))
+        return len(self.images) + 1
 
     def page(self) -> PdfPage:
         """A further page."""
@@ -97,8 +108,14 @@ class PdfFile:
             b"/Type /XObject /Subtype /Image /Width 8 /Height 8 /ColorSpace /DeviceGray /BitsPerComponent 8"
         )
         objects[8] = b"<< %b /Length %d >>\nstream\n%b\nendstream" % (image, len(pixels), pixels)
+        after = first + 2 * len(self.pages)
+        for number, (columns, rows, grey) in enumerate(self.images, start=after):
+            size = f"/Width {columns} /Height {rows} /ColorSpace /DeviceGray /BitsPerComponent 8"
+            head = f"/Type /XObject /Subtype /Image {size} /Length {len(grey)}"
+            objects[number] = b"<< %b >>\nstream\n%b\nendstream" % (head.encode(), grey)
+        named = " ".join(f"/Im{index + 2} {after + index} 0 R" for index in range(len(self.images)))
         for number, page in zip(numbers, self.pages, strict=True):
-            resources = "/Font << /F1 3 0 R /F2 4 0 R >> /XObject << /Im1 8 0 R >>"
+            resources = f"/Font << /F1 3 0 R /F2 4 0 R >> /XObject << /Im1 8 0 R {named} >>"
             box = f"/MediaBox [0 0 {WIDTH} {HEIGHT}]"
             objects[number] = (
                 f"<< /Type /Page /Parent 2 0 R {box} /Resources << {resources} >> /Contents {number + 1} 0 R >>"

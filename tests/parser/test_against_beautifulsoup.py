@@ -14,7 +14,7 @@ import tarfile
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -104,17 +104,17 @@ def content_title(href: str) -> str | None:
     return title[0].upper() + title[1:]
 
 
-@cache
-def names() -> list[str]:
-    listed = (DATA / "wiki" / "subset_400_files.txt").read_text().split("\n")
-    files = [name for name in listed if name]
-    return files if os.environ.get("TRIVIUM_FULL") else files[:: len(files) // SAMPLE]
-
-
 def read_pages() -> Iterator[tuple[str, bytes]]:
-    wanted = set(names())
+    """The first pages of the archive, which has them in no order of theirs: the rest need not be decompressed."""
+    listed = (DATA / "wiki" / "subset_400_files.txt").read_text().split("\n")
+    wanted = {name for name in listed if name}
+    size = len(wanted) if os.environ.get("TRIVIUM_FULL") else SAMPLE
+    return islice(_pages(wanted), size)
+
+
+def _pages(wanted: set[str]) -> Iterator[tuple[str, bytes]]:
     if PAGES:
-        for name in names():
+        for name in sorted(wanted):
             yield name, (Path(PAGES) / name).read_bytes()
         return
     with tarfile.open(DATA / "wiki" / "pages.tar.xz") as archive:

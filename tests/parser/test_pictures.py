@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from trivium.limits import DEFAULT_LIMITS
 from trivium.parser import ocr
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.formats import format_of_content, reader_of
+from trivium.parser.html import parse_html
 from trivium.parser.ocr import Ocr, Pixels
 from trivium.parser.ocr_lines import TextBox
 from trivium.parser.pictures import Pictures
@@ -160,6 +162,51 @@ def test_a_picture_of_a_markdown_page_is_a_chunk_of_its_section() -> None:
     ]
 
 
+SITE = """<title>Pumps</title><main><h1>Pumps</h1><p>{text}</p>
+<figure><a href="big.png"><img src="../img/pump.png" alt=""></a><figcaption>Figure 1. A <b>pump</b></figcaption></figure>
+<h2>Valves</h2><p>Before <img src="{data}"> after.</p>
+<img src="gone.png" alt="A valve, opened"><img src="spinner.gif" data-src="gone2.png" alt="A seal">
+<img src="dot.gif" width="1" height="1" alt="Counting visits"><img src="icon.png" width="16px" alt="Warning sign">
+<img src="line.png" alt=""><img src="../img/pump.png" alt="" role="presentation"><img src="photo.png" alt="image1">
+<figure><img src="gone.png" alt="A ring"><figcaption>See <a href="b.html">rings</a></figcaption></figure></main>"""
+
+
+def test_a_picture_of_a_page_of_any_site_is_a_chunk_of_its_section() -> None:
+    """With its caption, which is not written twice; one with links stays a paragraph. Icons, dots that count visits and
+    what a page shows only for its looks are left out."""
+    data = "data:image/png;base64," + base64.b64encode(drawn("Valve plate")).decode()
+    html = SITE.format(text="Pumps move water. " * 20, data=data)
+    files = {"../img/pump.png": drawn("Inlet and outlet")}
+    file = DocumentFile(html.encode(), "x", "site/docs/page.html", beside=files.get)
+    page = parse_html(html, source="x", file=file)
+    assert [
+        (place and place.heading, chunk.text) for place, chunk in page.all_chunks() if chunk.kind == "image"
+    ] == [
+        (None, "Figure 1. A pump\nInlet and outlet"),
+        ("Valves", "Valve plate"),
+        ("Valves", "A valve, opened"),
+        ("Valves", "A seal"),
+        ("Valves", "A ring"),
+    ]
+    assert page.text.count("Figure 1") == 1
+    assert [chunk.text for _, chunk in page.all_chunks() if chunk.references] == ["See rings"]
+
+
+def test_pictures_of_a_wiki_page_are_left_out() -> None:
+    html = "<title>Pump</title><div id=mw-content-text><p>Text.</p><figure><img src=a.png alt='A pump'></figure></div>"
+    page = parse_html(html, source="x", file=DocumentFile(html.encode(), "x", "a.html"))
+    assert [chunk.text for _, chunk in page.all_chunks()] == ["Text."]
+
+
+def test_figures_of_many_elements_cost_no_more_than_others() -> None:
+    """As many nested figures as a page may have, and one of many pictures."""
+    html = "<figure>" * 100 + "<img src=a.png alt='A pump'>" * 20_000 + "<figcaption>All pumps</figcaption>"
+    started = time.process_time()
+    page = parse_html(html, source="x", file=DocumentFile(html.encode(), "x", "a.html"))
+    assert time.process_time() - started < 2
+    assert page.text.endswith("All pumps")
+
+
 def test_a_picture_that_a_page_shows_is_no_document_of_its_own(tmp_path: Path) -> None:
     """One that is only mentioned, or lies elsewhere, is."""
     for name in ("docs/a.png", "docs/b c.png", "img/d.png", "docs/e.png", "img/a.png"):
@@ -168,6 +215,12 @@ def test_a_picture_that_a_page_shows_is_no_document_of_its_own(tmp_path: Path) -
     (tmp_path / "docs/page.md").write_text("![](a.png) <img src='b%20c.png'> ![](/img/d.png) and `e.png`")
     items = [item.path.partition("/")[2] for item in discover([str(tmp_path)]) if isinstance(item, Item)]
     assert items == ["docs/e.png", "docs/page.md", "img/a.png"]
+    (tmp_path / "docs/site.html").write_text("<p>Text</p><img src='e.png'>")
+    (tmp_path / "docs/wiki.html").write_text("<div id=mw-content-text><img src='../img/a.png'></div>")
+    items = [item.path.partition("/")[2] for item in discover([str(tmp_path)]) if isinstance(item, Item)]
+    assert [name for name in items if name.endswith(".png")] == [
+        "img/a.png"
+    ]  # pictures of a wiki are not read
     alone = [item for item in discover([str(tmp_path / "docs/a.png")]) if isinstance(item, Item)]
     assert len(alone) == 1
 

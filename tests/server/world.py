@@ -125,11 +125,13 @@ def serving(
     settings: ServerSettings | None = None,
     script: Script | None = None,
     model: ChatModel | None = None,
+    *,
+    extracts: bool = False,
 ) -> Iterator[TestClient]:
-    """A client of a server that is ready."""
+    """A client of a server that is ready. With ``extracts`` it answers itself, with sentences of what it found."""
     script = Script() if script is None else script
     script.gate.set()
-    app = create_app(store, settings, answerer=script.answerer, model=model)
+    app = create_app(store, settings, answerer=default_answerer if extracts else script.answerer, model=model)
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: app.state.service.collection.ready)
         yield client

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,17 +51,28 @@ def open_or_create_store(store: str | Path) -> GraphStore:
 
 @contextmanager
 def never_left_empty(store: str | Path) -> Iterator[None]:
-    """Around what makes and fills a store, and closes it: where that fails before a page has come, a folder that was none
-    of a store before is left as it was. Databases of a server stay."""
-    new = not is_address(store) and not EmbeddedStore.exists(store)
-    new_folder = new and not Path(store).exists()
+    """Around what makes and fills a store, and closes it: where that fails before a page has come, a folder or database
+    that was no store before is left as it was."""
+    remove = _remover(store)
     try:
         yield
     except BaseException:  # also where it is interrupted
-        if new and EmbeddedStore.exists(store):
-            with suppress(StoreError, OSError):
-                discard_empty(Path(store), with_folder=new_folder)
+        with suppress(StoreError, OSError):
+            remove()
         raise
+
+
+def _remover(store: str | Path) -> Callable[[], object]:
+    """What removes the store that is going to be made, as long as it is empty; nothing where there is one already."""
+    if is_address(store):
+        with suppress(StoreError):  # a server that is not there is said by whoever opens the store
+            if _neo4j().is_empty(str(store)):
+                return lambda: _neo4j().discard_empty(str(store))
+        return lambda: None
+    if EmbeddedStore.exists(store):
+        return lambda: None
+    with_folder = not Path(store).exists()
+    return lambda: EmbeddedStore.exists(store) and discard_empty(Path(store), with_folder=with_folder)
 
 
 def _neo4j() -> type[Neo4jStore]:

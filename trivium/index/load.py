@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trivium.chunking.base import Chunker
@@ -83,37 +83,18 @@ def load(
     report = IngestReport()
     localiser = Localiser(store, language)
     merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
-    _load(
-        sources, store, merge, format, workers, progress, names or {}, limits, isolated, chunker, only, apart
-    )
+    loading = _Loading(store, merge, limits, chunker, progress)
+    if isolated is None:
+        found = _Found(_named(discover(sources, format, limits, only), names or {}), report, limits)
+        merge.files = FilePages(store, found.paths())
+        loading.documents(found, workers or os.cpu_count() or 1, apart)
+        loading.records(found.records)
+    else:
+        loading.isolated(isolated, sources, format, names or {}, only)
+    _link_mentions(store, merge)
     localiser.remember()
     report.languages = dict(localiser.pages.most_common())
     return report
-
-
-def _load(
-    sources: Sequence[str],
-    store: LoadStore,
-    merge: Merge,
-    format: Format,
-    workers: int | None,
-    progress: StageProgress | None,
-    names: Mapping[str, str],
-    limits: InputLimits,
-    isolated: ParserProcess | None,
-    chunker: Chunker,
-    only: Collection[str] | None,
-    apart: bool,
-) -> None:
-    if isolated is not None:
-        _load_isolated(isolated, sources, store, merge, format, limits, names, progress, chunker, only)
-        _link_mentions(store, merge)
-        return
-    found = _Found(_named(discover(sources, format, limits, only), names), merge.report, limits)
-    merge.files = FilePages(store, found.paths())
-    _load_documents(found, merge, workers or os.cpu_count() or 1, limits, progress, chunker, apart)
-    _load_records(found.records, store, merge, limits, progress, chunker)
-    _link_mentions(store, merge)
 
 
 def _named(found: Iterator[Found], names: Mapping[str, str]) -> Iterator[Found]:
@@ -183,114 +164,108 @@ def _is_row(item: Item) -> bool:
     return item.line is not None or item.content is not None
 
 
-def _load_documents(
-    found: _Found,
-    merge: Merge,
-    workers: int,
-    limits: InputLimits,
-    progress: StageProgress | None,
-    chunker: Chunker,
-    apart: bool,
-) -> None:
-    few = found.count < _WORTH_A_POOL and not (apart and found.risky)
-    outcomes = (
-        (parse_item(item, limits, chunker) for item in found)
-        if few or not chunker.portable or (workers == 1 and not apart)
-        else parse_in_pool(found, workers, limits, chunker.spec)
-    )
-    for done, outcome in enumerate(outcomes, start=1):
-        if isinstance(outcome, Problem):
-            merge.report.problem(outcome, limits.problems)
-        else:
-            for graph in outcome:
-                merge.add(graph)
-        if progress is not None:
-            progress("parse", done, found.count)
-    merge.flush()
+@dataclass(frozen=True, slots=True)
+class _Loading:
+    """What documents of all kinds need on their way into the store."""
 
+    store: LoadStore
+    merge: Merge
+    limits: InputLimits
+    chunker: Chunker
+    progress: StageProgress | None
 
-def _load_records(
-    items: Sequence[Item],
-    store: LoadStore,
-    merge: Merge,
-    limits: InputLimits,
-    progress: StageProgress | None,
-    chunker: Chunker,
-) -> None:
-    """Records link to every title there is, so they are read last, and those already stored are read again
-    when new titles have come."""
-    pages = RecordPages(limits)
-    for item in items:
-        for problem in pages.read(item):
-            if problem is not None:
-                merge.report.problem(problem, limits.problems)
-    changed = bool(pages or merge.report.added or merge.report.replaced)
-    stored = _stored_record_pages(store) if changed else []
-    if not pages and not stored:
-        return
-    gazetteer = Gazetteer([*pages.names(), *store.names()])
-    for done, (_, outcome) in enumerate(pages.graphs(gazetteer, chunker), start=1):
-        if isinstance(outcome, Problem):
-            merge.report.problem(outcome, limits.problems)
-        else:
-            merge.add(outcome)
-        if progress is not None:
-            progress("records", done, len(pages))
-    merge.flush()
-    _relink_others(stored, store, merge, gazetteer)
-
-
-def _load_isolated(
-    parser: ParserProcess,
-    sources: Sequence[str],
-    store: LoadStore,
-    merge: Merge,
-    format: Format,
-    limits: InputLimits,
-    names: Mapping[str, str],
-    progress: StageProgress | None,
-    chunker: Chunker,
-    only: Collection[str] | None,
-) -> None:
-    """Files, parsed by a process apart."""
-    if not chunker.portable:
-        raise ConfigurationError(
-            f"the chunker {chunker.spec} of this store asks a model, which the process that parses uploads cannot: add"
-            " documents with  trivium add"
+    def documents(self, found: _Found, workers: int, apart: bool) -> None:
+        """Documents that are parsed one by one, here or in a pool."""
+        few = found.count < _WORTH_A_POOL and not (apart and found.risky)
+        outcomes = (
+            (parse_item(item, self.limits, self.chunker) for item in found)
+            if few or not self.chunker.portable or (workers == 1 and not apart)
+            else parse_in_pool(found, workers, self.limits, self.chunker.spec)
         )
-    files: list[FoundFile] = []
-    for found in (found for source in sources for found in expand(source)):
-        if isinstance(found, Problem):
-            merge.report.problem(found, limits.problems)
-        elif only is None or found.path in only:
-            files.append(found)
+        for done, outcome in enumerate(outcomes, start=1):
+            if isinstance(outcome, Problem):
+                self._problem(outcome)
+            else:
+                for graph in outcome:
+                    self.merge.add(graph)
+            self._tell("parse", done, found.count)
+        self.merge.flush()
 
-    merge.files = FilePages(store, (names.get(file.path, file.place) for file in files))
+    def records(self, items: Sequence[Item]) -> None:
+        """Records link to every title there is, so they are read last, and those already stored are read again when new
+        titles have come."""
+        pages = RecordPages(self.limits)
+        for item in items:
+            for problem in pages.read(item):
+                if problem is not None:
+                    self._problem(problem)
+        report = self.merge.report
+        changed = bool(pages or report.added or report.replaced)
+        stored = _stored_record_pages(self.store) if changed else []
+        if not pages and not stored:
+            return
+        gazetteer = Gazetteer([*pages.names(), *self.store.names()])
+        for done, (_, outcome) in enumerate(pages.graphs(gazetteer, self.chunker), start=1):
+            if isinstance(outcome, Problem):
+                self._problem(outcome)
+            else:
+                self.merge.add(outcome)
+            self._tell("records", done, len(pages))
+        self.merge.flush()
+        _relink_others(stored, self.store, self.merge, gazetteer)
 
-    def beat(done: int) -> None:
-        if progress is not None:
-            progress("parse", done, max(done, len(files)))
+    def isolated(
+        self,
+        parser: ParserProcess,
+        sources: Sequence[str],
+        format: Format,
+        names: Mapping[str, str],
+        only: Collection[str] | None,
+    ) -> None:
+        """Files of all kinds, parsed by a process apart."""
+        if not self.chunker.portable:
+            raise ConfigurationError(
+                f"the chunker {self.chunker.spec} of this store asks a model, which the process that parses uploads"
+                " cannot: add documents with  trivium add"
+            )
+        store, merge = self.store, self.merge
+        files: list[FoundFile] = []
+        for found in (found for source in sources for found in expand(source)):
+            if isinstance(found, Problem):
+                self._problem(found)
+            elif only is None or found.path in only:
+                files.append(found)
+        merge.files = FilePages(store, (names.get(file.path, file.place) for file in files))
+        came = False
 
-    came = False
+        def beat(done: int) -> None:
+            self._tell("parse", done, max(done, len(files)))
 
-    def titles() -> Iterator[tuple[str, str]]:
-        nonlocal came
-        came = True
+        def titles() -> Iterator[tuple[str, str]]:
+            nonlocal came
+            came = True
+            merge.flush()
+            yield from store.names()
+
+        for outcome in parser.parse(files, names, format, self.limits, titles, beat, self.chunker.spec):
+            if isinstance(outcome, PageGraph):
+                merge.add(outcome)
+            elif isinstance(outcome, LeftOut):
+                merge.report.leave_out(outcome, self.limits.problems)
+            else:
+                self._problem(outcome)
         merge.flush()
-        yield from store.names()
+        if came or merge.report.added or merge.report.replaced:
+            stored = _stored_record_pages(store)
+            if any(not merge.has(uri) for uri, _ in stored):
+                _relink_others(stored, store, merge, Gazetteer(store.names()))
 
-    for outcome in parser.parse(files, names, format, limits, titles, beat, chunker.spec):
-        if isinstance(outcome, PageGraph):
-            merge.add(outcome)
-        elif isinstance(outcome, LeftOut):
-            merge.report.leave_out(outcome, limits.problems)
-        else:
-            merge.report.problem(outcome, limits.problems)
-    merge.flush()
-    if came or merge.report.added or merge.report.replaced:
-        stored = _stored_record_pages(store)
-        if any(not merge.has(uri) for uri, _ in stored):
-            _relink_others(stored, store, merge, Gazetteer(store.names()))
+    def _problem(self, problem: Problem | None) -> None:
+        self.merge.report.problem(problem, self.limits.problems)
+
+    def _tell(self, stage: str, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(stage, done, total)
 
 
 def _link_mentions(store: LoadStore, merge: Merge) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborNode
 
+from trivium.parser.figures import captioned
 from trivium.parser.inline import write_formula
 from trivium.parser.reader import SKIP, Leave, Mode, Reader, handles
 from trivium.parser.runs import COLON, COMMA, LINE, TextRun, Verbatim, indented_line
@@ -15,7 +16,7 @@ _QUOTE_CLASSES = frozenset(("quotebox", "pullquote", "templatequote", "cquote"))
 
 
 @handles(
-    "p", "section", "article", "main", "header", "figure", "figcaption", "address", "details",
+    "p", "section", "article", "main", "header", "address", "details",
     "summary", "fieldset", "legend", "aside", "form", "hgroup", "body",
 )  # fmt: skip
 def _block(reader: Reader, node: LexborNode) -> Leave:
@@ -23,6 +24,24 @@ def _block(reader: Reader, node: LexborNode) -> Leave:
         return SKIP
     reader.edge()
     return Reader.edge
+
+
+@handles("figure")
+def _figure(reader: Reader, node: LexborNode) -> Leave | None:
+    leave = _block(reader, node)
+    if leave is not SKIP and reader.read_picture is not None and (found := captioned(node)) is not None:
+        picture, caption, text = found
+        reader.captions[picture.mem_id] = text
+        reader.written.add(caption.mem_id)
+    return leave
+
+
+@handles("figcaption")
+def _figcaption(reader: Reader, node: LexborNode) -> Leave | None:
+    if node.mem_id in reader.written:
+        reader.written.remove(node.mem_id)
+        return SKIP
+    return _block(reader, node)
 
 
 @handles("hr")

@@ -6,6 +6,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
+from trivium.parser.figures import is_icon, picture_address
 from trivium.parser.reader import SKIP, Leave, Mode, Picture, Reader, handles
 from trivium.parser.runs import COMMA, LINE, SPACE, Verbatim
 from trivium.parser.skip import SKIPPED_TAGS, is_skipped
@@ -30,11 +31,13 @@ def _anchor(reader: Reader, node: LexborNode) -> Leave | None:
 def _picture(reader: Reader, node: LexborNode) -> Leave:
     if reader.read_picture is not None:
         attributes = node.attributes
-        address = attributes.get("src") or ""
+        address = picture_address(attributes)
         if address and not is_skipped(attributes, "img"):
-            reader.read_picture(
-                reader, Picture(address, attributes.get("alt") or "", attributes.get("title") or "")
-            )
+            caption = reader.captions.pop(node.mem_id, "")
+            alt = attributes.get("alt") or ""
+            decorative = is_icon(attributes) or ("alt" in attributes and not alt.strip() and not caption)
+            title = attributes.get("title") or ""
+            reader.read_picture(reader, Picture(address, alt, title, caption, decorative))
     return SKIP
 
 

@@ -68,7 +68,9 @@ class Pictures:
 
         A picture that is broken or too large, or was shown before, says only what is said of it.
         """
-        parts = [part for part in map(_line, (alt, caption)) if not _NO_DESCRIPTION.fullmatch(part)]
+        parts = [
+            part for part in map(_line, (alt, *caption.splitlines())) if not _NO_DESCRIPTION.fullmatch(part)
+        ]
         data = picture() if callable(picture) and (parts or self.ocr.available) else picture
         data = data if isinstance(data, bytes) else None
         run = PictureText()
@@ -104,11 +106,18 @@ class Pictures:
 
     def show(self, reader: Reader, picture: ShownPicture) -> None:
         """Adds a picture of a page that is HTML: see :data:`~trivium.parser.reader.PictureReader`."""
-        run = self.run(alt=picture.alt, caption=picture.title, picture=lambda: self.at(picture.address))
+        said = picture.title if picture.caption == picture.title else f"{picture.title}\n{picture.caption}"
+        run = self.run(alt=picture.alt, caption=said, picture=lambda: self.at(picture.address))
         if run is not None:
             reader.document.picture(run)
             if reader.mode is Mode.FLOW and not reader.run.length:
                 reader.document.write_pictures()
+
+    def show_of_site(self, reader: Reader, picture: ShownPicture) -> None:
+        """As :meth:`show`, for pages that are full of icons, logos and dots: those that a page marks as such say
+        nothing."""
+        if not picture.decorative:
+            self.show(reader, picture)
 
     def _places(self, path: str) -> list[str]:
         if not path.startswith("/"):

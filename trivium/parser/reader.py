@@ -62,11 +62,14 @@ def handles(*tags: str) -> Callable[[Enter], Enter]:
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A picture that a document shows. ``address`` is relative to the document; ``alt`` is what stands in its place where
-    it cannot be shown, ``title`` what is shown with it."""
+    it cannot be shown, ``title`` what is shown with it, ``caption`` what stands below. ``decorative``: the document says
+    that it means nothing, or it is too small to mean anything."""
 
     address: str
     alt: str
     title: str
+    caption: str = ""
+    decorative: bool = False
 
 
 LinkResolver = Callable[[str], str | None]
@@ -94,6 +97,10 @@ class Reader:
         self.title = title
         self.resolve_link = resolve_link or partial(link_target, host=host)
         self.read_picture = read_picture
+        self.captions: dict[int, str] = {}
+        """Of pictures to come, by the number of their element."""
+        self.written: set[int] = set()
+        """Captions to come that are part of their picture."""
         self.run = TextRun()
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH

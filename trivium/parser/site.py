@@ -104,7 +104,11 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
         _prune(content, marked=marked)
         title = head.page_title(content) or file.title
         reader = Reader(
-            title, None, limits, resolve_link=_resolver(base), read_picture=Pictures(limits, file).show
+            title,
+            None,
+            limits,
+            resolve_link=_resolver(base),
+            read_picture=Pictures(limits, file).show_of_site,
         )
         reader.read(content)
         if reader.document.has_chunks:

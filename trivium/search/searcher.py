@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TypedDict, Unpack
 
 from trivium.embedding.store_embedder import StoreEmbedder
@@ -267,13 +268,19 @@ class Searcher:
                 provenance=provenance.get(uri, {}),
                 baseline=baseline,
                 probability=probability(score) if log_odds else None,
-                document=record.document.removeprefix("records:"),
+                document=_name(record.document),
                 pages=() if record.pages is None else tuple(range(record.pages[0], record.pages[1] + 1)),
                 format=record.format,
                 metadata=record.metadata,
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]
+
+
+def _name(document: str) -> str:
+    """What a document is called to whoever asks: where files lie on this machine is nobody's business."""
+    name = document.removeprefix("records:")
+    return PurePath(name).name if PurePath(name).is_absolute() else name
 
 
 def check_question(text: object) -> None:

@@ -184,7 +184,11 @@ def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
 
-    compiled: Callable[..., Any] = tf.function(step, reduce_retracing=True)
+    # Questions and candidates of any number, so that the last batch does not have it traced again.
+    table, question = tf.TensorSpec((None, None), tf.float32), tf.TensorSpec((None,), tf.float32)
+    rows = tf.TensorSpec((None, None, model.input_shape[-1]), tf.float32)
+    signature = (rows, table, table, table, question, question)
+    compiled: Callable[..., Any] = tf.function(step, input_signature=signature, autograph=False)
     return compiled
 
 

@@ -12,7 +12,8 @@ from tests.graph.neo4j.database import connected, empty
 from tests.graph.neo4j.stores import credentials, new_store
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
-from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
+from trivium.errors import NothingReadError, StoreError, StoreFormatError, StoreNotFoundError
+from trivium.graph.factory import never_left_empty
 from trivium.graph.neo4j import Neo4jStore, vectors, writer
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
@@ -21,11 +22,13 @@ from trivium.graph.neo4j.indexes import (
     Dialect,
     detect,
     ensure_vector_indexes,
+    is_empty,
     prepare,
     read_indexes,
     recognise,
 )
 from trivium.graph.records import Passage
+from trivium.index.report import IngestReport
 from trivium.types import EmbedderIdentity
 
 
@@ -164,3 +167,23 @@ def test_vector_indexes_come_with_the_embedder_and_follow_its_dimension(connecti
         {"vector": unit("A: one").tolist()},
     )
     assert found == [["A#chunk-1"]]
+
+
+def test_a_store_for_documents_that_never_came_leaves_an_empty_database(neo4j_5: Server) -> None:
+    """Without node, constraint or index of it; one that has a page stays, and so does one that was there before."""
+    wipe(neo4j_5)
+    with credentials(neo4j_5), connected(neo4j_5) as connection:
+        with pytest.raises(NothingReadError), never_left_empty(neo4j_5.bolt):
+            Neo4jStore.create(neo4j_5.bolt).close()
+            raise NothingReadError("nothing could be read", IngestReport())
+        assert is_empty(connection)
+        assert not (cypher.CONSTRAINTS | cypher.INDEXES).keys() & read_indexes(connection).keys()
+        with pytest.raises(KeyboardInterrupt), never_left_empty(neo4j_5.bolt):
+            with Neo4jStore.create(neo4j_5.bolt) as store:
+                store.write([graph("Mars")])
+            raise KeyboardInterrupt
+        with pytest.raises(KeyboardInterrupt), never_left_empty(neo4j_5.bolt):
+            with Neo4jStore.open(neo4j_5.bolt) as store:
+                store.delete(["Mars"])
+            raise KeyboardInterrupt
+        recognise(connection)

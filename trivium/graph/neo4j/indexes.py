@@ -59,6 +59,27 @@ async def _create_store(transaction: AsyncManagedTransaction) -> None:
     await rows(transaction, cypher.CREATE_STORE, {"version": SCHEMA_VERSION})
 
 
+def discard_empty(connection: Connection) -> bool:
+    """Make a store that holds nothing an empty database again, without its constraints and indexes; returns whether it
+    did. Where anything else is in the database, all stays."""
+    if not connection.write(_discard_store):
+        return False
+    for name in cypher.CONSTRAINTS:
+        connection.change_schema(cypher.DROP_CONSTRAINT, {"name": name})
+    for name in (*cypher.INDEXES, *VECTOR_INDEXES.values()):
+        connection.change_schema(cypher.DROP_INDEX, {"name": name})
+    return True
+
+
+async def _discard_store(transaction: AsyncManagedTransaction) -> bool:
+    return bool((await rows(transaction, cypher.DISCARD_STORE))[0][0])
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether there is no node in the database."""
+    return _count(connection) == 0
+
+
 def recognise(connection: Connection) -> None:
     """Check that the database is a store this program reads, and create the constraints and indexes that are missing, as
     after a bulk import. Where none is missing nothing is written.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -15,7 +15,14 @@ from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.check import Neo4jChecker
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.indexes import detect, ensure_vector_indexes, prepare, recognise
+from trivium.graph.neo4j.indexes import (
+    detect,
+    discard_empty,
+    ensure_vector_indexes,
+    is_empty,
+    prepare,
+    recognise,
+)
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.search import Searcher
 from trivium.graph.neo4j.vectors import put_vectors
@@ -83,6 +90,18 @@ class Neo4jStore:
         except BaseException:
             connection.close()
             raise
+
+    @staticmethod
+    def is_empty(address: str) -> bool:
+        """Whether nothing is in the database. Raises StoreError where it cannot be reached."""
+        with closing(_connect(address)) as connection:
+            return is_empty(connection)
+
+    @staticmethod
+    def discard_empty(address: str) -> bool:
+        """See :func:`trivium.graph.neo4j.indexes.discard_empty`."""
+        with closing(_connect(address)) as connection:
+            return discard_empty(connection)
 
     def close(self) -> None:
         """Close the connections. What the store handed out stays valid."""

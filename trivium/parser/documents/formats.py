@@ -132,7 +132,9 @@ def format_of_archive(member: Callable[[str], bytes | None]) -> DocumentFormat |
     )
 
 
-def reader_of(name: str) -> DocumentReader:
-    """The reader of a format, imported. Raises KeyError for an unknown one."""
-    module = importlib.import_module(f"trivium.parser.documents.{DOCUMENT_FORMATS[name].module}")
-    return cast(DocumentReader, module.read)
+def reader_of(name: str, pdf_reader: str = "pdfium") -> DocumentReader:
+    """The reader of a format, imported; of PDF the one that is named. Raises KeyError for an unknown format."""
+    module = DOCUMENT_FORMATS[name].module
+    if name == "pdf" and pdf_reader == "docling":
+        module = "docling"
+    return cast(DocumentReader, importlib.import_module(f"trivium.parser.documents.{module}").read)

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
 from trivium.graph.model import PageGraph
+from trivium.graph.records import PageRecord
 from trivium.graph.schema import headings_of, page_uri, unescape
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
 from trivium.text import normalise_title
+from trivium.types import MetadataValue
 
 router = APIRouter(tags=["documents"])
 
 
 class Document(BaseModel):
-    """A document in the list. ``source`` is the name of the file it came from, without its folder."""
+    """A document in the list. ``source`` is the name of the file it came from, without its folder; ``path`` is where it
+    lies among those that came with it; ``modified`` is a date in ISO 8601, null where nobody said."""
 
     uri: str = Field(examples=["Phobos (moon)"])
     title: str
     source: str
     revision: int | None
+    format: str = Field(examples=["pdf"])
+    path: str = Field(examples=["reports/2024.pdf"])
+    modified: str | None
+    metadata: dict[str, MetadataValue]
 
 
 class Documents(BaseModel):
@@ -47,7 +54,8 @@ class Section(BaseModel):
 
 
 class Passage(BaseModel):
-    """A chunk: characters `start` to `end` of the text, directly under `section`."""
+    """A chunk: characters `start` to `end` of the text, directly under `section`. `pages` are the numbers of the pages
+    it stands on, from 1, where the document has pages."""
 
     uri: str
     section: str
@@ -55,15 +63,12 @@ class Passage(BaseModel):
     start: int
     end: int
     cites: list[str]
+    pages: list[int]
 
 
-class WholeDocument(BaseModel):
+class WholeDocument(Document):
     """A document with its structure. All offsets count characters of `text`."""
 
-    uri: str
-    title: str
-    source: str
-    revision: int | None
     aliases: list[str]
     text: str
     sections: list[Section]
@@ -83,12 +88,7 @@ async def list_documents(
         pages = engine.store.pages(after, limit + 1)
         shown = pages[:limit]
         return Documents(
-            documents=[
-                Document(
-                    uri=page.uri, title=unescape(page.uri), source=_file(page.source), revision=page.revision
-                )
-                for page in shown
-            ],
+            documents=[Document(**_facts(page)) for page in shown],
             total=engine.store.count_pages(),
             next=shown[-1].uri if len(pages) > limit else None,
         )
@@ -130,15 +130,25 @@ def _file(source: str) -> str:
     return PurePath(source).name if "://" not in source else source
 
 
+def _facts(page: PageRecord | PageGraph) -> dict[str, Any]:
+    return {
+        "uri": page.uri,
+        "title": unescape(page.uri),
+        "source": _file(page.source),
+        "revision": page.revision,
+        "format": page.format,
+        "path": page.path,
+        "modified": page.modified,
+        "metadata": dict(page.metadata),
+    }
+
+
 def _document(graph: PageGraph) -> WholeDocument:
     starts: dict[str, int] = {}
     for chunk in graph.chunks:
         starts[chunk.parent] = min(chunk.start, starts.get(chunk.parent, chunk.start))
     return WholeDocument(
-        uri=graph.uri,
-        title=unescape(graph.uri),
-        source=_file(graph.source),
-        revision=graph.revision,
+        **_facts(graph),
         aliases=[unescape(alias) for alias in graph.aliases],
         text=graph.text,
         sections=[
@@ -159,6 +169,7 @@ def _document(graph: PageGraph) -> WholeDocument:
                 start=chunk.start,
                 end=chunk.end,
                 cites=list(chunk.cites),
+                pages=[] if chunk.pages is None else list(range(chunk.pages[0], chunk.pages[1] + 1)),
             )
             for chunk in graph.chunks
         ],

@@ -86,6 +86,11 @@ CREATE_STORE: LiteralString = (
     " t.uuid = randomUUID(), t.term_total = 0"
 )
 
+# Unmakes it, where nothing else is in the database.
+DISCARD_STORE: LiteralString = "MATCH (t:Trivium) WHERE COUNT { MATCH (n) } = 1 DELETE t RETURN count(*)"
+DROP_CONSTRAINT: LiteralString = "DROP CONSTRAINT $name IF EXISTS"
+DROP_INDEX: LiteralString = "DROP INDEX $name IF EXISTS"
+
 # Refused by servers without the SEARCH clause, whatever indexes there are.
 EXPLAIN_SEARCH: LiteralString = (
     "EXPLAIN CYPHER 25 MATCH (c:Chunk) SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector LIMIT $k) SCORE AS s"

@@ -16,8 +16,9 @@ from trivium.parser.documents.pdf.assemble import assemble
 from trivium.parser.documents.pdf.blocks import Block, blocks_of
 from trivium.parser.documents.pdf.furniture import without_furniture
 from trivium.parser.documents.pdf.lines import Line, lines_of, reading_order
+from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument, opened
-from trivium.parser.documents.pdf.pictures import PageReader
+from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures
 from trivium.parser.documents.pdf.titles import names_something, printed_title, stated_title
 from trivium.parser.documents.pdf.words import Words
 from trivium.parser.sources.base import clean_text
@@ -43,16 +44,17 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
                 f"the PDF has {pdf.page_count:,} pages, more than the limit of {limits.pages:,} (limits.pages): split it"
             )
         info, outline = pdf.info(), pdf.outline()
-        pages, minor = _lines(pdf, limits)
+        pages, minor, placed = _lines(pdf, limits)
         empty = [index for index, lines in enumerate(pages) if not lines and not minor.get(index)]
         reader = PageReader(limits)
         if len(empty) == len(pages) and not reader.available:
             raise MissingExtraError("reading a PDF whose pages are pictures", "ocr")
         from_pictures = {index: blocks for index in empty if (blocks := reader.blocks(pdf, index))}
         unread = len(empty) - len(from_pictures)
+        pictures = reader.pictures(pdf, placed)
     size = _size_of_text(pages)
     title = _title(file, info, pages[0], size)
-    blocks, words = _blocks(pages, minor, from_pictures)
+    blocks, words = _blocks(pages, minor, from_pictures, pictures)
     document = Document(limits.headings)
     assemble(document, blocks, words, outline, title)
     if not document.has_chunks:
@@ -70,16 +72,22 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     )
 
 
-def _lines(pdf: PdfiumDocument, limits: InputLimits) -> tuple[list[list[Line]], dict[int, list[list[Line]]]]:
-    """For every page its lines in the direction in which most is written, and by page (from 0) those in other ones.
+def _lines(
+    pdf: PdfiumDocument, limits: InputLimits
+) -> tuple[list[list[Line]], dict[int, list[list[Line]]], list[list[PlacedPicture]]]:
+    """For every page its lines in the direction in which most is written, by page (from 0) those in other ones, and for
+    every page its pictures.
 
     Raises ParseError as soon as it is clear that the document takes too long."""
     pages: list[list[Line]] = []
     minor: dict[int, list[list[Line]]] = {}
+    pictures: list[list[PlacedPicture]] = []
     started = time.process_time()
     allowed = _EXTRACTION_SHARE * limits.seconds
     for index in range(pdf.page_count):
-        groups = [lines_of(spans, index + 1) for spans in pdf.spans(index)]
+        written, placed = pdf.content(index, limits.picture_pixels)
+        pictures.append(placed)
+        groups = [lines_of(spans, index + 1) for spans in written]
         pages.append(groups[0] if groups else [])
         if len(groups) > 1:
             minor[index] = groups[1:]
@@ -89,19 +97,24 @@ def _lines(pdf: PdfiumDocument, limits: InputLimits) -> tuple[list[list[Line]], 
                 f"the PDF has {pdf.page_count:,} pages, and to read them would take more than {limits.seconds:g} seconds,"
                 " the limit (limits.seconds): split it"
             )
-    return pages, minor
+    return pages, minor, pictures
 
 
 def _blocks(
-    pages: Sequence[list[Line]], minor: dict[int, list[list[Line]]], from_pictures: dict[int, list[Block]]
+    pages: Sequence[list[Line]],
+    minor: dict[int, list[list[Line]]],
+    from_pictures: dict[int, list[Block]],
+    pictures: Sequence[Sequence[ReadPicture]],
 ) -> tuple[list[Block], Words]:
     """The blocks of all pages in order, and the words of the document."""
     bodies = without_furniture(pages)
     words = Words(lambda: (line.text for lines in bodies for line in lines))
     blocks: list[Block] = []
     for index, lines in enumerate(bodies):
+        shown: list[Block] = []
         for flow in reading_order(lines):
-            blocks.extend(blocks_of(flow, words))
+            shown.extend(blocks_of(flow, words))
+        blocks.extend(with_pictures(shown, pictures[index], index + 1))
         for group in minor.get(index, ()):
             blocks.extend(blocks_of(group, words))
         blocks.extend(from_pictures.get(index, ()))

@@ -13,6 +13,7 @@ from trivium.parser.runs import LINE, TextRun
 from trivium.types import ChunkKind
 
 _BULLET = "• "
+_KINDS = {Kind.TABLE: ChunkKind.TABLE, Kind.PICTURE: ChunkKind.IMAGE}
 
 
 def assemble(
@@ -33,11 +34,11 @@ def assemble(
 
 
 def _merged(blocks: Sequence[Block], words: Words) -> list[Block]:
-    """Blocks with those joined that a column or page parts."""
+    """Blocks with those joined that a column, a page or a picture parts."""
     out: list[Block] = []
+    last: Block | None = None  # that is no picture
     for block in blocks:
-        if out and goes_on(out[-1], block):
-            last = out[-1]
+        if last is not None and goes_on(last, block):
             text = words.joined(last.text, block.text, soft=last.hyphen)
             start = len(text) - len(block.text)
             if block.page != (last.places[-1][1] if last.places else last.page):
@@ -46,6 +47,7 @@ def _merged(blocks: Sequence[Block], words: Words) -> list[Block]:
             last.text, last.flow_end, last.hyphen = text, block.flow_end, block.hyphen
         else:
             out.append(block)
+            last = last if block.kind is Kind.PICTURE else block
     return out
 
 
@@ -58,9 +60,8 @@ def _write(document: Document, blocks: Sequence[Block]) -> None:
             at = end
             continue
         block = blocks[at]
-        kind = ChunkKind.TABLE if block.kind is Kind.TABLE else ChunkKind.PARAGRAPH
         document.page = block.page
-        document.block(kind, _run(block.text), places=block.places)
+        document.block(_KINDS.get(block.kind, ChunkKind.PARAGRAPH), _run(block.text), places=block.places)
         at += 1
 
 

@@ -33,13 +33,15 @@ class Kind(Enum):
     TEXT = "text"
     ITEM = "item"
     TABLE = "table"
+    PICTURE = "picture"
 
 
 @dataclass(slots=True)
 class Block:
     """A block of a page. ``text`` has the lines of a table, else running text. ``places`` say where in it other pages
-    begin: (character, page). ``flow_start`` and ``flow_end``: it is the first or the last of its column or page, so that
-    it may go on. ``hyphen``: it ends with a hyphen that is only there because the line ends."""
+    begin: (character, page). ``base`` and ``last_base`` are where its first and its last line stand, ``x0`` and ``x1``
+    its edges, all 0 where they are not known. ``flow_start`` and ``flow_end``: it is the first or the last of its column
+    or page, so that it may go on. ``hyphen``: it ends with a hyphen that is only there because the line ends."""
 
     kind: Kind
     text: str
@@ -49,6 +51,9 @@ class Block:
     italic: bool = False
     lines: int = 1
     base: float = 0.0
+    x0: float = 0.0
+    x1: float = 0.0
+    last_base: float = 0.0
     flow_start: bool = False
     flow_end: bool = False
     hyphen: bool = False
@@ -67,7 +72,10 @@ def blocks_of(lines: Sequence[Line], words: Words) -> list[Block]:
         if text:
             first = lines[found.first]
             blocks.append(
-                Block(Kind.TABLE, text, first.page, first.size, bold=False, lines=0, base=first.base)
+                _placed(
+                    Block(Kind.TABLE, text, first.page, first.size, bold=False, lines=0, base=first.base),
+                    lines[found.first : found.last],
+                )
             )
         at = found.last
     _paragraphs(lines[at:], words, blocks)
@@ -137,7 +145,7 @@ def _block(lines: Sequence[Line], words: Words) -> Block:
     else:
         kind = Kind.TEXT
     italic = all(cell.italic for line in lines for cell in line.cells)
-    return Block(
+    block = Block(
         kind,
         text,
         first.page,
@@ -148,12 +156,19 @@ def _block(lines: Sequence[Line], words: Words) -> Block:
         base=first.base,
         hyphen=lines[-1].cells[-1].hyphen,
     )
+    return _placed(block, lines)
+
+
+def _placed(block: Block, lines: Sequence[Line]) -> Block:
+    block.x0, block.x1 = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    block.last_base = lines[-1].base
+    return block
 
 
 def goes_on(block: Block, following: Block) -> bool:
     """Whether a paragraph that a column or page ends goes on in the block that begins the next one."""
     return (
-        block.kind is not Kind.TABLE
+        block.kind not in (Kind.TABLE, Kind.PICTURE)
         and following.kind is Kind.TEXT
         and block.flow_end
         and following.flow_start

@@ -27,7 +27,7 @@ _INTEGERS, _FLOATS = 7, 5
 Array = NDArray[Any]
 
 
-class _Function(types.WrapperAddressProtocol):
+class Function(types.WrapperAddressProtocol):
     """A function of PDFium for compiled code. Handles, pointers and indices are passed as 64-bit integers: numba does not
     convert, and a function takes what it needs of the register."""
 
@@ -43,15 +43,15 @@ class _Function(types.WrapperAddressProtocol):
 
 
 @lru_cache(maxsize=1)
-def _functions() -> tuple[_Function, ...]:
+def _functions() -> tuple[Function, ...]:
     return (
-        _Function("FPDFText_GetUnicode", uint32(int64, int64)),
-        _Function("FPDFText_GetTextObject", int64(int64, int64)),
-        _Function("FPDFTextObj_GetFont", int64(int64)),
-        _Function("FPDFText_GetFontSize", float64(int64, int64)),
-        _Function("FPDFText_GetMatrix", int32(int64, int64, int64)),
-        _Function("FPDFText_GetCharOrigin", int32(int64, int64, int64, int64)),
-        _Function("FPDFText_GetLooseCharBox", int32(int64, int64, int64)),
+        Function("FPDFText_GetUnicode", uint32(int64, int64)),
+        Function("FPDFText_GetTextObject", int64(int64, int64)),
+        Function("FPDFTextObj_GetFont", int64(int64)),
+        Function("FPDFText_GetFontSize", float64(int64, int64)),
+        Function("FPDFText_GetMatrix", int32(int64, int64, int64)),
+        Function("FPDFText_GetCharOrigin", int32(int64, int64, int64, int64)),
+        Function("FPDFText_GetLooseCharBox", int32(int64, int64, int64)),
     )
 
 

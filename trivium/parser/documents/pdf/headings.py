@@ -72,7 +72,7 @@ def _of_outline(blocks: Sequence[Block], outline: Sequence[OutlineEntry]) -> lis
         wanted = _normal(entry.title)
         at, replaces = None, False
         for index, text in zip(places, texts[entry.page], strict=True):
-            if index < earliest or blocks[index].kind is Kind.TABLE or not wanted:
+            if index < earliest or blocks[index].kind in (Kind.TABLE, Kind.PICTURE) or not wanted:
                 continue
             if text == wanted:
                 at, replaces = index, True

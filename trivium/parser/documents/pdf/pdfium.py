@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import ParseError
 from trivium.parser.documents.pdf.glyphs import gather
+from trivium.parser.documents.pdf.objects import PlacedPicture, pictures_of
 
 _lock = threading.RLock()  # PDFium keeps state of the process: one thread at a time
 _started = False
@@ -22,6 +23,7 @@ _started = False
 _MAX_OUTLINE = 10_000
 _MAX_OUTLINE_DEPTH = 20
 _MAX_CHARACTERS = 500_000  # of one page; a printed one has 5,000
+_MAX_RENDERED = 30_000  # pixels of a side of a page of which a part is wanted
 _FORCE_BOLD = 1 << 18
 _ITALIC = 1 << 6
 _BOLD_WEIGHT, _HEAVIEST = 600, 1_000  # beyond it is made up by a program
@@ -67,26 +69,32 @@ class PdfiumDocument:
 
     def spans(self, index: int) -> list[list[Span]]:
         """The spans of a page (from 0) by the direction in which they are written, the most frequent first."""
-        with self._text_of(index) as text:
+        return self.content(index)[0]
+
+    def content(self, index: int, most_pixels: int = 0) -> tuple[list[list[Span]], list[PlacedPicture]]:
+        """As :meth:`spans`, and the pictures of a page that has text; see
+        :func:`~trivium.parser.documents.pdf.objects.pictures_of`."""
+        with self._text_of(index) as (page, text):
             count = pdfium.FPDFText_CountChars(text)
             if count <= 0:
-                return []
+                return [], []
             if count > _MAX_CHARACTERS:
                 raise ParseError(
                     f"page {index + 1} has {count:,} characters, more than the limit of {_MAX_CHARACTERS:,}:"
                     " it is damaged or hostile"
                 )
-            return _spans(*gather(text, count))
+            pictures = pictures_of(page, most_pixels) if most_pixels else []
+            return _spans(*gather(text, count)), pictures
 
     @contextmanager
-    def _text_of(self, index: int) -> Iterator[Any]:
+    def _text_of(self, index: int) -> Iterator[tuple[Any, Any]]:
         page = pdfium.FPDF_LoadPage(self._handle, index)
         if not page:
-            yield None
+            yield None, None
             return
         text = pdfium.FPDFText_LoadPage(page)
         try:
-            yield text
+            yield page, text
         finally:
             if text:
                 pdfium.FPDFText_ClosePage(text)
@@ -141,23 +149,59 @@ class PdfiumDocument:
             if not (width > 0 and height > 0):
                 return None
             scale = longest / max(width, height)
-            columns, rows = max(1, round(width * scale)), max(1, round(height * scale))
-            pixels = np.full((rows, columns, 3), 255, np.uint8)
-            bitmap = pdfium.FPDFBitmap_CreateEx(
-                columns,
-                rows,
-                pdfium.FPDFBitmap_BGR,
-                pixels.ctypes.data_as(ctypes.c_void_p),
-                pixels.strides[0],
-            )
-            if not bitmap:
-                return None
-            flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
-            pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, columns, rows, 0, flags)
-            pdfium.FPDFBitmap_Destroy(bitmap)
-            return pixels
+            whole = max(1, round(width * scale)), max(1, round(height * scale))
+            return _rendered(page, (0, 0), whole, whole)
         finally:
             pdfium.FPDF_ClosePage(page)
+
+    def part(self, index: int, place: PlacedPicture, longest: int = 2_000) -> NDArray[np.uint8] | None:
+        """What a page shows at the place of a picture, height x width x 3: in the size of the picture, but no side longer
+        than ``longest`` pixels. None where it lies outside of the page."""
+        page = pdfium.FPDF_LoadPage(self._handle, index)
+        if not page:
+            return None
+        try:
+            width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+            if not (width > 0 and height > 0):
+                return None
+            shown = max(place.right - place.left, place.top - place.bottom)
+            scale = min(max(place.width, place.height), longest) / shown
+            whole = max(1, round(width * scale)), max(1, round(height * scale))
+            if max(whole) > _MAX_RENDERED:
+                return None
+            x0, y0 = _on_device(page, whole, place.left, place.top)
+            x1, y1 = _on_device(page, whole, place.right, place.bottom)
+            # A turned page exchanges corners, and a picture may go over the edge.
+            left, right = max(0, min(x0, x1)), min(whole[0], max(x0, x1))
+            top, bottom = max(0, min(y0, y1)), min(whole[1], max(y0, y1))
+            if right <= left or bottom <= top:
+                return None
+            return _rendered(page, (left, top), (right - left, bottom - top), whole)
+        finally:
+            pdfium.FPDF_ClosePage(page)
+
+
+def _on_device(page: Any, whole: tuple[int, int], x: float, y: float) -> tuple[int, int]:
+    column, row = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDF_PageToDevice(page, 0, 0, *whole, 0, x, y, column, row)
+    return column.value, row.value
+
+
+def _rendered(
+    page: Any, corner: tuple[int, int], size: tuple[int, int], whole: tuple[int, int]
+) -> NDArray[np.uint8] | None:
+    """A rectangle of a page that has ``whole`` pixels, by its upper left corner and its size (columns, rows)."""
+    columns, rows = size
+    pixels = np.full((rows, columns, 3), 255, np.uint8)
+    bitmap = pdfium.FPDFBitmap_CreateEx(
+        columns, rows, pdfium.FPDFBitmap_BGR, pixels.ctypes.data_as(ctypes.c_void_p), pixels.strides[0]
+    )
+    if not bitmap:
+        return None
+    flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
+    pdfium.FPDF_RenderPageBitmap(bitmap, page, -corner[0], -corner[1], *whole, 0, flags)
+    pdfium.FPDFBitmap_Destroy(bitmap)
+    return pixels
 
 
 @contextmanager

@@ -1,13 +1,40 @@
-"""Pages without text, read as pictures where the extra ``ocr`` is installed."""
+"""Pages without text, read as pictures where the extra ``ocr`` is installed, and pictures on pages that have text."""
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.documents.pdf.blocks import Block, Kind
+from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument
 from trivium.parser.ocr import Ocr
 
 _SIZE = 10.0
+_MAX_PICTURES = 500  # of a document whose texts are read
+_RENDERING_SHARE = 0.2
+"""Of the time for a document: showing pictures takes it, before their text is read in time of its own."""
+_CAPTION = re.compile(
+    r"(?:figure|fig\.?|image|chart|graph|diagram|photo|picture|illustration|scheme"
+    r"|abbildung|abb\.?|bild|grafik|diagramm|figura|grafico|gráfico|schéma)"
+    r"(?:\s*\(?\d|\s+\(?(?-i:[IVX]{1,5}|[A-Z])\b)",
+    re.IGNORECASE,
+)
+_REACH = 3.0
+"""Sizes of type between a picture and its caption."""
+_MAX_CAPTION = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPicture:
+    """A picture, and the text in it; empty where none was read."""
+
+    place: PlacedPicture
+    text: str
 
 
 class PageReader:
@@ -15,6 +42,7 @@ class PageReader:
 
     def __init__(self, limits: InputLimits) -> None:
         self._ocr = Ocr(limits)
+        self._rendering = _RENDERING_SHARE * limits.seconds
 
     @property
     def available(self) -> bool:
@@ -31,3 +59,90 @@ class PageReader:
             for part in text.split("\n\n")
             if part.strip()
         ]
+
+    def pictures(
+        self, pdf: PdfiumDocument, pages: Sequence[Sequence[PlacedPicture]]
+    ) -> list[list[ReadPicture]]:
+        """Those of each page, each picture once: a logo is the same on every page."""
+        seen: set[bytes] = set()
+        deadline = time.process_time() + self._rendering
+        found: list[list[ReadPicture]] = []
+        for index, places in enumerate(pages):
+            found.append([])
+            for place in places:
+                if place.key in seen:
+                    continue
+                seen.add(place.key)
+                text = ""
+                if self.available and len(seen) <= _MAX_PICTURES and time.process_time() < deadline:
+                    started, spent = time.process_time(), self._ocr.spent
+                    text = self._text(pdf, index, place)
+                    # Reading has time of its own.
+                    deadline += min(self._ocr.spent - spent, time.process_time() - started)
+                found[-1].append(ReadPicture(place, text))
+        return found
+
+    def _text(self, pdf: PdfiumDocument, index: int, place: PlacedPicture) -> str:
+        pixels = pdf.part(index, place)
+        try:
+            return "" if pixels is None else self._ocr.read(pixels)
+        except ParseError:
+            return ""
+
+
+def with_pictures(blocks: list[Block], pictures: Sequence[ReadPicture], page: int) -> list[Block]:
+    """The blocks of ``page`` (from 1) with its pictures: each in place of its caption, else after what stands above it.
+    One without caption and text says nothing and is left out."""
+    for picture in pictures:
+        place = picture.place
+        at = _caption(blocks, place)
+        caption = "" if at is None else blocks[at].text
+        text = "\n".join(filter(None, (caption, picture.text)))
+        if not text:
+            continue
+        block = Block(
+            Kind.PICTURE, text, page, _SIZE, bold=False, base=place.bottom, x0=place.left, x1=place.right
+        )
+        if at is None:
+            blocks.insert(_after(blocks, place), block)
+        else:
+            # What goes on over the end of the page is the text, not the picture.
+            if blocks[at].flow_end and at > 0:
+                blocks[at - 1].flow_end = True
+            if blocks[at].flow_start and at + 1 < len(blocks):
+                blocks[at + 1].flow_start = True
+            blocks[at] = block
+    return blocks
+
+
+def _caption(blocks: Sequence[Block], place: PlacedPicture) -> int | None:
+    """The nearest block beneath or above a picture that begins as captions do; beneath wins."""
+    best: tuple[float, int] | None = None
+    for index, block in enumerate(blocks):
+        if block.kind is not Kind.TEXT or not _beside(block, place) or len(block.text) > _MAX_CAPTION:
+            continue
+        below = place.bottom - block.base
+        above = block.last_base - place.top
+        reach = _REACH * max(block.size, 1.0)
+        gap = (
+            below
+            if -block.size <= below <= reach
+            else above + reach
+            if -block.size <= above <= reach
+            else None
+        )
+        if gap is not None and _CAPTION.match(block.text) and (best is None or gap < best[0]):
+            best = gap, index
+    return None if best is None else best[1]
+
+
+def _after(blocks: Sequence[Block], place: PlacedPicture) -> int:
+    above = [
+        index for index, block in enumerate(blocks) if _beside(block, place) and block.last_base >= place.top
+    ]
+    return above[-1] + 1 if above else 0
+
+
+def _beside(block: Block, place: PlacedPicture) -> bool:
+    """Whether a block stands in the same column."""
+    return block.x1 > block.x0 and min(block.x1, place.right) > max(block.x0, place.left)
