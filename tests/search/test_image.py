@@ -24,6 +24,7 @@ from trivium.engine import Engine
 from trivium.errors import EmbedderMismatchError, InputError, MissingExtraError, StoreError, StoreFormatError
 from trivium.search.pictures import MAX_PICTURE_BYTES
 from trivium.testing.toys import HashEmbedder
+from trivium.types import Hit
 
 
 def picture(colour: str, format: str = "PNG", side: int = 400) -> bytes:
@@ -62,7 +63,7 @@ def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Eng
         yield engine
 
 
-def pages(hits: list) -> list[str]:
+def pages(hits: list[Hit]) -> list[str]:
     return [hit.page for hit in hits]
 
 

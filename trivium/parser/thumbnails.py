@@ -28,8 +28,8 @@ _SECONDS = 60.0
 
 
 def thumbnail_of(picture: Image, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
-    """The frame at hand as a WebP file, upright, no side longer than :data:`SIDE`, on white, or on black where it is pale:
-    the same picture gives the same bytes, as long as Pillow is the same. Raises ParseError where it is damaged."""
+    """The frame at hand as a WebP file, upright, no side longer than :data:`SIDE`, on white, or on black where it is
+    pale. The same picture gives the same bytes, as long as Pillow is the same. Raises ParseError where it is damaged."""
     file = io.BytesIO()
     decoded(picture, limits, longest=SIDE).save(file, "WEBP", quality=_QUALITY)
     return file.getvalue()
