@@ -26,6 +26,7 @@ from trivium.parser.page import MAX_TITLE
 from trivium.parser.pictures import Pictures
 from trivium.parser.reader import Reader
 from trivium.parser.runs import Address
+from trivium.parser.site_pictures import SitePictures, prepare_pictures
 from trivium.text import normalise_title
 from trivium.types import MetadataValue, Page
 
@@ -102,10 +103,10 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
     base = head.base(file)
     for content, marked in _contents(tree.body):
         _prune(content, marked=marked)
+        prepare_pictures(content)
         title = head.page_title(content) or file.title
-        reader = Reader(
-            title, None, limits, resolve_link=_resolver(base), read_picture=Pictures(limits, file).show
-        )
+        pictures = SitePictures(Pictures(limits, file))
+        reader = Reader(title, None, limits, resolve_link=_resolver(base), read_picture=pictures.show)
         reader.read(content)
         if reader.document.has_chunks:
             break

@@ -11,9 +11,11 @@ from urllib.parse import unquote
 from trivium.errors import InputError
 from trivium.limits import InputLimits
 from trivium.parser.documents.formats import PICTURE_SUFFIXES
+from trivium.parser.site import is_wiki
 from trivium.parser.sources.files import read_document
 
-_PAGES = (".md", ".markdown", ".mdx")
+_MARKDOWN = (".md", ".markdown", ".mdx")
+_HTML = (".html", ".htm", ".xhtml")
 _ADDRESS = re.compile(
     rb"""(?:\]\(\s{0,9}<?|\bsrc\s{0,9}=\s{0,9}["']?|!\[\[|\]:\s{0,9}<?)"""
     rb"""([^\s"'()<>\[\]|?#=]{1,500}\.(?:png|jpe?g|gif|webp|bmp|tiff?))(?![\w.-])""",
@@ -22,8 +24,9 @@ _ADDRESS = re.compile(
 
 
 def shown_pictures(paths: Iterable[str], limits: InputLimits) -> frozenset[str]:
-    """Of the given files the pictures that given Markdown pages name. An address ``/images/a.png``, which begins at the
-    root of a site, is that of every picture whose path ends so."""
+    """Of the given files the pictures that given pages name, in Markdown or HTML; those of an encyclopaedia are read
+    without their pictures. An address ``/images/a.png``, which begins at the root of a site, is that of every picture
+    whose path ends so."""
     paths = list(paths)
     pictures = {os.path.normpath(path): path for path in paths if path.lower().endswith(PICTURE_SUFFIXES)}
     if not pictures:
@@ -31,7 +34,7 @@ def shown_pictures(paths: Iterable[str], limits: InputLimits) -> frozenset[str]:
     relative: set[str] = set()
     absolute: set[str] = set()
     for path in paths:
-        if path.lower().endswith(_PAGES):
+        if path.lower().endswith(_MARKDOWN + _HTML):
             for address in _addresses(path, limits):
                 if address.startswith("/"):
                     absolute.add(address.lstrip("/"))
@@ -44,9 +47,10 @@ def shown_pictures(paths: Iterable[str], limits: InputLimits) -> frozenset[str]:
 
 def _addresses(path: str, limits: InputLimits) -> set[str]:
     try:
-        found = set(_ADDRESS.findall(read_document(Path(path), limits)))
+        data = read_document(Path(path), limits)
     except (InputError, OSError):  # said when it is read
         return set()
+    found = set() if path.lower().endswith(_HTML) and is_wiki(data) else set(_ADDRESS.findall(data))
     return {unquote(address.decode("utf-8", "replace")) for address in found}
 
 
