@@ -94,6 +94,7 @@ class Reader:
         self.title = title
         self.resolve_link = resolve_link or partial(link_target, host=host)
         self.read_picture = read_picture
+        self.keeps_anchors = resolve_link is not None  # in a MediaWiki links to sections are links to pages
         self.run = TextRun()
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH

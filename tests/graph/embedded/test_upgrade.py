@@ -20,7 +20,17 @@ PAGE = graph(
 )
 
 
-ADDED = ("entity_type", "sentences", "page_sum", "vector_sum", "sentences_sum", "page_facts", "chunk_pages")
+ADDED = (
+    "entity_type",
+    "sentences",
+    "page_sum",
+    "vector_sum",
+    "sentences_sum",
+    "page_facts",
+    "chunk_pages",
+    "section_anchor",
+    "citation_anchor",
+)
 """Tables of versions 2 to 5."""
 SUMS = ADDED[2:]
 
