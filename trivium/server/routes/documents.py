@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Annotated
 
@@ -47,7 +48,8 @@ class Section(BaseModel):
 
 
 class Passage(BaseModel):
-    """A chunk: characters `start` to `end` of the text, directly under `section`."""
+    """A chunk: characters `start` to `end` of the text, directly under `section`. `cites_sections` are the uris of the
+    sections that its links mean by an anchor."""
 
     uri: str
     section: str
@@ -55,6 +57,7 @@ class Passage(BaseModel):
     start: int
     end: int
     cites: list[str]
+    cites_sections: list[str]
 
 
 class WholeDocument(BaseModel):
@@ -103,7 +106,8 @@ async def read_document(page: str, request: Request, serving: Serving) -> WholeD
     def work(engine: Engine) -> WholeDocument:
         uri = known_document(engine, page)
         for graph in list(engine.store.page_graphs([uri])):
-            return _document(graph)
+            sections = engine.store.cited_sections([chunk.uri for chunk in graph.chunks if chunk.anchors])
+            return _document(graph, sections)
         raise _no_document(page)
 
     return await serving.read(request, work)
@@ -130,7 +134,7 @@ def _file(source: str) -> str:
     return PurePath(source).name if "://" not in source else source
 
 
-def _document(graph: PageGraph) -> WholeDocument:
+def _document(graph: PageGraph, cited: Mapping[str, list[str]]) -> WholeDocument:
     starts: dict[str, int] = {}
     for chunk in graph.chunks:
         starts[chunk.parent] = min(chunk.start, starts.get(chunk.parent, chunk.start))
@@ -159,6 +163,7 @@ def _document(graph: PageGraph) -> WholeDocument:
                 start=chunk.start,
                 end=chunk.end,
                 cites=list(chunk.cites),
+                cites_sections=cited.get(chunk.uri, []),
             )
             for chunk in graph.chunks
         ],
