@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import cast
 
 from trivium.parser.documents.base import DocumentReader
+from trivium.settings import load_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,10 @@ def format_of_archive(member: Callable[[str], bytes | None]) -> DocumentFormat |
     )
 
 
-def reader_of(name: str, pdf_reader: str = "pdfium") -> DocumentReader:
-    """The reader of a format, imported; of PDF the one that is named. Raises KeyError for an unknown format."""
+def reader_of(name: str) -> DocumentReader:
+    """The reader of a format, imported; of PDF the one of the settings, which are read for no other format. Raises
+    KeyError for an unknown format."""
     module = DOCUMENT_FORMATS[name].module
-    if name == "pdf" and pdf_reader == "docling":
+    if name == "pdf" and load_settings().pdf_reader == "docling":
         module = "docling"
     return cast(DocumentReader, importlib.import_module(f"trivium.parser.documents.{module}").read)

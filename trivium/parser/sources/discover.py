@@ -35,7 +35,6 @@ from trivium.parser.sources.files import (
 from trivium.parser.sources.nq_rows import as_row
 from trivium.parser.sources.recognise import is_left_out, recognise
 from trivium.parser.sources.shown import shown_pictures
-from trivium.settings import load_settings
 from trivium.types import Page
 
 # Files that desktop systems create in folders.
@@ -245,8 +244,7 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
         raise ValueError("records are read with read_records and records_to_pages")
     data = _bytes(item, limits)
     if item.format in DOCUMENT_FORMATS:
-        reader = reader_of(item.format, load_settings().pdf_reader)
-        return [reader(_document_file(item, data, limits), limits)]
+        return [reader_of(item.format)(_document_file(item, data, limits), limits)]
     if item.format == "html":
         page = parse_html(data, source=item.name, limits=limits, file=_document_file(item, data, limits))
     elif item.format == "nq":
