@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.front_matter import metadata_of
 from trivium.parser.documents.markup import local_address
 from trivium.parser.links import canonical_host, link_target
@@ -116,17 +116,7 @@ def read_site(tree: LexborHTMLParser, file: DocumentFile, limits: InputLimits) -
     document = reader.document
     if not document.has_chunks:
         raise ParseError("the page has no text: expected paragraphs, lists or tables")
-    return Page(
-        title=title,
-        text=document.text,
-        chunks=tuple(document.lead),
-        sections=document.sections,
-        source=file.source,
-        format="html",
-        path=file.path,
-        modified=file.modified,
-        metadata=head.metadata(),
-    )
+    return page_of(document, file, "html", title=title, metadata=head.metadata())
 
 
 class _Head:

@@ -15,7 +15,7 @@ from tests.parser.documents.files import texts
 from trivium.errors import ConfigurationError, ParseError
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.documents.base import DocumentFile
-from trivium.parser.documents.docling import page_of
+from trivium.parser.documents.docling import read_written
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import read
 
@@ -98,7 +98,7 @@ def program(tmp_path: Path, written: dict[str, Any], monkeypatch: pytest.MonkeyP
 def test_what_docling_writes_becomes_sections_lists_tables_and_pictures(written: dict[str, Any]) -> None:
     """With the pages they stand on, from the first to the last; a caption of nothing is text; heads and feet of pages are
     left out."""
-    page = page_of(written, FILE, DEFAULT_LIMITS)
+    page = read_written(written, FILE, DEFAULT_LIMITS)
     assert page.title == "Report of the lock keepers"
     assert texts(page) == [
         ("Traffic", "paragraph", "Barges came late in 1911."),
@@ -154,4 +154,4 @@ def test_a_program_that_is_not_there_is_named(program: Path, monkeypatch: pytest
 def test_anything_else_is_refused(content: object) -> None:
     """Also groups that are within themselves, even twice: each is entered once."""
     with pytest.raises(ParseError):
-        page_of(content, FILE, DEFAULT_LIMITS)
+        read_written(content, FILE, DEFAULT_LIMITS)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from trivium.limits import InputLimits
-from trivium.types import Page
+from trivium.parser.document import Document
+from trivium.text import normalise_title
+from trivium.types import MetadataValue, Page
 
 
 def nothing_beside(_address: str) -> bytes | None:
@@ -40,6 +42,32 @@ class DocumentFile:
         'annual report-2023'
         """
         return PurePosixPath(self.path).stem.replace("_", " ").strip() or self.path
+
+
+def page_of(
+    document: Document,
+    file: DocumentFile,
+    format: str,
+    *,
+    title: str | None = None,
+    modified: str | None = None,
+    aliases: tuple[str, ...] = (),
+    metadata: Mapping[str, MetadataValue] | None = None,
+) -> Page:
+    """What was read of a file as a page of a format. The file says what the document does not: without a ``title`` the
+    page is called after it, without ``modified`` it was changed when the file was."""
+    return Page(
+        title=title or normalise_title(file.title),
+        text=document.text,
+        chunks=tuple(document.lead),
+        sections=document.sections,
+        aliases=aliases,
+        source=file.source,
+        format=format,
+        path=file.path,
+        modified=modified or file.modified,
+        metadata=metadata or {},
+    )
 
 
 class DocumentReader(Protocol):

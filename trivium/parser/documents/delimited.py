@@ -10,11 +10,10 @@ from pathlib import PurePosixPath
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.office import Deadline
 from trivium.parser.documents.rows import Row, add_rows
 from trivium.parser.documents.text import decode
-from trivium.text import normalise_title
 from trivium.types import Page
 
 _DELIMITERS = "\t;,|"  # of two that fit as well, the one that is rarer inside of cells
@@ -35,15 +34,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     add_rows(document, _rows(text, delimiter, limits), headed=True)
     if not document.has_chunks:
         raise ParseError("the table has no text")
-    return Page(
-        title=normalise_title(file.title),
-        text=document.text,
-        chunks=tuple(document.lead),
-        source=file.source,
-        format="csv",
-        path=file.path,
-        modified=file.modified,
-    )
+    return page_of(document, file, "csv")
 
 
 def find_delimiter(text: str) -> str:

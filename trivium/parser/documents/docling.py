@@ -19,7 +19,7 @@ from typing import Any
 from trivium.errors import ConfigurationError, ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table
 from trivium.parser.pictures import Pictures
 from trivium.parser.runs import LINE, TextRun, Verbatim
@@ -45,7 +45,7 @@ _PICTURES = frozenset({"picture", "chart"})
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. Raises ConfigurationError where
     there is no Docling."""
-    return page_of(_converted(file.data, limits), file, limits)
+    return read_written(_converted(file.data, limits), file, limits)
 
 
 def _converted(data: bytes, limits: InputLimits) -> object:
@@ -95,7 +95,7 @@ def _without_limits() -> None:
         resource.setrlimit(name, (hard, hard))
 
 
-def page_of(content: object, file: DocumentFile, limits: InputLimits) -> Page:
+def read_written(content: object, file: DocumentFile, limits: InputLimits) -> Page:
     """A ``DoclingDocument``, as the parsed JSON of its ``export_to_dict``, as a page. Raises ParseError for anything
     else, and for one without text."""
     if not isinstance(content, Mapping) or content.get("schema_name") != "DoclingDocument":
@@ -127,23 +127,19 @@ class _Reader:
         document = self._document
         if not document.has_chunks:
             raise ParseError("the PDF has no text: Docling found none on its pages")
-        return Page(
-            title=normalise_title(self._title[:_MAX_TITLE]) or normalise_title(file.title),
-            text=document.text,
-            chunks=tuple(document.lead),
-            sections=document.sections,
-            source=file.source,
-            format="pdf",
-            path=file.path,
-            modified=file.modified,
+        return page_of(
+            document,
+            file,
+            "pdf",
+            title=normalise_title(self._title[:_MAX_TITLE]),
             metadata={"reader": "docling"},
         )
 
-    def _of(self, references: Sequence[Item]) -> Iterator[Item]:
-        """What references like ``#/texts/3`` lead to."""
-        for reference in references:
-            _, kind, number = reference["$ref"].split("/")
-            yield self._content[kind][int(number)]
+    def _item_of(self, reference: Item) -> Item:
+        """What a reference like ``#/texts/3`` leads to."""
+        _, kind, number = reference["$ref"].split("/")
+        item: Item = self._content[kind][int(number)]
+        return item
 
     def _within_once(self, parent: Item) -> Iterator[Item]:
         """The children of an item that were not met before: one stands in one place, and where groups are within
@@ -151,7 +147,7 @@ class _Reader:
         for reference in parent.get("children", ()):
             if reference["$ref"] not in self._taken:
                 self._taken.add(reference["$ref"])
-                yield from self._of([reference])
+                yield self._item_of(reference)
 
     def _children(self, parent: Item, depth: int) -> None:
         items: list[Item] = []  # of a list, that follow one another
@@ -233,7 +229,7 @@ class _Reader:
         return table
 
     def _caption(self, item: Item) -> str:
-        return " ".join(_line(caption["text"]) for caption in self._of(item.get("captions", ())))
+        return " ".join(_line(self._item_of(caption)["text"]) for caption in item.get("captions", ()))
 
     def _turn_to(self, item: Item) -> None:
         page = _page(item)

@@ -13,7 +13,7 @@ from trivium.limits import InputLimits
 from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
 from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive, resolved
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.office import Deadline, sensible_title
 from trivium.parser.input_limits import checked_bytes
 from trivium.parser.pictures import Pictures
@@ -59,16 +59,8 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     document = book.document
     if not document.has_chunks:
         raise ParseError("the book has no text")
-    return Page(
-        title=title or normalise_title(file.title),
-        text=document.text,
-        chunks=tuple(document.lead),
-        sections=document.sections,
-        source=file.source,
-        format="epub",
-        path=file.path,
-        modified=_modified(metadata) or file.modified,
-        metadata=_metadata(metadata),
+    return page_of(
+        document, file, "epub", title=title, modified=_modified(metadata), metadata=_metadata(metadata)
     )
 
 

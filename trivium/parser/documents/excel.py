@@ -21,7 +21,7 @@ from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.office import (
     Deadline,
     check_strict,
@@ -77,17 +77,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         metadata, modified = metadata_of(properties), modified_of(properties)
     if not document.has_chunks:
         raise ParseError("the workbook has no text in a sheet that is shown")
-    return Page(
-        title=title or normalise_title(file.title),
-        text=document.text,
-        chunks=tuple(document.lead),
-        sections=document.sections,
-        source=file.source,
-        format="xlsx",
-        path=file.path,
-        modified=modified or file.modified,
-        metadata=metadata,
-    )
+    return page_of(document, file, "xlsx", title=title, modified=modified, metadata=metadata)
 
 
 @dataclass(slots=True)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.ocr import Ocr, require_ocr
 from trivium.parser.picture_files import decoded, open_picture
 from trivium.parser.runs import Verbatim
 from trivium.parser.sources.base import clean_text
-from trivium.text import composed, normalise_title
+from trivium.text import composed
 from trivium.types import ChunkKind, MetadataValue, Page
 
 if TYPE_CHECKING:
@@ -55,16 +55,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         document.block(ChunkKind.IMAGE, run)
     if not document.has_chunks:
         raise ParseError(_nothing(ocr))
-    return Page(
-        title=normalise_title(file.title),
-        text=document.text,
-        chunks=tuple(document.lead),
-        source=file.source,
-        format="image",
-        path=file.path,
-        modified=file.modified,
-        metadata=metadata,
-    )
+    return page_of(document, file, "image", metadata=metadata)
 
 
 def _nothing(ocr: Ocr) -> str:

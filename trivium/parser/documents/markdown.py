@@ -24,7 +24,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.front_matter import read_front_matter
 from trivium.parser.documents.markup import first_title, parse_markup, read_blocks
 from trivium.parser.documents.shortcodes import plain_blocks, without_shortcodes
@@ -71,16 +71,12 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     title = normalise_title(front.title)
     title = title if 0 < len(title) <= MAX_TITLE else first_title(root) or _name(file)
     document = read_blocks(root, title, limits, read_picture=Pictures(limits, file).show)
-    return Page(
+    return page_of(
+        document,
+        file,
+        "markdown",
         title=title,
-        text=document.text,
-        chunks=tuple(document.lead),
-        sections=document.sections,
         aliases=tuple(alias.strip("/") for alias in front.aliases),
-        source=file.source,
-        format="markdown",
-        path=file.path,
-        modified=file.modified,
         metadata=front.metadata,
     )
 

@@ -10,7 +10,7 @@ from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.embedded import EmbeddedPicture
 from trivium.parser.documents.office import (
     Deadline,
@@ -59,17 +59,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     document = slides.document
     if not document.has_chunks:
         raise ParseError("the presentation has no text")
-    return Page(
-        title=title or normalise_title(file.title),
-        text=document.text,
-        chunks=tuple(document.lead),
-        sections=document.sections,
-        source=file.source,
-        format="pptx",
-        path=file.path,
-        modified=modified or file.modified,
-        metadata=metadata,
-    )
+    return page_of(document, file, "pptx", title=title, modified=modified, metadata=metadata)
 
 
 class _Slides:

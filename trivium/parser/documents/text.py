@@ -8,10 +8,10 @@ import re
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.runs import Verbatim
 from trivium.parser.sources.base import clean_text
-from trivium.text import composed, normalise_title
+from trivium.text import composed
 from trivium.types import ChunkKind, Page
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
@@ -33,15 +33,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         document.block(ChunkKind.PARAGRAPH, run)
     if not document.has_chunks:
         raise ParseError("the file has no text")
-    return Page(
-        title=normalise_title(file.title),
-        text=document.text,
-        chunks=tuple(document.lead),
-        source=file.source,
-        format="text",
-        path=file.path,
-        modified=file.modified,
-    )
+    return page_of(document, file, "text")
 
 
 def decode(data: bytes) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.office import (
     check_strict,
     metadata_of,
@@ -19,7 +19,6 @@ from trivium.parser.documents.office import (
     translated,
 )
 from trivium.parser.documents.word_body import Body
-from trivium.text import normalise_title
 from trivium.types import Page
 
 
@@ -42,17 +41,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     document = body.document
     if not document.has_chunks:
         raise ParseError("the document has no text")
-    return Page(
-        title=given or body.title or normalise_title(file.title),
-        text=document.text,
-        chunks=tuple(document.lead),
-        sections=document.sections,
-        source=file.source,
-        format="docx",
-        path=file.path,
-        modified=modified or file.modified,
-        metadata=metadata,
-    )
+    return page_of(document, file, "docx", title=given or body.title, modified=modified, metadata=metadata)
 
 
 def _title(properties: object) -> str | None:

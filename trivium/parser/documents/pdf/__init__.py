@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from trivium.errors import MissingExtraError, ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
-from trivium.parser.documents.base import DocumentFile
+from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.pdf.assemble import assemble
 from trivium.parser.documents.pdf.blocks import Block, blocks_of
 from trivium.parser.documents.pdf.furniture import without_furniture
@@ -59,15 +59,12 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     assemble(document, blocks, words, outline, title)
     if not document.has_chunks:
         raise ParseError("the PDF has no text: its pages are empty, or pictures in which no text is found")
-    return Page(
+    return page_of(
+        document,
+        file,
+        "pdf",
         title=title,
-        text=document.text,
-        chunks=tuple(document.lead),
-        sections=document.sections,
-        source=file.source,
-        format="pdf",
-        path=file.path,
-        modified=_date(info.get("ModDate", "")) or file.modified,
+        modified=_date(info.get("ModDate", "")),
         metadata=_metadata(info, len(pages), unread, title),
     )
 
