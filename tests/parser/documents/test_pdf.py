@@ -295,7 +295,7 @@ def test_a_document_that_would_take_too_long_is_refused_before_it_has(monkeypatc
     for _ in range(50):
         file.page().lines(72, 700, ["Text."])
     clock = iter(range(1_000))
-    monkeypatch.setattr(reader.time, "process_time", lambda: float(next(clock)))
+    monkeypatch.setattr(reader, "parser_time", lambda: float(next(clock)))
     with pytest.raises(ParseError, match="50 pages, and to read them would take more than 30 seconds"):
         read(file.data())
     assert next(clock) < 10

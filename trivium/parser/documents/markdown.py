@@ -4,7 +4,6 @@ and Obsidian add to it. It becomes HTML, which is read like any other."""
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import MutableMapping, Sequence
 from functools import cache
 from html import escape
@@ -29,6 +28,7 @@ from trivium.parser.documents.front_matter import read_front_matter
 from trivium.parser.documents.markup import first_title, parse_markup, read_blocks
 from trivium.parser.documents.shortcodes import plain_blocks, without_shortcodes
 from trivium.parser.documents.text import decode
+from trivium.parser.ocr import parser_time
 from trivium.parser.page import MAX_TITLE
 from trivium.parser.pictures import Pictures
 from trivium.text import normalise_title
@@ -62,7 +62,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     front = read_front_matter(text)
     text = without_shortcodes(text[front.length :])
     mdx = file.path.lower().endswith(".mdx")
-    env = {"source": text, "deadline": time.process_time() + limits.seconds}
+    env = {"source": text, "deadline": parser_time() + limits.seconds}
     html = _parser().render(plain_blocks(text, mdx=mdx), env)
     if not any(map(str.isalnum, html)):
         # Pages that only list what is below them have nothing else that says what they are about.
@@ -111,7 +111,7 @@ def _check_deadline(state: StateBlock, _start: int, _end: int, _silent: bool) ->
 
 def _check_time(state: StateBlock | StateInline, _silent: bool) -> bool:
     """A rule that fits nothing. Raises ParseError when the document has had its time."""
-    if time.process_time() > state.env["deadline"]:
+    if parser_time() > state.env["deadline"]:
         raise ParseError("to parse it takes more processor time than the limit: split it")
     return False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
@@ -21,6 +20,7 @@ from trivium.parser.documents.pdf.pdfium import PdfiumDocument, opened
 from trivium.parser.documents.pdf.pictures import PageReader, ReadPicture, with_pictures
 from trivium.parser.documents.pdf.titles import names_something, printed_title, stated_title
 from trivium.parser.documents.pdf.words import Words
+from trivium.parser.ocr import parser_time
 from trivium.parser.sources.base import clean_text
 from trivium.text import composed, normalise_title
 from trivium.types import MetadataValue, Page
@@ -79,7 +79,7 @@ def _lines(
     pages: list[list[Line]] = []
     minor: dict[int, list[list[Line]]] = {}
     pictures: list[list[PlacedPicture]] = []
-    started = time.process_time()
+    started = parser_time()
     allowed = _EXTRACTION_SHARE * limits.seconds
     for index in range(pdf.page_count):
         written, placed = pdf.content(index, limits.picture_pixels)
@@ -88,7 +88,7 @@ def _lines(
         pages.append(groups[0] if groups else [])
         if len(groups) > 1:
             minor[index] = groups[1:]
-        spent = time.process_time() - started
+        spent = parser_time() - started
         if spent > min(_PATIENCE, allowed) and spent / (index + 1) * pdf.page_count > allowed:
             raise ParseError(
                 f"the PDF has {pdf.page_count:,} pages, and to read them would take more than {limits.seconds:g} seconds,"

@@ -74,7 +74,7 @@ class PdfiumDocument:
     def content(self, index: int, most_pixels: int = 0) -> tuple[list[list[Span]], list[PlacedPicture]]:
         """As :meth:`spans`, and the pictures of a page that has text; see
         :func:`~trivium.parser.documents.pdf.objects.pictures_of`."""
-        with self._text_of(index) as (page, text):
+        with self._opened(index) as page, _text_of(page) as text:
             count = pdfium.FPDFText_CountChars(text)
             if count <= 0:
                 return [], []
@@ -87,18 +87,14 @@ class PdfiumDocument:
             return _spans(*gather(text, count)), pictures
 
     @contextmanager
-    def _text_of(self, index: int) -> Iterator[tuple[Any, Any]]:
+    def _opened(self, index: int) -> Iterator[Any]:
+        """A page; None where it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, index)
-        if not page:
-            yield None, None
-            return
-        text = pdfium.FPDFText_LoadPage(page)
         try:
-            yield page, text
+            yield page or None
         finally:
-            if text:
-                pdfium.FPDFText_ClosePage(text)
-            pdfium.FPDF_ClosePage(page)
+            if page:
+                pdfium.FPDF_ClosePage(page)
 
     def info(self) -> dict[str, str]:
         """What the document says of itself: Title, Author, Subject, Keywords, CreationDate, ModDate."""
@@ -141,32 +137,22 @@ class PdfiumDocument:
     def picture(self, index: int, longest: int = 2_000) -> NDArray[np.uint8] | None:
         """A page as a picture, height x width x 3 (red, green, blue), its longer side of ``longest`` pixels; None where
         it has no size."""
-        page = pdfium.FPDF_LoadPage(self._handle, index)
-        if not page:
-            return None
-        try:
-            width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
-            if not (width > 0 and height > 0):
+        with self._opened(index) as page:
+            size = _size(page)
+            if size is None:
                 return None
-            scale = longest / max(width, height)
-            whole = max(1, round(width * scale)), max(1, round(height * scale))
+            whole = _scaled(size, longest / max(size))
             return _rendered(page, (0, 0), whole, whole)
-        finally:
-            pdfium.FPDF_ClosePage(page)
 
     def part(self, index: int, place: PlacedPicture, longest: int = 2_000) -> NDArray[np.uint8] | None:
         """What a page shows at the place of a picture, height x width x 3: in the size of the picture, but no side longer
         than ``longest`` pixels. None where it lies outside of the page."""
-        page = pdfium.FPDF_LoadPage(self._handle, index)
-        if not page:
-            return None
-        try:
-            width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
-            if not (width > 0 and height > 0):
+        with self._opened(index) as page:
+            size = _size(page)
+            if size is None:
                 return None
             shown = max(place.right - place.left, place.top - place.bottom)
-            scale = min(max(place.width, place.height), longest) / shown
-            whole = max(1, round(width * scale)), max(1, round(height * scale))
+            whole = _scaled(size, min(max(place.width, place.height), longest) / shown)
             if max(whole) > _MAX_RENDERED:
                 return None
             x0, y0 = _on_device(page, whole, place.left, place.top)
@@ -177,8 +163,28 @@ class PdfiumDocument:
             if right <= left or bottom <= top:
                 return None
             return _rendered(page, (left, top), (right - left, bottom - top), whole)
-        finally:
-            pdfium.FPDF_ClosePage(page)
+
+
+@contextmanager
+def _text_of(page: Any) -> Iterator[Any]:
+    text = pdfium.FPDFText_LoadPage(page) if page else None
+    try:
+        yield text
+    finally:
+        if text:
+            pdfium.FPDFText_ClosePage(text)
+
+
+def _size(page: Any) -> tuple[float, float] | None:
+    """Width and height of a page in points; None where it has none."""
+    if not page:
+        return None
+    width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+    return (width, height) if width > 0 and height > 0 else None
+
+
+def _scaled(size: tuple[float, float], scale: float) -> tuple[int, int]:
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 
 
 def _on_device(page: Any, whole: tuple[int, int], x: float, y: float) -> tuple[int, int]:

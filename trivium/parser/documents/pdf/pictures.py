@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from trivium.limits import InputLimits
 from trivium.parser.documents.pdf.blocks import Block, Kind
 from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument
-from trivium.parser.ocr import Ocr
+from trivium.parser.ocr import Ocr, parser_time
 
 _SIZE = 10.0
 _MAX_PICTURES = 500  # of a document whose texts are read
@@ -68,7 +67,7 @@ class PageReader:
     ) -> list[list[ReadPicture]]:
         """Those of each page, each picture once: a logo is the same on every page."""
         seen: set[bytes] = set()
-        deadline = time.process_time() + self._rendering
+        deadline = parser_time() + self._rendering
         found: list[list[ReadPicture]] = []
         for index, places in enumerate(pages):
             found.append([])
@@ -76,13 +75,8 @@ class PageReader:
                 if place.key in seen:
                     continue
                 seen.add(place.key)
-                text = ""
-                if self.available and len(seen) <= _MAX_PICTURES and time.process_time() < deadline:
-                    started, spent = time.process_time(), self._ocr.spent
-                    text = self._text(pdf, index, place)
-                    # Reading has time of its own.
-                    deadline += min(self._ocr.spent - spent, time.process_time() - started)
-                found[-1].append(ReadPicture(place, text))
+                readable = self.available and len(seen) <= _MAX_PICTURES and parser_time() < deadline
+                found[-1].append(ReadPicture(place, self._text(pdf, index, place) if readable else ""))
         return found
 
     def _text(self, pdf: PdfiumDocument, index: int, place: PlacedPicture) -> str:
