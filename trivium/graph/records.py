@@ -31,6 +31,15 @@ def rank_key(score: float, uri: str) -> tuple[float, str]:
     return (-round_score(score), uri)
 
 
+def page_numbers(pages: tuple[int, int] | None) -> list[int]:
+    """All pages from a first to a last one; none where a document has no pages.
+
+    >>> page_numbers((3, 5)), page_numbers(None)
+    ([3, 4, 5], [])
+    """
+    return [] if pages is None else list(range(pages[0], pages[1] + 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A node near a vector."""

@@ -14,7 +14,7 @@ from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
 from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
-from trivium.graph.records import round_score
+from trivium.graph.records import page_numbers, round_score
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import fuse_candidates
@@ -269,7 +269,7 @@ class Searcher:
                 baseline=baseline,
                 probability=probability(score) if log_odds else None,
                 document=_name(record.document),
-                pages=() if record.pages is None else tuple(range(record.pages[0], record.pages[1] + 1)),
+                pages=tuple(page_numbers(record.pages)),
                 format=record.format,
                 metadata=record.metadata,
             )

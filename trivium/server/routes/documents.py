@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
 from trivium.graph.model import PageGraph
-from trivium.graph.records import PageRecord
+from trivium.graph.records import PageRecord, page_numbers
 from trivium.graph.schema import headings_of, page_uri, unescape
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
@@ -169,7 +169,7 @@ def _document(graph: PageGraph) -> WholeDocument:
                 start=chunk.start,
                 end=chunk.end,
                 cites=list(chunk.cites),
-                pages=[] if chunk.pages is None else list(range(chunk.pages[0], chunk.pages[1] + 1)),
+                pages=page_numbers(chunk.pages),
             )
             for chunk in graph.chunks
         ],
