@@ -141,7 +141,12 @@ def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list
 
 def _among(names: Sequence[str], document: str) -> str:
     """The file that a question means, which names it without its first folders; empty where it is not among these."""
-    return next((name for name in names if f"/{name}".endswith(f"/{_name(document)}")), "")
+    return next((name for name in names if _ends_with(name, _name(document))), "")
+
+
+def _ends_with(path: str, end: str) -> bool:
+    """Whether a path is another one, or ends with it behind some folder."""
+    return f"/{path}".endswith(f"/{end}")
 
 
 def _name(path: object) -> str:
@@ -176,7 +181,7 @@ def measure(
             chunk.uri
             for graph in graphs
             for document, quote in question.quotes
-            if document == graph.uri or f"/{_name(graph.path)}".endswith(f"/{document}")
+            if document == graph.uri or _ends_with(_name(graph.path), document)
             for chunk in graph.chunks
             if holds(chunk.text, quote)
         }

@@ -1,7 +1,7 @@
 """Evidence of questions about documents, found among the first 1, 3, 5 and 10 passages.
 
-    python -m experiments.documents.evidence --sets handbook kubernetes --cache /tmp/evidence
-    python -m experiments.documents.evidence --sets financebench --cache /tmp/evidence --json
+    python -m experiments.documents.evidence --sets handbook kubernetes --cache ../evidence
+    python -m experiments.documents.evidence --sets financebench --cache ../evidence --json
 
 Systems: ``default`` and ``vector`` on documents as they are read (headings, tables, links), and on flat passages of 250
 words: a plain vector index (``flat vector``), BM25 (``flat bm25``), and a store of these passages with the default fusion
