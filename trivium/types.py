@@ -46,7 +46,9 @@ class Chunk:
 
     ``pages`` are the first and the last page of a paginated document (PDF, slides, sheets) that it stands on, from 1;
     None where the document has no pages. ``references`` name other documents as this one does, by an address relative to
-    it (``../setup.md#linux``); which pages these are is only known when all documents are.
+    it (``../setup.md#linux``); which pages these are is only known when all documents are. ``thumbnail`` is a small copy
+    of the picture that a chunk of kind ``image`` stands for, as a WebP file (:mod:`trivium.parser.thumbnails`); empty for
+    other chunks, and where there is none.
     """
 
     kind: ChunkKind
@@ -56,6 +58,7 @@ class Chunk:
     links: tuple[Link, ...] = ()
     pages: tuple[int, int] | None = None
     references: tuple[str, ...] = ()
+    thumbnail: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from tests.browser.chrome import dark_mode, soon, wide
+from tests.pictures import drawn
 from tests.server.world import QUESTION, Script, listening
 from trivium.engine import Engine
 from trivium.retrievers.registry import RETRIEVERS
@@ -357,6 +358,38 @@ def test_a_server_with_a_key_is_asked_with_it(store: Path, chrome: Chrome) -> No
         chrome.refresh()
         soon(lambda: all_of(chrome, ".hit"), "the passages, with the key that was kept")
         chrome.execute_script("sessionStorage.clear()")
+
+
+def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -> None:
+    """Described, and where the passage is opened, in its section; also where the server asks for a key."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "chair.png").write_bytes(drawn(size=(640, 480)))
+    (tmp_path / "docs" / "page.md").write_text(
+        "# Chairs\n\n![The office chair](chair.png)\n\nDesks are round.\n"
+    )
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([tmp_path / "docs"])
+
+    def shown(selector: str) -> WebElement:
+        found = soon(lambda: all_of(chrome, selector), selector)
+        soon(lambda: found[0].get_property("naturalWidth") == 320, f"{selector} with its picture")
+        return found[0]
+
+    key = "a-key-of-some-length"
+    for settings in (ServerSettings(), ServerSettings(api_keys=(key,))):
+        with listening(tmp_path / "store", settings) as address:
+            chrome.get(address)
+            if settings.api_keys:
+                chrome.execute_script("sessionStorage.setItem('trivium-key', arguments[0])", key)
+                chrome.refresh()
+            soon(lambda: all_of(chrome, ".title"))
+            pose(chrome, "Which office chair?")
+            picture = shown(".hit .snippet img")
+            assert picture.get_attribute("alt").startswith("The office chair")
+            assert picture.get_attribute("loading") == "lazy"
+            one(chrome, ".hit .head:has(img)").click()
+            shown(".hit .section img")
+            chrome.execute_script("sessionStorage.clear()")
 
 
 def test_what_goes_wrong_is_said(store: Path, chrome: Chrome) -> None:

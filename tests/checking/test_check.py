@@ -61,7 +61,7 @@ def test_a_store_as_it_was_built_is_well(folder: Path) -> None:
 
 def test_a_flipped_bit_is_found_or_changes_nothing(kept: Path, tmp_path: Path) -> None:
     """Anywhere in the files of a store; reading it ends in an error of the package or not at all."""
-    outcomes = flip_bits(kept, tmp_path, Embedder, count=30, seed=20)
+    outcomes = flip_bits(kept, tmp_path, Embedder, count=30, seed=22)
     assert min(outcomes[FOUND], outcomes[HARMLESS]) >= 5
 
 
@@ -182,7 +182,7 @@ def test_damage_that_is_read_is_an_error_that_says_the_way_out(folder: Path, wha
 
 
 def _without_sums(folder: Path) -> None:
-    tables = ("page_sum", "vector_sum", "sentences_sum", "page_facts", "chunk_pages")
+    tables = ("page_sum", "vector_sum", "sentences_sum", "page_facts", "chunk_pages", "thumbnail")
     execute(folder, *(f"DROP TABLE {table}" for table in tables), "PRAGMA user_version = 3")
 
 

@@ -442,6 +442,10 @@ class MemoryStore:
             )
         return records
 
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        nodes = {c.uri: c.thumbnail for _, c in self._graph.chunks()}
+        return {uri: nodes[uri] for uri in chunks if nodes.get(uri)}
+
     def page_text(self, page: str) -> str:
         if page not in self._graph.pages:
             raise StoreError(f"there is no page {page!r} in the store")

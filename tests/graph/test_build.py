@@ -84,6 +84,16 @@ def test_the_content_hash_changes_with_any_part(change: dict[str, object]) -> No
     assert build(replace(MARS, **change)).content_hash != build(MARS).content_hash  # type: ignore[arg-type]
 
 
+def test_the_content_hash_changes_with_a_picture() -> None:
+    """Whose text may be the same. A page without pictures has the hash that it had before there were thumbnails."""
+    hashes = {
+        build(replace(MARS, chunks=(replace(MARS.chunks[0], thumbnail=picture),))).content_hash
+        for picture in (b"", b"one", b"other", b"one")
+    }
+    assert len(hashes) == 3 and build(MARS).content_hash in hashes
+    assert build(MARS).content_hash == "c71018523781a9a78cad1e4570baa49b"
+
+
 def test_the_content_hash_depends_neither_on_the_source_nor_on_the_aliases() -> None:
     other = replace(MARS, source="elsewhere", aliases=("Ares",))
     assert build(other).content_hash == build(MARS).content_hash

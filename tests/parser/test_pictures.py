@@ -126,7 +126,8 @@ def described(text: str) -> bytes:
 
 
 def test_a_picture_says_who_took_it_and_when(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A description suffices, also where the extra is missing; without one the error names it."""
+    """A description suffices, also where the extra is missing, and a name that says something; without both the error
+    names it."""
     monkeypatch.setattr(ocr, "ocr_available", lambda: False)
     page = page_of(described("The red square"))
     assert page.text == "The red square"
@@ -137,7 +138,7 @@ def test_a_picture_says_who_took_it_and_when(monkeypatch: pytest.MonkeyPatch) ->
         "taken": "2024-05-01T10:20:30",
     }
     with pytest.raises(MissingExtraError, match=r"trivium\[ocr\]"):
-        page_of(drawn("Delivery note"))
+        page_of(drawn("Delivery note"), "pictures/IMG_0001.png")
 
 
 @pytest.mark.parametrize("data", [b"", b"text", drawn("x")[:300], described("")])

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from trivium.cli.terminal import out, shown
 from trivium.graph.schema import headings_of
-from trivium.types import Hit, place_of
+from trivium.types import ChunkKind, Hit, place_of
 
 EXPLAINED = 3
 """So many hits are explained line by line, the others in one line each."""
@@ -35,7 +35,8 @@ def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
         )
         for line in textwrap.wrap(_snippet(hit.text), width=max(40, min(out.width, 110) - 6)):
             out.print(f"    {shown(line)}")
-        out.print(f"    [dim]{shown(place_of(hit.uri, hit.pages))}  {hit.start}-{hit.end}[/]")
+        file = f"  {shown(hit.document)}" if hit.kind == ChunkKind.IMAGE and hit.document else ""
+        out.print(f"    [dim]{shown(place_of(hit.uri, hit.pages))}  {hit.start}-{hit.end}{file}[/]")
         if explain and hit.rank <= EXPLAINED:
             _print_explanation(hit)
         elif explain:

@@ -225,6 +225,7 @@ def _chunk(chunk: Chunk, parent: str, number: int, position: int, heading_terms:
         heading_terms=heading_terms,
         pages=chunk.pages,
         references=chunk.references,
+        thumbnail=chunk.thumbnail,
     )
 
 
@@ -247,6 +248,12 @@ def _with_hash(graph: PageGraph) -> PageGraph:
     ]
     if any(facts):
         content.append([graph.format, *facts])
+    # A page is loaded again when a picture that it shows has changed, or has a thumbnail for the first time.
+    thumbnails = [
+        (c.uri, hashlib.blake2b(c.thumbnail, digest_size=16).hexdigest()) for c in graph.chunks if c.thumbnail
+    ]
+    if thumbnails:
+        content.append(thumbnails)
     encoded = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(encoded, digest_size=16).hexdigest()
     return replace(graph, content_hash=digest)

@@ -52,3 +52,6 @@ def _facts(page: PageGraph) -> Iterator[tuple[object, ...]]:
         for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri)):
             if chunk.pages is not None:
                 yield chunk.uri, *chunk.pages
+    for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri)):
+        if chunk.thumbnail:
+            yield chunk.uri, blake2b(chunk.thumbnail, digest_size=16).hexdigest()

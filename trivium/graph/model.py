@@ -25,7 +25,8 @@ class ChunkNode:
     linked titles in order of appearance, redirects unresolved. ``terms`` and ``heading_terms`` are the search
     terms of the text and of the headings above it (:func:`trivium.text.terms`), joined by spaces. ``pages`` are the first
     and the last page of a paginated document that it stands on. ``references`` are as in
-    :class:`~trivium.types.Chunk`; no store keeps them: they become citations when the documents of a load are known."""
+    :class:`~trivium.types.Chunk`; no store keeps them: they become citations when the documents of a load are
+    known. ``thumbnail`` is as there, too."""
 
     uri: str
     parent: str
@@ -40,6 +41,7 @@ class ChunkNode:
     heading_terms: str
     pages: tuple[int, int] | None = None
     references: tuple[str, ...] = ()
+    thumbnail: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,7 @@ def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
         "token_count": chunk.token_count,
         "first_page": None if chunk.pages is None else chunk.pages[0],
         "last_page": None if chunk.pages is None else chunk.pages[1],
+        "thumbnail": b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
         "citations": list(chunk.cites),
         "search_terms": " ".join([*of_headings, *chunk.terms.split()]),
         "heading_count": len(of_headings),
@@ -195,6 +196,15 @@ def encode_sentences(codes: Codes) -> str:
     'f4A='
     """
     return b64encode(codes.tobytes()).decode()
+
+
+def decode_thumbnail(text: str | None) -> bytes:
+    """The thumbnail of a chunk from its property, which is base64: neo4j-admin imports no bytes. Empty for None.
+
+    >>> decode_thumbnail("UklGRg=="), decode_thumbnail(None)
+    (b'RIFF', b'')
+    """
+    return b"" if text is None else b64decode(text)
 
 
 def decode_sentences(text: str) -> bytes:

@@ -70,6 +70,11 @@ class GraphReader(Protocol):
         """Records in the order asked. Raises StoreChangedError for an unknown chunk: it was there when it was found."""
         ...
 
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        """uri -> a small copy of the picture that the chunk stands for, as a WebP file, in the order asked; chunks that
+        have none and unknown ones are left out. :meth:`fetch` does not read them."""
+        ...
+
     def page_text(self, page: str) -> str:
         """The page's plain text, which chunk offsets count in. Raises StoreError for an unknown page."""
         ...

@@ -155,6 +155,9 @@ class Within(ABC):
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         return self._store.fetch(chunks)
 
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        return self._store.thumbnails(chunks)
+
     def page_text(self, page: str) -> str:
         return self._store.page_text(page)
 

@@ -3,16 +3,20 @@ threads of the process that reads."""
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
+from trivium.common.iteration import batched
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 
 _NODES_A_MESSAGE = 500
+_THUMBNAILS = "thumbnails"
+_THUMBNAILS_A_MESSAGE = 50
 _VALUES = {
-    kind: attrgetter(*(field.name for field in fields(node)))
+    kind: attrgetter(*(field.name for field in fields(node) if field.name != "thumbnail"))
     for kind, node in (("sections", SectionNode), ("chunks", ChunkNode), ("relations", RelationEdge))
 }
 _PAGE_VALUES = attrgetter(
@@ -26,6 +30,9 @@ def parts_of(graph: PageGraph) -> Iterator[list[Any]]:
         nodes = getattr(graph, kind)
         for start in range(0, len(nodes), _NODES_A_MESSAGE):
             yield [kind, [values(node) for node in nodes[start : start + _NODES_A_MESSAGE]]]
+    pictures = ([i, b64encode(c.thumbnail).decode()] for i, c in enumerate(graph.chunks) if c.thumbnail)
+    for some in batched(pictures, _THUMBNAILS_A_MESSAGE):
+        yield [_THUMBNAILS, some]
     yield ["page", [*_PAGE_VALUES(graph), dict(graph.metadata)]]
 
 
@@ -33,7 +40,7 @@ class Joined:
     """Makes graphs of messages."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, list[Sequence[Any]]] = {kind: [] for kind in _VALUES}
+        self._nodes: dict[str, list[Sequence[Any]]] = {kind: [] for kind in (*_VALUES, _THUMBNAILS)}
 
     def add(self, kind: str, content: Any) -> PageGraph | None:
         """The graph when its last message is there."""
@@ -42,6 +49,7 @@ class Joined:
             return None
         uri, text, source, revision, content_hash, aliases, format, path, modified, metadata = content
         nodes = self._nodes
+        pictures = {number: b64decode(picture) for number, picture in nodes[_THUMBNAILS]}
         graph = PageGraph(
             uri=uri,
             text=text,
@@ -50,7 +58,7 @@ class Joined:
             content_hash=content_hash,
             aliases=tuple(aliases),
             sections=tuple(SectionNode(*values) for values in nodes["sections"]),
-            chunks=tuple(_chunk(values) for values in nodes["chunks"]),
+            chunks=tuple(_chunk(values, pictures.get(i, b"")) for i, values in enumerate(nodes["chunks"])),
             relations=tuple(RelationEdge(*values) for values in nodes["relations"]),
             format=format,
             path=path,
@@ -62,7 +70,7 @@ class Joined:
         return graph
 
 
-def _chunk(values: Sequence[Any]) -> ChunkNode:
+def _chunk(values: Sequence[Any], thumbnail: bytes) -> ChunkNode:
     uri, parent, text, kind, position, start, end, tokens, cites, terms, heading_terms, pages, references = (
         values
     )
@@ -80,4 +88,5 @@ def _chunk(values: Sequence[Any]) -> ChunkNode:
         heading_terms=heading_terms,
         pages=None if pages is None else (pages[0], pages[1]),
         references=tuple(references),
+        thumbnail=thumbnail,
     )

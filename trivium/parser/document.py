@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from trivium.errors import ParseError
-from trivium.parser.runs import Address, TextRun
+from trivium.parser.runs import Address, PictureText, TextRun
 from trivium.parser.split import split_points
 from trivium.types import Chunk, ChunkKind, Link, Relation, Section
 
@@ -98,7 +98,7 @@ class Document:
         """Adds a block as one chunk, or as several when it is too long. A block without letters or digits is
         dropped. ``places`` says where in its text other pages begin than :attr:`page`: (character, page), in order.
         ``references`` are addresses of other documents, each with the character it stands at; those among the links of
-        the run (:class:`~trivium.parser.runs.Address`) are added to them."""
+        the run (:class:`~trivium.parser.runs.Address`) are added to them. Each chunk of a picture has its thumbnail."""
         text = run.text.rstrip()
         if not any(map(str.isalnum, text)):
             self.write_pictures()
@@ -129,6 +129,7 @@ class Document:
                             if start <= place < end or (place >= end == len(text))
                         )
                     ),
+                    thumbnail=run.thumbnail if isinstance(run, PictureText) else b"",
                 )
             )
         if places:

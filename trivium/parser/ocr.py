@@ -73,6 +73,18 @@ def parser_time() -> float:
     return time.process_time() - _spent[0]
 
 
+@contextmanager
+def picture_time(seconds: float) -> Iterator[None]:
+    """What is done to a picture meanwhile is left out of :func:`parser_time`; where this process is limited in processor
+    time, it may take so many seconds more."""
+    started = time.process_time()
+    try:
+        with _processor_time(seconds):
+            yield
+    finally:
+        _spent[0] += time.process_time() - started
+
+
 class Ocr:
     """Reads the text of the pictures of one document, for ``limits.ocr_seconds`` altogether."""
 

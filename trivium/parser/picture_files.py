@@ -31,7 +31,7 @@ def open_picture(data: bytes, limits: InputLimits = DEFAULT_LIMITS) -> Image:
     try:
         from PIL import Image
     except ImportError as error:
-        raise MissingExtraError("reading pictures", "ocr") from error
+        raise MissingExtraError("reading pictures", "documents") from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of large pictures (refused below), and of damage

@@ -18,7 +18,8 @@ from trivium.parser.documents.base import DocumentFile, nothing_beside
 from trivium.parser.ocr import Ocr
 from trivium.parser.reader import Mode, Reader
 from trivium.parser.reader import Picture as ShownPicture
-from trivium.parser.runs import TextRun, Verbatim
+from trivium.parser.runs import PictureText
+from trivium.parser.thumbnails import Thumbnails
 from trivium.types import ChunkKind
 
 _NO_DESCRIPTION = re.compile(
@@ -41,7 +42,7 @@ Picture = bytes | Callable[[], bytes | None] | None
 
 class Pictures:
     """The pictures of one document. Their texts are read where the extra ``ocr`` is installed; without it they say what
-    the document says of them."""
+    the document says of them. Those that say anything have a thumbnail where Pillow is installed."""
 
     def __init__(
         self, limits: InputLimits = DEFAULT_LIMITS, file: DocumentFile | None = None, ocr: Ocr | None = None
@@ -52,6 +53,7 @@ class Pictures:
         self._depth = 0 if file is None else len(PurePosixPath(file.path).parts) - 1
         self.ocr = Ocr(limits) if ocr is None else ocr
         self._read: set[bytes] = set()
+        self._thumbnails = Thumbnails(limits)
 
     def beside(self, load: Callable[[str], bytes | None]) -> Pictures:
         """Those of another part of the document, such as a chapter: ``load`` gives a picture by its address there."""
@@ -60,17 +62,24 @@ class Pictures:
         part._depth = 0
         return part
 
-    def run(self, *, alt: str = "", caption: str = "", picture: Picture = None) -> TextRun | None:
-        """The text of a chunk of kind ``image``, a line for each part; None where the picture says nothing.
+    def run(self, *, alt: str = "", caption: str = "", picture: Picture = None) -> PictureText | None:
+        """The text of a chunk of kind ``image``, a line for each part, with the thumbnail; None where the picture says
+        nothing.
 
         A picture that is broken or too large, or was shown before, says only what is said of it.
         """
         parts = [
             part for part in map(_line, (alt, *caption.splitlines())) if not _NO_DESCRIPTION.fullmatch(part)
         ]
-        run = Verbatim()
-        run.add("\n".join([*dict.fromkeys(parts), *filter(None, [self._text(picture)])]))
-        return run if run.length else None
+        data = picture() if callable(picture) and (parts or self.ocr.available) else picture
+        data = data if isinstance(data, bytes) else None
+        run = PictureText()
+        run.add("\n".join([*dict.fromkeys(parts), *filter(None, [self._text(data)])]))
+        if not run.length:
+            return None
+        if data is not None:
+            run.thumbnail = self._thumbnails.of(data)
+        return run
 
     def at(self, address: str) -> bytes | None:
         """The picture of an address that stands in the document: of a file beside it, or of the address itself
@@ -116,11 +125,8 @@ class Pictures:
         above = ["../" * levels for levels in range(min(self._depth, _MAX_DEPTH) + 1)]
         return [f"{up}{root}{path.lstrip('/')}" for up in above for root in _ROOTS]
 
-    def _text(self, picture: Picture) -> str:
-        if picture is None or not self.ocr.available:
-            return ""
-        data = picture if isinstance(picture, bytes) else picture()
-        if data is None:
+    def _text(self, data: bytes | None) -> str:
+        if data is None or not self.ocr.available:
             return ""
         digest = sha256(data).digest()
         if digest in self._read:  # such as a logo on every slide

@@ -146,3 +146,13 @@ class Verbatim(TextRun):
             self.pending = ""
             self.parts.append(clean)
             self.length += len(clean)
+
+
+class PictureText(Verbatim):
+    """What a picture says, with its ``thumbnail`` (empty for none)."""
+
+    __slots__ = ("thumbnail",)
+
+    def __init__(self, thumbnail: bytes = b"") -> None:
+        super().__init__()
+        self.thumbnail = thumbnail

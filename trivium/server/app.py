@@ -31,7 +31,7 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
-from trivium.server.routes import asking, changes, documents, entities, searching, state
+from trivium.server.routes import asking, changes, documents, entities, searching, state, thumbnails
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.server.spool import Spool, spool_folder
@@ -118,7 +118,7 @@ def create_app(
     app.state.wellbeing = wellbeing
     app.state.audit = audit
     errors.install(app)
-    for routes in (searching, asking, documents, changes, entities, state):
+    for routes in (searching, asking, documents, thumbnails, changes, entities, state):
         app.include_router(routes.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")

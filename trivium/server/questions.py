@@ -14,6 +14,7 @@ from trivium.errors import StoreChangedError
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
 from trivium.server.fields import check_options
+from trivium.server.pictures import addresses
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
 from trivium.types import Hit
 
@@ -43,7 +44,7 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         settings=given.settings,
         where=given.where,
     )
-    return Reply(_json(SearchAnswer(hits=tuple(hits))), {SCORES: scale_of(hits)})
+    return Reply(_json(SearchAnswer.of(hits, engine.store)), {SCORES: scale_of(hits)})
 
 
 def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:
@@ -84,7 +85,7 @@ def quote(engine: Engine, given: AskRequest) -> Reply:
         where=given.where,
     )
     (answer,) = (event.answer for event in events if isinstance(event, Done))
-    return Reply(_json(AskAnswer.of(answer)))
+    return Reply(_json(AskAnswer.of(answer, addresses(engine.store, answer.hits))))
 
 
 @dataclass(frozen=True, slots=True)

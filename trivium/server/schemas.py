@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field
 
-from trivium.serialization import hit_json
+from trivium.graph.protocols import SearchStore
 from trivium.server.fields import (
     FusionOption,
     QuestionText,
@@ -16,14 +17,19 @@ from trivium.server.fields import (
     WhereText,
     Whole,
 )
-from trivium.types import Answer, Citation, Statement, Turn, Usage
-from trivium.types import Hit as FoundHit
+from trivium.server.pictures import (
+    Addresses,
+    ServedCitation,
+    ServedHit,
+    addresses,
+    served_citation,
+    served_hit,
+)
+from trivium.types import Answer, Hit, Statement, Turn, Usage
 
 MAX_HITS = 100
 _MAX_TURNS = 20
 _MAX_ANSWER_CHARACTERS = 20_000
-
-Hit = Annotated[FoundHit, PlainSerializer(hit_json)]
 
 
 class Given(BaseModel):
@@ -51,9 +57,15 @@ class SearchRequest(Given):
 
 
 class SearchAnswer(BaseModel):
-    """The passages found, best first."""
+    """The passages found, best first. Pictures have the address of a `thumbnail`."""
 
-    hits: tuple[Hit, ...]
+    hits: list[ServedHit]
+
+    @classmethod
+    def of(cls, hits: Sequence[Hit], store: SearchStore) -> Self:
+        """Hits that were found in a store."""
+        thumbnails = addresses(store, hits)
+        return cls(hits=[served_hit(hit, thumbnails) for hit in hits])
 
 
 class PastTurn(Given):
@@ -104,24 +116,24 @@ class AskAnswer(BaseModel):
     asked: str = Field(
         description="The question that was searched for: a follow-up is made to stand by itself."
     )
-    citations: tuple[Citation, ...]
+    citations: list[ServedCitation]
     statements: tuple[Statement, ...]
-    hits: tuple[Hit, ...]
+    hits: list[ServedHit]
     model: str | None = Field(
         description="The language model; null where sentences were taken from the passages."
     )
     usage: Usage
 
     @classmethod
-    def of(cls, answer: Answer) -> Self:
-        """The same as the engine gives it."""
+    def of(cls, answer: Answer, thumbnails: Addresses) -> Self:
+        """The same as the engine gives it, with the thumbnails of its hits."""
         return cls(
             answer=answer.text,
             found=answer.found,
             asked=answer.asked,
-            citations=answer.citations,
+            citations=[served_citation(citation, thumbnails) for citation in answer.citations],
             statements=answer.statements,
-            hits=answer.hits,
+            hits=[served_hit(hit, thumbnails) for hit in answer.hits],
             model=answer.model,
             usage=answer.usage,
         )

@@ -20,7 +20,16 @@ PAGE = graph(
 )
 
 
-ADDED = ("entity_type", "sentences", "page_sum", "vector_sum", "sentences_sum", "page_facts", "chunk_pages")
+ADDED = (
+    "entity_type",
+    "sentences",
+    "page_sum",
+    "vector_sum",
+    "sentences_sum",
+    "page_facts",
+    "chunk_pages",
+    "thumbnail",
+)
 """Tables of versions 2 to 5."""
 SUMS = ADDED[2:]
 

@@ -188,6 +188,7 @@ def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
         "heading_count": len(chunk.heading_terms.split()),
         "first_page": None if chunk.pages is None else chunk.pages[0],
         "last_page": None if chunk.pages is None else chunk.pages[1],
+        "thumbnail": base64.b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
     }
     texts = {"text": chunk.text, "search_terms": f"{chunk.heading_terms} {chunk.terms}".strip()}
     if oracle._vectors.has_sentences(chunk_text(chunk)):

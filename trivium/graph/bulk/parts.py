@@ -24,7 +24,7 @@ from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import SCHEMA_VERSION, Label, embedding_text, headings_of
 from trivium.graph.vectors import text_hash
 
-RULES = "5"
+RULES = "6"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000

@@ -185,6 +185,7 @@ CHUNKS = NodeTable(
         "token_count": Kind.NUMBER,
         "first_page": Kind.NUMBER,
         "last_page": Kind.NUMBER,
+        "thumbnail": Kind.TEXT,
         "citations": Kind.TEXTS,
         "search_terms": Kind.TEXT,
         "heading_count": Kind.NUMBER,

@@ -159,6 +159,10 @@ def _insert_chunks(
         ((row, *chunk.pages) for row, (_, chunk) in enumerate(nodes, first) if chunk.pages is not None),
     )
     connection.executemany(
+        "INSERT INTO thumbnail (chunk_id, data) VALUES (?, ?)",
+        ((row, chunk.thumbnail) for row, (_, chunk) in enumerate(nodes, first) if chunk.thumbnail),
+    )
+    connection.executemany(
         "INSERT INTO citation (chunk_id, ordinal, name_id) VALUES (?, ?, ?)",
         (
             (row, ordinal, names[uri])

@@ -141,6 +141,17 @@ def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
     return [records[uri] for uri in chunks]
 
 
+def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes]:
+    """uri -> thumbnail, of those that have one, in the order asked."""
+    return dict(
+        connection.execute(
+            "SELECT c.uri, t.data FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value"
+            " JOIN thumbnail AS t ON t.chunk_id = c.id ORDER BY j.key",
+            [as_json(dict.fromkeys(chunks))],
+        )
+    )
+
+
 def _chunk_record(row: Sequence[Any]) -> ChunkRecord:
     *own, first, last, document, format_, metadata = row
     pages = None if first is None else (first, last)
@@ -273,9 +284,9 @@ _SECTIONS = """
     """
 _CHUNKS = """
     SELECT c.id, c.uri, coalesce(s.uri, ?2), c.text, c.kind, c.position, c.start_char, c.end_char, c.token_count,
-        c.terms, c.heading_terms, g.first_page, g.last_page
+        c.terms, c.heading_terms, g.first_page, g.last_page, t.data
     FROM chunk AS c LEFT JOIN section AS s ON s.id = c.section_id LEFT JOIN chunk_pages AS g ON g.chunk_id = c.id
-    WHERE c.page_id = ?1 ORDER BY c.position
+    LEFT JOIN thumbnail AS t ON t.chunk_id = c.id WHERE c.page_id = ?1 ORDER BY c.position
     """
 _CITATIONS = """
     SELECT t.chunk_id, n.uri FROM chunk AS c JOIN citation AS t ON t.chunk_id = c.id
@@ -338,6 +349,7 @@ def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...
             terms=of_text,
             heading_terms=of_headings,
             pages=None if first is None else (first, last),
+            thumbnail=thumbnail or b"",
         )
         for (
             number,
@@ -353,6 +365,7 @@ def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...
             of_headings,
             first,
             last,
+            thumbnail,
         ) in rows
     )
 

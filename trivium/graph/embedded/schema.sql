@@ -131,6 +131,13 @@ CREATE TABLE chunk_pages (
     last_page  INTEGER NOT NULL
 ) STRICT;
 
+-- Small copies of the pictures that chunks stand for (WebP); other chunks have no row. Apart from the chunks, so that
+-- reading their texts does not read pictures.
+CREATE TABLE thumbnail (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk (id) ON DELETE CASCADE,
+    data     BLOB NOT NULL
+) STRICT;
+
 -- The titles a chunk links to, as they stand in it.
 CREATE TABLE citation (
     chunk_id INTEGER NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,

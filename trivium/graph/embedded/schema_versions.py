@@ -46,6 +46,11 @@ _CHUNK_PAGES = """chunk_pages (
     last_page  INTEGER NOT NULL
 ) STRICT"""
 
+_THUMBNAIL = """thumbnail (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk (id) ON DELETE CASCADE,
+    data     BLOB NOT NULL
+) STRICT"""
+
 _ADDED = (
     (2, _ENTITY_TYPE),
     (3, _SENTENCES),
@@ -54,6 +59,7 @@ _ADDED = (
     (4, _SENTENCES_SUM),
     (5, _PAGE_FACTS),
     (5, _CHUNK_PAGES),
+    (5, _THUMBNAIL),
 )
 """Schema versions and the tables that each brought, as in schema.sql. A store that is upgraded has them empty."""
 

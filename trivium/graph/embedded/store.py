@@ -358,6 +358,10 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.fetch(connection, chunks)
 
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        with self._database.reading() as connection:
+            return reader.thumbnails(connection, chunks)
+
     def page_text(self, page: str) -> str:
         with self._database.reading() as connection:
             return reader.page_text(connection, page)

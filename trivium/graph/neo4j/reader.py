@@ -15,6 +15,7 @@ from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
+from trivium.graph.property_graph import decode_thumbnail
 from trivium.graph.records import ChunkRecord, PageRecord, StoreInfo
 from trivium.graph.schema import Hop, Label, RelationshipType, page_of, section_of, unescape
 
@@ -70,6 +71,13 @@ def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
                 f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
             )
     return [records[uri] for uri in chunks]
+
+
+def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes]:
+    """uri -> thumbnail, of those that have one, in the order asked."""
+    asked = list(dict.fromkeys(chunks))
+    found = dict(connection.read(cypher.THUMBNAILS, {"chunks": asked})[0][0])
+    return {uri: decode_thumbnail(found[uri]) for uri in asked if uri in found}
 
 
 def _chunk_record(uri: str, *rest: Any) -> ChunkRecord:
@@ -261,6 +269,7 @@ def _chunk(
     heading_count: int,
     first_page: int | None,
     last_page: int | None,
+    thumbnail: str | None,
 ) -> ChunkNode:
     terms = search_terms.split()
     return ChunkNode(
@@ -276,4 +285,5 @@ def _chunk(
         terms=" ".join(terms[heading_count:]),
         heading_terms=" ".join(terms[:heading_count]),
         pages=None if first_page is None or last_page is None else (first_page, last_page),
+        thumbnail=decode_thumbnail(thumbnail),
     )

@@ -279,6 +279,9 @@ class Neo4jStore:
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         return reader.fetch(self._connection, chunks)
 
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        return reader.thumbnails(self._connection, chunks)
+
     def page_text(self, page: str) -> str:
         return reader.page_text(self._connection, page)
 

@@ -1,4 +1,4 @@
-"""Picture files: their text, where the extra ``ocr`` is installed, and what they say of themselves."""
+"""Picture files: their text, where the extra ``ocr`` is installed, what they say of themselves, and else their names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from trivium.parser.document import Document
 from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.ocr import Ocr, require_ocr
 from trivium.parser.picture_files import decoded, open_picture
-from trivium.parser.runs import Verbatim
+from trivium.parser.runs import PictureText
 from trivium.parser.sources.base import clean_text
+from trivium.parser.thumbnails import Thumbnails
 from trivium.text import composed
 from trivium.types import ChunkKind, MetadataValue, Page
 
@@ -27,31 +28,44 @@ _IMAGE_DESCRIPTION, _ARTIST, _TAKEN = 0x010E, 0x013B, 0x9003
 _EXIF = 0x8769
 _MAX_TEXT = 10_000
 _MAX_FRAMES = 1_000
+_SMALLEST = 100
+"""Pixels of the shorter side of a picture that its name is said of: smaller ones are icons, and there are many."""
+_NO_NAMES = """
+    image img picture pic photo scan scanned screenshot untitled unnamed noname copy download dsc dscn dscf dcim pxl
+    jpeg jpg png gif webp bmp tif tiff and the new file
+    """
+"""Words in the names that cameras and programs give."""
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """The file as a page called after it; see :class:`~trivium.parser.documents.base.DocumentReader`. The pictures of a
-    TIFF file are its pages; of a moving picture the first is read."""
+    TIFF file are its pages; of a moving picture the first is read. A picture without text and description says its name,
+    if that has a word in it."""
     picture = open_picture(file.data, limits)
     frames = getattr(picture, "n_frames", 1) if picture.format == "TIFF" else 1
     if frames > _MAX_FRAMES:
         raise ParseError(f"the file has {frames:,} pictures, more than {_MAX_FRAMES:,}, the limit")
     description, metadata = _said(picture)
     ocr = Ocr(limits)
-    if not description:
+    name = _name(file.title, picture)
+    if not description and not name:
         require_ocr()
+    thumbnails = Thumbnails(limits)
     document = Document(limits.headings)
     for number in range(frames):
         document.page = number + 1 if frames > 1 else None
         if frames > 1:
             picture.seek(number)
             text = ocr.read(decoded(picture, limits))
+            thumbnail = thumbnails.of_frame(picture)
         else:
             if not ocr.available:
                 decoded(picture, limits, longest=64)  # a file that is damaged is refused
             text = ocr.read(file.data)
-        run = Verbatim()
-        run.add("\n".join(filter(None, [description if number == 0 else "", text])))
+            thumbnail = thumbnails.of(file.data)
+        said = "\n".join(filter(None, [description if number == 0 else "", text]))
+        run = PictureText(thumbnail)
+        run.add(said or (name if number == 0 and thumbnail else ""))
         document.block(ChunkKind.IMAGE, run)
     if not document.has_chunks:
         raise ParseError(_nothing(ocr))
@@ -62,6 +76,13 @@ def _nothing(ocr: Ocr) -> str:
     if ocr.unread:
         return "the text of the picture could not be read within the limits of time and memory"
     return "the picture has no text that can be read, and no description"
+
+
+def _name(title: str, picture: Image) -> str:
+    """The name of the file where it says what is to be seen, else the empty text."""
+    words = re.split(r"[\W\d_]+", title.casefold())
+    told = any(len(word) >= 3 and word not in _NO_NAMES.split() for word in words)
+    return " ".join(re.split(r"[\s_-]+", title)) if told and min(picture.size) >= _SMALLEST else ""
 
 
 def _said(picture: Image) -> tuple[str, Mapping[str, MetadataValue]]:

@@ -3,6 +3,7 @@
 import { Text, byId, el, headings, pageNumbers } from "./dom.js";
 import { openReader } from "./reader.js";
 import { openHit } from "./results.js";
+import { thumbnail } from "./thumbnail.js";
 
 const box = byId("answer-text");
 const note = byId("answer-note");
@@ -103,7 +104,7 @@ function placeOf(citation) {
 function showCard(anchor, citation, text) {
   card.replaceChildren(
     el("p", { class: "card-place" }, placeOf(citation)),
-    el("p", {}, text ?? ""),
+    el("p", {}, thumbnail(citation.thumbnail, text ?? ""), text ?? ""),
   );
   card.hidden = false;
   const at = anchor.getBoundingClientRect();

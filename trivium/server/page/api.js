@@ -90,6 +90,12 @@ export async function get(path, signal) {
   return (await send(path, { signal })).json();
 }
 
+/** What an image shows: its address; where a key is needed, which images do not send, the picture itself. */
+export async function pictureSource(address) {
+  if (sessionStorage.getItem(KEY) === null) return address;
+  return URL.createObjectURL(await (await send(address)).blob());
+}
+
 const documents = new Map();
 
 /** A document with its sections and passages; asked for once. */

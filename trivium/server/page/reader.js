@@ -2,6 +2,7 @@
 
 import { readDocument } from "./api.js";
 import { Text, byId, el, headings, withoutChunk } from "./dom.js";
+import { thumbnail } from "./thumbnail.js";
 
 const dialog = byId("reader");
 
@@ -58,7 +59,8 @@ function* passagesOf(found, text, section, target) {
 
 function paragraph(passage, text, marked) {
   const words = text.slice(passage.start, passage.end);
-  return el("p", { class: `passage kind-${passage.kind}` }, marked ? el("mark", {}, words) : words);
+  const picture = thumbnail(passage.thumbnail, words);
+  return el("p", { class: `passage kind-${passage.kind}` }, picture, marked ? el("mark", {}, words) : words);
 }
 
 /** The section of a passage with the passage marked. */

@@ -5,6 +5,7 @@ import { bar, contributionTable, scaleOf } from "./bars.js";
 import { byId, el, headings, pageNumbers, reducedMotion } from "./dom.js";
 import { drawAround, drawWay, frame, isNarrow } from "./graph.js";
 import { breadcrumbs, openReader, pageOf, sectionOf } from "./reader.js";
+import { thumbnail } from "./thumbnail.js";
 
 const SNIPPET = 260;
 const list = byId("results");
@@ -59,7 +60,7 @@ function newItem(hit) {
       move,
       score,
     ),
-    el("span", { class: "snippet" }, snippet(hit.text)),
+    el("span", { class: "snippet" }, thumbnail(hit.thumbnail, hit.text), snippet(hit.text)),
   );
   const element = el("li", { class: "hit", "data-uri": hit.uri }, head, chart, body);
   element.parts = { rank, move, score, bar: chart, body, head };

@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.common import stopping
-from trivium.serialization import hit_json
 from trivium.server.errors import as_api_error, busy, error_body
 from trivium.server.fields import check_options
+from trivium.server.pictures import Addresses, addresses, served_hit
 from trivium.server.schemas import AskAnswer, AskRequest, errors
 from trivium.server.service import Service, Serving, disconnected, unless_gone
 from trivium.types import Answer
@@ -62,7 +62,7 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
         answering.check_place()  # once the stream has begun it is too late for a status
         return _stream(request, answering)
     answer = await unless_gone(request, answering.whole(), serving.settings.answer_timeout)
-    return AskAnswer.of(answer)
+    return AskAnswer.of(answer, answering.thumbnails)
 
 
 class Answering:
@@ -73,6 +73,8 @@ class Answering:
         self._given = given
         # Threads that wait for a language model must not hold up searches, nor searches answers.
         self._pool = serving.searching if serving.model is None else serving.answering
+        self.thumbnails: Addresses = {}
+        """Of the passages found; known when they are handed on."""
 
     async def whole(self) -> Answer:
         """The answer."""
@@ -107,6 +109,8 @@ class Answering:
                 where=given.where,
             )
             for event in _until_stopped(events):
+                if isinstance(event, Found):
+                    self.thumbnails = addresses(engine.store, event.hits)
                 take(event)
 
 
@@ -154,7 +158,7 @@ async def _events(request: Request, answering: Answering) -> AsyncIterator[bytes
                 return
             if event is None:
                 break
-            yield _sse(*_named(event))
+            yield _sse(*_named(event, answering.thumbnails))
         if writing.done() and (error := writing.exception()) is not None:
             yield _sse("error", _error_of(error))
     finally:
@@ -162,14 +166,17 @@ async def _events(request: Request, answering: Answering) -> AsyncIterator[bytes
         gone.cancel()
 
 
-def _named(event: AnswerEvent) -> tuple[str, dict[str, Any]]:
+def _named(event: AnswerEvent, thumbnails: Addresses) -> tuple[str, dict[str, Any]]:
     match event:
         case Found():
-            return "found", {"hits": [hit_json(hit) for hit in event.hits], "asked": event.asked}
+            return "found", {
+                "hits": [served_hit(hit, thumbnails) for hit in event.hits],
+                "asked": event.asked,
+            }
         case Piece():
             return "piece", {"text": event.text}
         case Done():
-            return "done", AskAnswer.of(event.answer).model_dump()
+            return "done", AskAnswer.of(event.answer, thumbnails).model_dump()
 
 
 def _error_of(error: BaseException) -> dict[str, dict[str, str]]:

@@ -13,6 +13,7 @@ from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord, page_numbers
 from trivium.graph.schema import headings_of, page_uri, unescape
 from trivium.server.errors import not_found
+from trivium.server.pictures import address_of
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
 from trivium.text import normalise_title
@@ -55,7 +56,7 @@ class Section(BaseModel):
 
 class Passage(BaseModel):
     """A chunk: characters `start` to `end` of the text, directly under `section`. `pages` are the numbers of the pages
-    it stands on, from 1, where the document has pages."""
+    it stands on, from 1, where the document has pages. `thumbnail` is the address of a small picture, null for most."""
 
     uri: str
     section: str
@@ -64,6 +65,7 @@ class Passage(BaseModel):
     end: int
     cites: list[str]
     pages: list[int]
+    thumbnail: str | None
 
 
 class WholeDocument(Document):
@@ -170,6 +172,7 @@ def _document(graph: PageGraph) -> WholeDocument:
                 end=chunk.end,
                 cites=list(chunk.cites),
                 pages=page_numbers(chunk.pages),
+                thumbnail=address_of(chunk.uri) if chunk.thumbnail else None,
             )
             for chunk in graph.chunks
         ],

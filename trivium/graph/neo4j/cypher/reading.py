@@ -63,6 +63,11 @@ RETURN collect([
 ])
 """
 
+THUMBNAILS: LiteralString = """
+UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) WHERE c.thumbnail IS NOT NULL
+RETURN collect([uri, c.thumbnail])
+"""
+
 PAGE_RECORDS: LiteralString = """
 UNWIND $uris AS uri MATCH (p:Page {uri: uri}) 
 RETURN collect([

@@ -144,7 +144,7 @@ CREATE (parent)-[:has_chunk]->(c:Chunk {
   uri: chunk.uri, text: chunk.text, text_hash: chunk.text_hash, kind: chunk.kind, position: chunk.position,
   start: chunk.start, end: chunk.end, token_count: chunk.token_count, citations: chunk.citations,
   search_terms: chunk.search_terms, heading_count: chunk.heading_count,
-  first_page: chunk.first_page, last_page: chunk.last_page
+  first_page: chunk.first_page, last_page: chunk.last_page, thumbnail: chunk.thumbnail
 })-[:is_chunk_of]->(parent)
 RETURN chunk.uri, elementId(c)
 """
