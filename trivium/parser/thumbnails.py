@@ -6,6 +6,9 @@ import io
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trivium.errors import MissingExtraError, ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.ocr import picture_time
@@ -56,6 +59,14 @@ class Thumbnails:
     def of_frame(self, picture: Image) -> bytes:
         """The same of a picture that is open: of the frame at hand."""
         return self._within_limits(self._small(picture))
+
+    def of_pixels(self, pixels: NDArray[np.uint8]) -> bytes:
+        """The same of height x width x 3 colours."""
+        try:
+            from PIL import Image
+        except ImportError:
+            return b""
+        return self.of_frame(Image.fromarray(pixels))
 
     def _make(self, data: bytes) -> bytes:
         try:

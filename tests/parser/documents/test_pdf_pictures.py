@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.fakes.pdf_writer import PdfFile
 from tests.parser.documents.test_pdf import FakeOcr, read
@@ -44,6 +47,22 @@ def test_a_caption_beneath_or_above_a_picture_makes_it_a_chunk(without_ocr: None
     found = chunks_of(file)
     assert ("image", "Figure 3: Pumps of the plant", (2, 2)) in found
     assert [kind for kind, _, _ in found] == ["paragraph", "paragraph", "image", "paragraph"]
+
+
+def test_a_picture_of_a_page_is_shown_small(without_ocr: None) -> None:
+    """As the page shows it: the file's is dark on the left and light on the right."""
+    file, image = illustrated()
+    page = file.page()
+    page.text(72, 700, PROSE)
+    page.show(image, 72, 400, 300, 140)
+    page.text(72, 380, "Figure 3: Pumps of the plant")
+    found = read(file.data(), "plant.pdf")
+    thumbnails = {str(chunk.kind): chunk.thumbnail for _, chunk in found.all_chunks()}
+    assert thumbnails["paragraph"] == b""
+    shown = Image.open(io.BytesIO(thumbnails["image"])).convert("L")
+    pixels = np.asarray(shown)
+    assert shown.width <= 320 and shown.height < shown.width
+    assert pixels[:, : shown.width // 4].mean() < 60 and pixels[:, -shown.width // 4 :].mean() > 140
 
 
 @pytest.mark.parametrize(

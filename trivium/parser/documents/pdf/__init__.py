@@ -51,10 +51,9 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
             raise MissingExtraError("reading a PDF whose pages are pictures", "ocr")
         from_pictures = {index: blocks for index in empty if (blocks := reader.blocks(pdf, index))}
         unread = len(empty) - len(from_pictures)
-        pictures = reader.pictures(pdf, placed)
-    size = _size_of_text(pages)
-    title = _title(file, info, pages[0], size)
-    blocks, words = _blocks(pages, minor, from_pictures, pictures)
+        blocks, words = _blocks(pages, minor, from_pictures, reader.pictures(pdf, placed))
+        reader.add_thumbnails(pdf, blocks)
+    title = _title(file, info, pages[0], _size_of_text(pages))
     document = Document(limits.headings)
     assemble(document, blocks, words, outline, title)
     if not document.has_chunks:

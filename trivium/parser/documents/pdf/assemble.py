@@ -9,7 +9,7 @@ from trivium.parser.documents.pdf.blocks import NUMBERED, Block, Kind, goes_on
 from trivium.parser.documents.pdf.headings import find_headings
 from trivium.parser.documents.pdf.pdfium import OutlineEntry
 from trivium.parser.documents.pdf.words import Words
-from trivium.parser.runs import LINE, TextRun
+from trivium.parser.runs import LINE, PictureText, TextRun
 from trivium.types import ChunkKind
 
 _BULLET = "• "
@@ -61,7 +61,10 @@ def _write(document: Document, blocks: Sequence[Block]) -> None:
             continue
         block = blocks[at]
         document.page = block.page
-        document.block(_KINDS.get(block.kind, ChunkKind.PARAGRAPH), _run(block.text), places=block.places)
+        run = TextRun() if block.kind is not Kind.PICTURE else PictureText(block.thumbnail)
+        document.block(
+            _KINDS.get(block.kind, ChunkKind.PARAGRAPH), _filled(run, block.text), places=block.places
+        )
         at += 1
 
 
@@ -90,12 +93,11 @@ def _write_list(document: Document, items: Sequence[Block]) -> None:
                 places.append((place, number))
                 page = number
     document.page = items[0].page
-    document.block(ChunkKind.LIST, _run(text), places=places)
+    document.block(ChunkKind.LIST, _filled(TextRun(), text), places=places)
 
 
-def _run(text: str) -> TextRun:
-    """A run of text that is clean already: its places stay."""
-    run = TextRun()
+def _filled(run: TextRun, text: str) -> TextRun:
+    """The run with text that is clean already: its places stay."""
     run.parts.append(text)
     run.length = len(text)
     return run

@@ -10,6 +10,7 @@ from enum import Enum
 from itertools import pairwise
 
 from trivium.parser.documents.pdf.lines import Line
+from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.tables import find_tables
 from trivium.parser.documents.pdf.words import Words
 from trivium.parser.tables import linearise
@@ -39,9 +40,10 @@ class Kind(Enum):
 @dataclass(slots=True)
 class Block:
     """A block of a page. ``text`` has the lines of a table, else running text. ``places`` say where in it other pages
-    begin: (character, page). ``base`` and ``last_base`` are where its first and its last line stand, ``x0`` and ``x1``
-    its edges, all 0 where they are not known. ``flow_start`` and ``flow_end``: it is the first or the last of its column
-    or page, so that it may go on. ``hyphen``: it ends with a hyphen that is only there because the line ends."""
+    begin: (character, page). ``picture`` is where a picture stands, which ``thumbnail`` shows small. ``base`` and
+    ``last_base`` are where its first and its last line stand, ``x0`` and ``x1`` its edges, all 0 where they are not known.
+    ``flow_start`` and ``flow_end``: it is the first or the last of its column or page, so that it may go on. ``hyphen``: it
+    ends with a hyphen that is only there because the line ends."""
 
     kind: Kind
     text: str
@@ -57,6 +59,8 @@ class Block:
     flow_start: bool = False
     flow_end: bool = False
     hyphen: bool = False
+    picture: PlacedPicture | None = None
+    thumbnail: bytes = b""
     places: list[tuple[int, int]] = field(default_factory=list)
 
 

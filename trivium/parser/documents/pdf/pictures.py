@@ -12,9 +12,10 @@ from trivium.parser.documents.pdf.blocks import Block, Kind
 from trivium.parser.documents.pdf.objects import PlacedPicture
 from trivium.parser.documents.pdf.pdfium import PdfiumDocument
 from trivium.parser.ocr import Ocr, parser_time
+from trivium.parser.thumbnails import SIDE, Thumbnails
 
 _SIZE = 10.0
-_MAX_PICTURES = 500  # of a document whose texts are read
+_MAX_PICTURES = 500  # of a document whose texts are read, and that are shown small
 _RENDERING_SHARE = 0.2
 """Of the time for a document: showing pictures takes it, before their text is read in time of its own."""
 _CAPTION = re.compile(
@@ -43,6 +44,7 @@ class PageReader:
     """Reads the pages of one document."""
 
     def __init__(self, limits: InputLimits) -> None:
+        self._limits = limits
         self._ocr = Ocr(limits)
         self._rendering = _RENDERING_SHARE * limits.seconds
 
@@ -79,6 +81,16 @@ class PageReader:
                 found[-1].append(ReadPicture(place, self._text(pdf, index, place) if readable else ""))
         return found
 
+    def add_thumbnails(self, pdf: PdfiumDocument, blocks: Sequence[Block]) -> None:
+        """Shows small what the page shows at the place of each picture."""
+        pictures = [block for block in blocks if block.picture is not None][:_MAX_PICTURES]
+        thumbnails = Thumbnails(self._limits)
+        deadline = parser_time() + self._rendering
+        for block in pictures:
+            if block.picture is not None and parser_time() < deadline:
+                pixels = pdf.part(block.page - 1, block.picture, longest=SIDE)
+                block.thumbnail = b"" if pixels is None else thumbnails.of_pixels(pixels)
+
     def _text(self, pdf: PdfiumDocument, index: int, place: PlacedPicture) -> str:
         pixels = pdf.part(index, place)
         try:
@@ -97,9 +109,8 @@ def with_pictures(blocks: list[Block], pictures: Sequence[ReadPicture], page: in
         text = "\n".join(filter(None, (caption, picture.text)))
         if not text:
             continue
-        block = Block(
-            Kind.PICTURE, text, page, _SIZE, bold=False, base=place.bottom, x0=place.left, x1=place.right
-        )
+        block = Block(Kind.PICTURE, text, page, _SIZE, bold=False, picture=place)
+        block.base, block.x0, block.x1 = place.bottom, place.left, place.right
         if at is None:
             blocks.insert(_after(blocks, place), block)
         else:
