@@ -53,7 +53,7 @@ class FastEmbedEmbedder:
             self._model: Any = TextEmbedding(model, threads=1, providers=["CPUExecutionProvider"], **where)
         except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
             raise EmbeddingError(f"fastembed:{model} cannot be loaded: {error}") from error
-        version = _digest(folder, [description["model_file"], *description["additional_files"]])
+        version = digest_files(folder, [description["model_file"], *description["additional_files"]])
         self._identity = EmbedderIdentity(f"fastembed:{model}", version, description["dim"])
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ class FastEmbedEmbedder:
         return vector
 
 
-def _digest(folder: Path, names: Sequence[str]) -> str:
+def digest_files(folder: Path, names: Sequence[str]) -> str:
     """The start of one sha256 over the named files, wherever below the folder the library keeps them."""
     digest = hashlib.sha256()
     paths = [path for name in names for path in sorted(folder.rglob(name))]

@@ -1,0 +1,96 @@
+"""CLIP (ViT-B/32) by the fastembed library (an extra): one model for pictures and one for texts, in one space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trivium.embedding.base import Vectors
+from trivium.embedding.fastembed import digest_files
+from trivium.embedding.vectors import l2_normalize, to_valid_text
+from trivium.errors import EmbeddingError, MissingExtraError
+from trivium.types import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+DIMENSION = 512
+VISION, TEXT = "Qdrant/clip-ViT-B-32-vision", "Qdrant/clip-ViT-B-32-text"
+FILES = {
+    "vision": ("model.onnx", "preprocessor_config.json"),
+    "text": ("model.onnx", "tokenizer.json", "tokenizer_config.json"),
+}
+"""What fastembed needs below each folder."""
+
+
+class ClipEmbedder:
+    """An :class:`~trivium.embedding.images.ImageEmbedder`. Thread-safe.
+
+    Its files are those of ``HOME/fastembed/clip/vision`` and ``.../text`` where somebody has put them there; otherwise
+    fastembed downloads them once, into the same place (about 0.6 GB). ``folder`` names a folder that holds the two, and
+    nothing is downloaded. Raises MissingExtraError, and EmbeddingError when the files cannot be had."""
+
+    def __init__(self, *, home: Path | None = None, folder: Path | None = None) -> None:
+        try:
+            from fastembed import ImageEmbedding, TextEmbedding
+        except ImportError as error:
+            raise MissingExtraError("the image embedder clip", "fastembed") from error
+        if folder is None:
+            if home is None:
+                raise EmbeddingError("the image embedder clip needs a home or a folder, got neither")
+            own = home / "fastembed" / "clip"
+            given = any((own / kind / "model.onnx").is_file() for kind in FILES)
+        else:
+            own, given = folder, True
+        self._vision: Any = _load(ImageEmbedding, VISION, own / "vision", FILES["vision"] if given else ())
+        self._text: Any = _load(TextEmbedding, TEXT, own / "text", FILES["text"] if given else ())
+        versions = [digest_files(own / kind, ["model.onnx"]) for kind in FILES]
+        self._identity = EmbedderIdentity("clip", "-".join(versions), DIMENSION)
+
+    def __repr__(self) -> str:
+        return "ClipEmbedder()"
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Name, version (the starts of the sha256 of both models' weights) and dimension (512)."""
+        return self._identity
+
+    def embed_images(self, pictures: Sequence[Image]) -> Vectors:
+        """See the protocol. One picture a call of the model: what it is run with would change its last bits."""
+        return self._rows(self._vision, pictures, "picture")
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """See the protocol. CLIP reads the first 77 tokens; it knows English."""
+        return self._rows(self._text, [to_valid_text(text) for text in texts], "text")
+
+    def _rows(self, model: Any, items: Sequence[Any], what: str) -> Vectors:
+        rows = np.empty((len(items), DIMENSION), dtype=np.float32)
+        for place, item in enumerate(items):
+            try:
+                found = list(model.embed([item]))
+            except Exception as error:  # whatever onnxruntime and the preprocessing raise
+                raise EmbeddingError(f"clip failed on a {what}: {error}") from error
+            rows[place] = l2_normalize(found, 1, DIMENSION)[0]
+        return rows
+
+
+def _load(make: Any, model: str, folder: Path, needed: Sequence[str]) -> Any:
+    """One of the two models: of the files in the folder where some are ``needed``, else downloaded into it."""
+    missing = [name for name in needed if not (folder / name).is_file()]
+    if missing:
+        raise EmbeddingError(
+            f"clip: expected {', '.join(needed)} in {folder}, {', '.join(missing)} missing: put the files of {model}"
+            f" there, or remove {folder.parent} to have them downloaded (needs  pip install 'trivium[fastembed]'  and a network)"
+        )
+    where = {"specific_model_path": str(folder)} if needed else {"cache_dir": str(folder)}
+    try:
+        # Single-threaded inference on the processor, like the models Trivium runs itself.
+        return make(model, threads=1, providers=["CPUExecutionProvider"], **where)
+    except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
+        raise EmbeddingError(
+            f"clip: {model} cannot be loaded: {error}; it is downloaded at its first use, which needs a network: without"
+            f" one put its files into {folder}"
+        ) from error
