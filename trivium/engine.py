@@ -164,7 +164,7 @@ class Engine:
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
         """The k best chunks for a question, best first; see :meth:`trivium.search.searcher.Searcher.search` for the
-        options ``explain``, ``exact``, ``settings`` and ``where``.
+        options ``explain``, ``exact``, ``settings``, ``where`` and ``image``.
 
         ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
         scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.

@@ -35,6 +35,7 @@ from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.filter_values import ChunkFacts, matching
 from trivium.graph.filters import Condition
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge
+from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
@@ -65,6 +66,7 @@ from trivium.graph.schema import (
     headings_of,
     unescape,
 )
+from trivium.graph.vectors import check_vectors
 from trivium.graph.within import Allowed, Within
 from trivium.text import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity
@@ -86,6 +88,8 @@ class MemoryStore:
         self._decision: str | None = None
         self._chunker = BLOCKS
         self._languages: str | None = None
+        self._image_embedder: EmbedderIdentity | None = None
+        self._pictures: dict[int, tuple[ChunkNode, bytes]] = {}
 
     remote = False
 
@@ -242,6 +246,34 @@ class MemoryStore:
     def put_sentences(self, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
         self._vectors.put_sentences([embedding_text(p.headings, p.text) for p in passages], codes)
         self._prune()
+
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None:
+        return self._image_embedder
+
+    def set_image_embedder(self, identity: EmbedderIdentity) -> None:
+        stored = self._image_embedder
+        if stored is not None and stored != identity and self.picture_vectors().uris:
+            refuse_claim(stored, identity)
+        self._image_embedder = identity
+
+    def pending_pictures(self) -> list[str]:
+        known = self.picture_vectors().rows
+        return sorted(c.uri for _, c in self._graph.chunks() if c.thumbnail and c.uri not in known)
+
+    def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
+        if self._image_embedder is None:
+            raise StoreError("the store has no image embedder yet")
+        check_vectors(vectors, len(pictures), self._image_embedder.dimension)
+        own = {c.uri: c for _, c in self._graph.chunks()}
+        for (uri, picture), vector in zip(pictures.items(), vectors, strict=True):
+            if uri in own and own[uri].thumbnail == picture:
+                self._pictures[id(own[uri])] = (own[uri], vector.astype("<f4").tobytes())
+
+    def picture_vectors(self) -> PictureVectors:
+        """Those of chunks that are still there: one that is written anew is another object."""
+        found = {c.uri: self._pictures[id(c)][1] for _, c in self._graph.chunks() if id(c) in self._pictures}
+        return join_vectors(found, 0 if self._image_embedder is None else self._image_embedder.dimension)
 
     def refresh(self, progress: Progress | None = None) -> None:
         if progress is not None:

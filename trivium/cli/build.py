@@ -22,6 +22,7 @@ from trivium.cli.options import (
     ChunkerOption,
     EmbedderOption,
     FormatOption,
+    ImagesOption,
     Json,
     LanguageOption,
     LateOption,
@@ -36,6 +37,7 @@ from trivium.cli.options import (
 )
 from trivium.cli.terminal import err, out, print_json, progress
 from trivium.cli.watch import check_watched, follow, follower
+from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
 from trivium.graph.factory import never_left_empty
@@ -58,6 +60,13 @@ def check_sources(sources: Sequence[str], format: str) -> None:
             f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format"
         )
     discover(sources, format)
+
+
+def _check_images(name: str | None) -> None:
+    """Refuse an image embedder that is not known."""
+    if name is not None:
+        with wrong_argument("--images"):
+            check_image_embedder(name)
 
 
 def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue] | None:
@@ -108,6 +117,7 @@ def build(
     late: LateOption = False,
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
+    images: ImagesOption = None,
     workers: Workers = None,
     language: LanguageOption = None,
     any_embedder: AnyEmbedder = False,
@@ -129,6 +139,7 @@ def build(
     """
     check_sources(sources, format)
     check_embedder(embedder)
+    _check_images(images)
     if chunker is not None:
         with wrong_argument("--chunker"):
             parse_spec(chunker)
@@ -147,6 +158,7 @@ def build(
         meta=_metadata(meta),
         chunker=chunker,
         late=late,
+        images=images,
     )
     with never_left_empty(store), Engine.create(store, embedder) as engine:
         if not json and not no_embed:
@@ -167,6 +179,7 @@ def add(
     format: FormatOption = "auto",
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
+    images: ImagesOption = None,
     workers: Workers = None,
     language: LanguageOption = None,
     any_embedder: AnyEmbedder = False,
@@ -180,6 +193,7 @@ def add(
     """
     check_sources(sources, format)
     check_language_option(language)
+    _check_images(images)
     metadata = _metadata(meta)
     with Engine.open(store) as engine:
         load_sources(
@@ -195,6 +209,7 @@ def add(
             language=language,
             any_embedder=any_embedder,
             meta=metadata,
+            images=images,
         )
 
 
@@ -202,6 +217,7 @@ def embed(
     store: Store,
     embedder: EmbedderOption = None,
     no_sentences: NoSentences = False,
+    images: ImagesOption = None,
     json: Json = False,
 ) -> None:
     """Embed every text of a store that has no vector yet, and the sentences of its chunks. Interrupt it any time; it
@@ -210,16 +226,26 @@ def embed(
     Example:  trivium embed --store my-store --embedder bge-small
     """
     check_embedder(embedder)
+    _check_images(images)
     started = time.perf_counter()
     with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
         count = engine.indexer.embed(lambda done, total: bars("embed", done, total))
         sentences = 0
         if not no_sentences:
             sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))
+        pictures = 0
+        if images is not None:
+            pictures = engine.indexer.embed_pictures(
+                images, lambda done, total: bars("pictures", done, total)
+            )
         engine.store.refresh(lambda done, total: bars("index", done, total))
         info = engine.info()
     seconds = time.perf_counter() - started
     if json:
-        print_json({"texts": count, "sentences": sentences, "seconds": round(seconds, 3), **info_json(info)})
+        counts = {"texts": count, "sentences": sentences}
+        if images is not None:
+            counts["pictures"] = pictures
+        print_json({**counts, "seconds": round(seconds, 3), **info_json(info)})
     else:
-        out.print(f"{count:,} texts and {sentences:,} sentences embedded in {seconds:.1f} s")
+        more = "" if images is None else f" and {pictures:,} pictures"
+        out.print(f"{count:,} texts and {sentences:,} sentences{more} embedded in {seconds:.1f} s")

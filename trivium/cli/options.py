@@ -15,8 +15,8 @@ from trivium.graph.filters import parse as parse_condition
 from trivium.languages import AUTO, NAMES
 from trivium.parser.sources.base import FORMATS
 from trivium.plugins import list_plugins
+from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
-from trivium.retrievers.registry import RETRIEVERS
 from trivium.settings import load_settings
 
 FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an installed package"
@@ -125,6 +125,15 @@ AnyEmbedder = Annotated[
         "--any-embedder", help="Embed documents in other languages by a model for English all the same."
     ),
 ]
+ImagesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--images",
+        metavar="NAME",
+        help="Embed pictures, too, for the retriever image: clip (needs the extra fastembed; downloads 0.6 GB once).",
+        show_default=False,
+    ),
+]
 NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
 NoSentences = Annotated[
     bool,
@@ -138,7 +147,7 @@ RetrieverOption = Annotated[
     typer.Option(
         "--retriever",
         "-r",
-        help=f"Retrievers to ask, one or more of: {', '.join(RETRIEVERS)}, or those of installed packages."
+        help=f"Retrievers to ask, one or more of: {', '.join(RETRIEVERS)}; image; or those of installed packages."
         "  \\[default: all eight]",
         show_default=False,
     ),
@@ -209,7 +218,7 @@ def _is_number(word: str) -> bool:
 
 
 def _is_retriever(word: str) -> bool:
-    return word in RETRIEVERS or word in list_plugins(RETRIEVER_PLUGINS)
+    return word in (*RETRIEVERS, *OPTIONAL) or word in list_plugins(RETRIEVER_PLUGINS)
 
 
 def _is_fusion(word: str) -> bool:

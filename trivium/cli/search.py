@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,14 +20,26 @@ from trivium.cli.options import (
     WhereOption,
 )
 from trivium.cli.terminal import print_json
+from trivium.errors import InputError
+from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture
 from trivium.serialization import hit_json
 
 
 def search(
     question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="What to look for.", show_default=False)
-    ],
+        str | None, typer.Argument(metavar="QUESTION", help="What to look for.", show_default=False)
+    ] = None,
+    *,
     store: Store,
+    image: Annotated[
+        Path | None,
+        typer.Option(
+            "--image",
+            metavar="FILE",
+            help="A picture to look for, for the retriever image, which is the only one asked where none is named.",
+            show_default=False,
+        ),
+    ] = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many chunks.")] = 10,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
@@ -45,11 +58,35 @@ def search(
 
         trivium search "net sales" --store my-store --where "year >= 2020 and source = '*/reports/*'"
 
+        trivium search --image photo.jpg --store my-store
+
+        trivium search "a bar chart of sales" --store my-store --retriever vector image
+
         trivium search "largest volcano" --store my-store --retriever walk --set walk.damping=0.4 --k 5 --json
     """
+    if question is None and image is None:
+        raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
+    picture = None if image is None else _read(image)
+    if picture is not None and not retriever:
+        retriever = ["image"]
+    question = question or ""
     with open_engine(store, selector, assignments) as engine, wrong_argument():
-        hits = engine.search(question, k, retriever, fusion, explain=explain, exact=exact, where=where)
+        hits = engine.search(
+            question, k, retriever, fusion, explain=explain, exact=exact, where=where, image=picture
+        )
     if json:
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})
     else:
         print_hits(question, hits, explain)
+
+
+def _read(image: Path) -> bytes:
+    """The content of a picture file, which may be no larger than a search takes."""
+    with wrong_argument("--image"):
+        try:
+            with image.open("rb") as file:
+                content = file.read(MAX_PICTURE_BYTES + 1)
+        except OSError as error:
+            raise InputError(f"expected a picture file, {image} cannot be read: {error.strerror}") from error
+        check_picture(content)
+        return content

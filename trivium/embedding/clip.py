@@ -83,7 +83,8 @@ def _load(make: Any, model: str, folder: Path, needed: Sequence[str]) -> Any:
     if missing:
         raise EmbeddingError(
             f"clip: expected {', '.join(needed)} in {folder}, {', '.join(missing)} missing: put the files of {model}"
-            f" there, or remove {folder.parent} to have them downloaded (needs  pip install 'trivium[fastembed]'  and a network)"
+            f" there, or remove {folder.parent} to have them downloaded (needs a network and"
+            "  pip install 'trivium[fastembed]')"
         )
     where = {"specific_model_path": str(folder)} if needed else {"cache_dir": str(folder)}
     try:

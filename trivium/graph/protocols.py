@@ -8,6 +8,7 @@
 :class:`PageReader`    lists and copies whole pages, counts what is there
 :class:`GraphWriter`   loads and removes pages, relations, types
 :class:`VectorWriter`  says which texts have no vector yet, and stores vectors
+:class:`PictureWriter` the same for vectors of pictures
 :class:`StoreChecker`  finds damage and repairs what can be repaired
 :class:`GraphStore`    everything, with opening and closing
 =====================  ===============================================================================
@@ -29,6 +30,7 @@ from typing import Protocol, Self
 from trivium.graph.filters import Condition
 from trivium.graph.findings import Finding
 from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
@@ -144,6 +146,15 @@ class VectorReader(Protocol):
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
         """Vectors of the sentences of chunks, in the order asked; none where the chunk is unknown or has none."""
+        ...
+
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None:
+        """Who made the vectors of pictures; None before the first."""
+        ...
+
+    def picture_vectors(self) -> PictureVectors:
+        """The vectors of all pictures, kept in memory while the store does not change. Nothing is read before."""
         ...
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
@@ -291,6 +302,24 @@ class VectorWriter(Protocol):
         ...
 
 
+class PictureWriter(Protocol):
+    """Says which pictures have no vector yet, and stores vectors. They are those of the thumbnails of chunks; one goes
+    when its page is replaced or removed."""
+
+    def set_image_embedder(self, identity: EmbedderIdentity) -> None:
+        """Give the pictures to an image embedder. Raises EmbedderMismatchError if another one made vectors of some."""
+        ...
+
+    def pending_pictures(self) -> list[str]:
+        """The chunks that have a thumbnail and no vector of it, by uri."""
+        ...
+
+    def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
+        """Store vectors (n x d, unit length) of thumbnails (by chunk), in one transaction. Chunks that have another
+        thumbnail by now are left out. Raises StoreError before :meth:`set_image_embedder`."""
+        ...
+
+
 class StoreChecker(Protocol):
     """Finds damage that only this kind of store can see, and repairs what can be repaired."""
 
@@ -321,7 +350,7 @@ class StoreChecker(Protocol):
         ...
 
 
-class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, Protocol):
+class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, PictureWriter, Protocol):
     """A store of the graph. Get one from :func:`trivium.graph.factory.open_store`."""
 
     @property

@@ -18,6 +18,7 @@ import numpy as np
 from trivium.graph.filter_values import Mask
 from trivium.graph.filters import All, Condition
 from trivium.graph.model import RelationEdge
+from trivium.graph.pictures import PictureVectors
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
@@ -131,6 +132,11 @@ class Within(ABC):
         allowed = self.allowed.uri_set
         return [uri for uri in self._store.chunk_uris() if uri in allowed]
 
+    def picture_vectors(self) -> PictureVectors:
+        found, allowed = self._store.picture_vectors(), self.allowed.uri_set
+        rows = [row for row, uri in enumerate(found.uris) if uri in allowed]
+        return PictureVectors(tuple(found.uris[row] for row in rows), found.vectors[rows])
+
     # -- as they are ---------------------------------------------------------------------------------------------
 
     @property
@@ -181,6 +187,10 @@ class Within(ABC):
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
         return self._store.sentence_vectors(chunks)
+
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None:
+        return self._store.image_embedder
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         return self._store.relation_vectors(types)

@@ -12,6 +12,7 @@ from trivium.chunking.registry import make_chunker
 from trivium.chunking.spec import DEFAULT
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
+from trivium.embedding.images import ImageEmbedder, check_image_embedder, open_image_embedder
 from trivium.embedding.late import LateEmbedder, is_late
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
@@ -26,6 +27,7 @@ from trivium.index.left_out import nothing_read
 from trivium.index.load import load
 from trivium.index.merge import PageCheck
 from trivium.index.page_names import find_named
+from trivium.index.pictures import fill_pictures
 from trivium.index.report import IngestReport
 from trivium.index.sentences import sentence_texts
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
@@ -55,6 +57,7 @@ class BuildOptions(TypedDict, total=False):
     language: str | None
     any_embedder: bool
     meta: Mapping[str, MetadataValue] | None
+    images: str | ImageEmbedder | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class Indexer:
         language: str | None = None,
         any_embedder: bool = False,
         meta: Mapping[str, MetadataValue] | None = None,
+        images: str | ImageEmbedder | None = None,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
         adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
@@ -93,7 +97,8 @@ class Indexer:
         in a process apart, within its limits of memory and time. ``check`` is called with every page before it is
         written; what it raises ends the build. ``language`` is the code of the documents' language, such as ``de``, or
         ``auto`` to recognise each document's; by default that of the store, at first English. ``meta`` is metadata for
-        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself. ``only``: paths
+        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself. ``images`` names
+        an image embedder (``clip``), or is one: pictures are embedded, too, for the retriever ``image``. ``only``: paths
         of files of the sources; no others are read. ``apart`` parses packed and large documents in processes with limits
         of memory, however few there are; a script needs ``if __name__ == "__main__":`` for that.
 
@@ -112,6 +117,8 @@ class Indexer:
         """
         if isinstance(sources, str | Path):
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
+        if isinstance(images, str):
+            check_image_embedder(images)
         embeds = embed and not any_embedder
         if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
             check_embedder_knows(language, self.embedder.name)
@@ -149,6 +156,8 @@ class Indexer:
             self.embed(_stage(progress, "embed"))
         if embed and sentences:
             self.embed_sentences(_stage(progress, "sentences"))
+        if embed and images is not None:
+            self.embed_pictures(images, _stage(progress, "pictures"))
         self.store.refresh(_stage(progress, "index"))
         return report
 
@@ -198,6 +207,13 @@ class Indexer:
         return fill_parts(
             passages, sentence_texts, embedder, self.store.put_sentences, progress, total=len(passages)
         )
+
+    def embed_pictures(self, images: str | ImageEmbedder, progress: Progress | None = None) -> int:
+        """Embed the pictures of documents, where that is not done yet, by the image embedder of that name or by one of
+        one's own; returns how many. Resumable. Raises EmbedderMismatchError where another one did so, ConfigurationError
+        for an unknown name, MissingExtraError and EmbeddingError where it cannot be had."""
+        embedder = open_image_embedder(images) if isinstance(images, str) else images
+        return fill_pictures(self.store, embedder, progress)
 
     def enrich(
         self, sources: Sequence[str], *, embed: bool = True, progress: StageProgress | None = None

@@ -55,6 +55,8 @@ class Candidate:
 class Query:
     """One question on one store: embedded once, and what several retrievers need is asked for once.
 
+    ``embed_picture`` gives what the retriever ``image`` compares pictures with: a unit vector of the store's image
+    embedder.
     ``vector`` is a unit vector (d,). ``exact`` asks for exact instead of approximate vector search.
     Several threads may work on one query. It belongs to one state of the store: make a new one for the next
     question.
@@ -64,6 +66,7 @@ class Query:
     vector: Vectors
     store: SearchStore
     exact: bool = False
+    embed_picture: Callable[[], Vectors] | None = None
     _memo: dict[Hashable, Future[Any]] = field(default_factory=dict, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 

@@ -11,6 +11,7 @@ from trivium.plugins import create_plugin
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
 from trivium.retrievers.entity import EntityRetriever, EntitySettings
+from trivium.retrievers.image import ImageRetriever, ImageSettings
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
 from trivium.retrievers.page import PageRetriever, PageSettings
 from trivium.retrievers.path import PathRetriever, PathSettings
@@ -21,7 +22,10 @@ from trivium.retrievers.vector import VectorRetriever, VectorSettings
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk")
-"""Names of all retrievers, in the order they are shown and stored."""
+"""Names of the usual retrievers, in the order they are shown and stored."""
+
+OPTIONAL = ("image",)
+"""Names of those that are asked only where they are named: not every store has what they need."""
 
 PLUGINS = "trivium.retrievers"
 """The entry points of retrievers that other packages bring."""
@@ -39,6 +43,7 @@ class RetrieverSettings:
     lexical: LexicalSettings = field(default_factory=LexicalSettings)
     diffusion: DiffusionSettings = field(default_factory=DiffusionSettings)
     walk: WalkSettings = field(default_factory=WalkSettings)
+    image: ImageSettings = field(default_factory=ImageSettings)
 
     def with_values(self, values: SettingValues) -> Self:
         """These settings with some values replaced, by dotted name such as ``walk.damping``. Raises ConfigurationError
@@ -52,12 +57,13 @@ def make_retrievers(
     names: Sequence[str] = RETRIEVERS,
     selector: Selector | None = None,
 ) -> dict[str, Retriever]:
-    """The named retrievers, in the order of :data:`RETRIEVERS`. ``selector`` chooses for ``path``; the
-    default needs no language model. Raises ConfigurationError for an unknown name."""
-    unknown = [name for name in names if name not in RETRIEVERS]
+    """The named retrievers, in the order of :data:`RETRIEVERS`, optional ones after them. ``selector`` chooses for
+    ``path``; the default needs no language model. Raises ConfigurationError for an unknown name."""
+    known = (*RETRIEVERS, *OPTIONAL)
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise ConfigurationError(
-            f"unknown retriever {', '.join(map(repr, unknown))}; there are {', '.join(RETRIEVERS)}"
+            f"unknown retriever {', '.join(map(repr, unknown))}; there are {', '.join(known)}"
         )
     settings = RetrieverSettings() if settings is None else settings
     everything: dict[str, Retriever] = {
@@ -69,6 +75,7 @@ def make_retrievers(
         "lexical": LexicalRetriever(settings.lexical),
         "diffusion": DiffusionRetriever(settings.diffusion),
         "walk": WalkRetriever(settings.walk),
+        "image": ImageRetriever(settings.image),
     }
     return {name: retriever for name, retriever in everything.items() if name in names}
 

@@ -8,12 +8,21 @@ from typing import Any
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import list_plugins
 from trivium.retrievers.base import Retriever
-from trivium.retrievers.registry import PLUGINS, RETRIEVERS, RetrieverSettings, make_plugin, make_retrievers
+from trivium.retrievers.registry import (
+    OPTIONAL,
+    PLUGINS,
+    RETRIEVERS,
+    RetrieverSettings,
+    make_plugin,
+    make_retrievers,
+)
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues
 
 __all__ = ["RetrieverSet", "SettingValues"]
 
+
+_TAKEN = (*RETRIEVERS, *OPTIONAL)
 
 MAX_RETRIEVERS = 100
 """Names in the list of retrievers of one search."""
@@ -24,8 +33,9 @@ MAX_SETTINGS = 1_000
 class RetrieverSet:
     """Retrievers by name.
 
-    A search that names none asks the eight of the package and those handed in as objects (``extra``). Retrievers that
-    installed packages declare (entry points of the group ``trivium.retrievers``) are asked when they are named.
+    A search that names none asks the eight of the package and those handed in as objects (``extra``). The optional ones
+    of the package (``image``) are asked when they are named, and so are retrievers that installed packages declare
+    (entry points of the group ``trivium.retrievers``).
     ``values`` are settings by dotted name, such as ``{"walk.damping": 0.4}``; ``selector`` chooses for the path
     retriever, by default without a language model. Both can be read, and not changed.
     Raises ConfigurationError for unknown settings, InputError for two retrievers of one name.
@@ -40,11 +50,11 @@ class RetrieverSet:
         self.values = dict(values or {})
         self.selector = selector
         self._extra = {retriever.name: retriever for retriever in extra}
-        taken = [name for name in self._extra if name in RETRIEVERS]
+        taken = [name for name in self._extra if name in _TAKEN]
         if taken or len(self._extra) < len(extra):
             names = ", ".join(repr(retriever.name) for retriever in extra)
             raise InputError(
-                f"expected retrievers whose names are their own, got {names}; {', '.join(RETRIEVERS)} are taken"
+                f"expected retrievers whose names are their own, got {names}; {', '.join(_TAKEN)} are taken"
             )
         own, self._declared_values = self._split(self.values)
         self._usual = self._make(own)
@@ -53,7 +63,7 @@ class RetrieverSet:
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that can be asked, those of installed packages last."""
-        known = (*RETRIEVERS, *self._extra)
+        known = (*RETRIEVERS, *self._extra, *OPTIONAL)
         return (*known, *(name for name in list_plugins(PLUGINS) if name not in known))
 
     def choose(
@@ -71,7 +81,7 @@ class RetrieverSet:
             own, declared_values = self._split({**self.values, **values})
             usual = self._make(own)
         if names is None or not names:
-            return usual
+            return {name: usual[name] for name in usual if name not in OPTIONAL}
         if isinstance(names, str):
             raise InputError(f"expected a list of retrievers, got the text {names!r}")
         if len(names) > MAX_RETRIEVERS:
@@ -95,7 +105,9 @@ class RetrieverSet:
 
     def _make(self, own: SettingValues) -> dict[str, Retriever]:
         settings = RetrieverSettings().with_values(own)
-        return {**make_retrievers(settings, selector=self.selector), **self._extra}
+        made = make_retrievers(settings, names=_TAKEN, selector=self.selector)
+        optional = {name: made.pop(name) for name in OPTIONAL}
+        return {**made, **self._extra, **optional}
 
     def _declared_retriever(self, name: str) -> Retriever:
         if name not in self._declared:
@@ -110,7 +122,7 @@ class RetrieverSet:
             name, _, setting = key.partition(".")
             if name in self._extra:
                 raise ConfigurationError(f"{key}: {name} was handed in as an object and has its own settings")
-            if setting and name not in RETRIEVERS and name in list_plugins(PLUGINS):
+            if setting and name not in _TAKEN and name in list_plugins(PLUGINS):
                 declared.setdefault(name, {})[setting] = value
             else:
                 own[key] = value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TypedDict, Unpack
+
+import numpy as np
 
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, StoreError
@@ -19,6 +21,7 @@ from trivium.retrievers.base import Query, Retriever
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import fuse_candidates
 from trivium.search.fusions import Fusions
+from trivium.search.pictures import StoreImageEmbedder, check_picture
 from trivium.search.ranking import Ranking, order, probability
 from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.stages import StageObserver, ignore_stages, observed
@@ -30,15 +33,22 @@ MAX_QUESTION_CHARACTERS = 20_000
 """The longest question. The time to match words grows with their number."""
 
 
+_IMAGE = "image"
+"""The retriever that looks at pictures."""
+
+
 class SearchOptions(TypedDict, total=False):
     """``explain`` fills each hit's ``contributions``; ``exact`` asks exact instead of approximate vector search;
     ``settings`` are values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``, for this search only;
-    ``where`` is a condition that the hits must fulfil, such as ``"year >= 2020"`` (:mod:`trivium.graph.filters`)."""
+    ``where`` is a condition that the hits must fulfil, such as ``"year >= 2020"`` (:mod:`trivium.graph.filters`);
+    ``image`` is the content of a picture file, which the retriever ``image`` compares with the store's pictures instead
+    of the question; the question may then be empty where no other retriever is asked."""
 
     explain: bool
     exact: bool
     settings: SettingValues | None
     where: Where | None
+    image: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,7 @@ class Searcher:
     retrievers: RetrieverSet
     fusions: Fusions
     on_stage: StageObserver = ignore_stages
+    images: StoreImageEmbedder = field(default_factory=StoreImageEmbedder)
 
     def on(self, store: GraphStore) -> Searcher:
         """The same searcher on another snapshot of its store."""
@@ -106,6 +117,7 @@ class Searcher:
         exact: bool = False,
         settings: SettingValues | None = None,
         where: Where | None = None,
+        image: bytes | None = None,
     ) -> list[list[Hit]]:
         """:meth:`search` for several questions, answers in their order."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
@@ -113,11 +125,19 @@ class Searcher:
         check_k(k)
         asked = self.retrievers.choose(retrievers, settings)
         condition = None if where is None else parse(where)
+        if image is not None:
+            check_picture(image)
+            if _IMAGE not in asked:
+                raise InputError(
+                    f"a picture to search by is for the retriever image: name it, got {', '.join(asked)}"
+                )
         if len(asked) == 1 and fusion is None:
             (only,) = asked.values()
-            return [self._search_one(text, k, only, explain, exact, condition) for text in questions]
+            return [self._search_one(text, k, only, explain, exact, condition, image) for text in questions]
         fuse = self.fusions.suitable(fusion, asked)
-        return [self._search_fused(text, k, asked, fuse, explain, exact, condition) for text in questions]
+        return [
+            self._search_fused(text, k, asked, fuse, explain, exact, condition, image) for text in questions
+        ]
 
     def score(
         self,
@@ -162,17 +182,30 @@ class Searcher:
 
     # -- the stages, one by one ---------------------------------------------------------------------------------
 
-    def query(self, text: str, exact: bool = False, store: SearchStore | None = None) -> Query:
-        """A question, embedded, on the store or on a pinned state of it. Raises InputError for one without text,
-        StoreError when nothing is embedded yet."""
-        check_question(text)
+    def query(
+        self,
+        text: str,
+        exact: bool = False,
+        store: SearchStore | None = None,
+        *,
+        image: bytes | None = None,
+        only_image: bool = False,
+    ) -> Query:
+        """A question, embedded, on the store or on a pinned state of it, with a picture to search by or without.
+        ``only_image``: no other retriever will be asked. Raises InputError for one without text, which a picture needs
+        not have for that retriever, StoreError when nothing is embedded yet."""
+        if not (only_image and image is not None and text == ""):
+            check_question(text)
         if self.store.embedder is None:
             raise StoreError(
                 f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE"
             )
         with observed(self.on_stage, "embed"):
-            vector = self.embedder.get().embed_query(text)
-        return Query(text=text, vector=vector, store=self.store if store is None else store, exact=exact)
+            # Nobody compares the question with texts where only pictures are asked for.
+            dimension = self.store.embedder.dimension
+            vector = np.zeros(dimension, np.float32) if only_image else self.embedder.get().embed_query(text)
+        asked = self.store if store is None else store
+        return Query(text, vector, asked, exact, lambda: self.images.embed(asked, text, image))
 
     def table(
         self,
@@ -204,9 +237,10 @@ class Searcher:
         explain: bool,
         exact: bool,
         condition: Condition | None,
+        image: bytes | None,
     ) -> list[Hit]:
         with self._limited(condition) as store:
-            query = self.query(text, exact, store)
+            query = self.query(text, exact, store, image=image, only_image=retriever.name == _IMAGE)
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retriever.retrieve(query, k)[:k]
             scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
@@ -223,9 +257,10 @@ class Searcher:
         explain: bool,
         exact: bool,
         condition: Condition | None,
+        image: bytes | None,
     ) -> list[Hit]:
         with self._limited(condition) as store:
-            query = self.query(text, exact, store)
+            query = self.query(text, exact, store, image=image)
             table, fused = fuse_candidates(query, retrievers, fusion, k, on_stage=self.on_stage)
             with observed(self.on_stage, "fuse"):
                 best = order(table.chunks, fused.scores)[:k]

@@ -29,6 +29,7 @@ ADDED = (
     "page_facts",
     "chunk_pages",
     "thumbnail",
+    "picture_vector",
 )
 """Tables of versions 2 to 5."""
 SUMS = ADDED[2:]

@@ -181,6 +181,13 @@ CREATE TABLE sentences_sum (
     crc     INTEGER NOT NULL
 ) STRICT;
 
+-- Vectors of those pictures, with their checksums.
+CREATE TABLE picture_vector (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk (id) ON DELETE CASCADE,
+    data     BLOB NOT NULL,
+    crc      INTEGER NOT NULL
+) STRICT;
+
 -- In how many chunks a search term occurs, in the text or the headings.
 CREATE TABLE term (
     term TEXT PRIMARY KEY,

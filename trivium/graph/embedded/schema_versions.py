@@ -51,6 +51,12 @@ _THUMBNAIL = """thumbnail (
     data     BLOB NOT NULL
 ) STRICT"""
 
+_PICTURE_VECTOR = """picture_vector (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk (id) ON DELETE CASCADE,
+    data     BLOB NOT NULL,
+    crc      INTEGER NOT NULL
+) STRICT"""
+
 _ADDED = (
     (2, _ENTITY_TYPE),
     (3, _SENTENCES),
@@ -60,6 +66,7 @@ _ADDED = (
     (5, _PAGE_FACTS),
     (5, _CHUNK_PAGES),
     (5, _THUMBNAIL),
+    (5, _PICTURE_VECTOR),
 )
 """Schema versions and the tables that each brought, as in schema.sql. A store that is upgraded has them empty."""
 

@@ -34,6 +34,7 @@ from trivium.graph.embedded.topology import Topology, build_topology, load_ids, 
 from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, read_embedder
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
+from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import Label
 from trivium.graph.within import Allowed
@@ -76,6 +77,8 @@ class IndexSnapshot:
     """Nodes of each label that lead to them."""
     facts: list[ChunkFacts] = field(default_factory=list, repr=False)
     """What conditions are about, once one was asked for."""
+    pictures: list[PictureVectors] = field(default_factory=list, repr=False)
+    """The vectors of pictures, once they were asked for."""
 
     def embedded_rows(self, label: Label) -> Rows:
         """Rows of the nodes of a label that have a vector, in the order their vectors lie in the matrix."""

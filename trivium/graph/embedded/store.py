@@ -23,6 +23,13 @@ from trivium.graph.embedded.connection import (
 )
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
+from trivium.graph.embedded.pictures import (
+    claim_pictures,
+    pending_pictures,
+    picture_vectors,
+    put_picture_vectors,
+    read_image_embedder,
+)
 from trivium.graph.embedded.schema_versions import schema_version
 from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
 from trivium.graph.embedded.vectors import (
@@ -38,6 +45,7 @@ from trivium.graph.embedded.vectors import (
 from trivium.graph.embedded.within import EmbeddedWithin
 from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
@@ -211,6 +219,23 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             put_sentences(connection, passages, codes)
 
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None:
+        with self._database.reading() as connection:
+            return read_image_embedder(connection)
+
+    def set_image_embedder(self, identity: EmbedderIdentity) -> None:
+        with self._database.writing() as connection:
+            claim_pictures(connection, identity)
+
+    def pending_pictures(self) -> list[str]:
+        with self._database.reading() as connection:
+            return pending_pictures(connection)
+
+    def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
+        with self._database.writing() as connection:
+            put_picture_vectors(connection, pictures, vectors)
+
     def refresh(self, progress: Progress | None = None) -> None:
         self._current(progress)
         self._database.release_write_cache()
@@ -336,6 +361,16 @@ class EmbeddedStore:
         rows[present] = nodes.ids[rows[present]]
         with self._database.reading() as connection:
             return sentence_vectors(connection, indexes.dimension, rows)
+
+    def picture_vectors(self) -> PictureVectors:
+        indexes = self._current()
+        if indexes.pictures:
+            return indexes.pictures[0]
+        with self._database.reading_one_state() as connection:
+            found = picture_vectors(connection)
+            if current_state(connection) == indexes.key:
+                indexes.pictures.append(found)
+        return found
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         with self._database.reading() as connection:

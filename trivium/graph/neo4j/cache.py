@@ -15,6 +15,7 @@ from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.reading import STORE_STATE
+from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Adjacency, Vectors
 from trivium.graph.within import Allowed
 from trivium.types import EmbedderIdentity
@@ -82,6 +83,7 @@ class StoreCache:
         self.indexed: LruCache[str, bool] = LruCache(1)
         self.facts: LruCache[str, ChunkFacts] = LruCache(1)
         self.conditions: LruCache[Condition, Allowed] = LruCache(CONDITIONS)
+        self.pictures: LruCache[str, PictureVectors] = LruCache(1)
         self.cited: LruCache[Condition, frozenset[str]] = LruCache(CONDITIONS)
         self.projecting = threading.Lock()
         self._reading = threading.Lock()
@@ -118,6 +120,7 @@ class StoreCache:
             self.indexed,
             self.facts,
             self.conditions,
+            self.pictures,
             self.cited,
         )
         for cache in caches:

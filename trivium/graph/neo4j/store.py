@@ -9,7 +9,7 @@ from typing import Self
 
 from trivium.graph.filters import Condition
 from trivium.graph.model import PageGraph, RelationEdge
-from trivium.graph.neo4j import keywords, reader, vectors, writer
+from trivium.graph.neo4j import keywords, pictures, reader, vectors, writer
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.check import Neo4jChecker
@@ -23,10 +23,12 @@ from trivium.graph.neo4j.indexes import (
     prepare,
     recognise,
 )
+from trivium.graph.neo4j.pictures import put_picture_vectors
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.search import Searcher
 from trivium.graph.neo4j.vectors import put_vectors
 from trivium.graph.neo4j.within import Neo4jWithin
+from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
@@ -205,6 +207,21 @@ class Neo4jStore:
         with self._writing() as connection:
             vectors.put_sentences(connection, passages, codes)
 
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None:
+        return pictures.read_image_embedder(self._connection)
+
+    def set_image_embedder(self, identity: EmbedderIdentity) -> None:
+        with self._writing() as connection:
+            pictures.set_image_embedder(connection, identity)
+
+    def pending_pictures(self) -> list[str]:
+        return pictures.pending_pictures(self._connection)
+
+    def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
+        with self._writing() as connection:
+            put_picture_vectors(connection, pictures, vectors)
+
     def refresh(self, progress: Progress | None = None) -> None:
         """Make the vector indexes where they are missing and wait until every index is filled."""
         with self._writing() as connection:
@@ -260,6 +277,9 @@ class Neo4jStore:
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
         return vectors.sentence_vectors(self._connection, self._cache, chunks)
+
+    def picture_vectors(self) -> PictureVectors:
+        return pictures.picture_vectors(self._connection, self._cache)
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         return vectors.relation_vectors(self._connection, self._cache, types)

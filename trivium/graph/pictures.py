@@ -1,0 +1,53 @@
+"""Vectors of pictures, as every store hands them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+from trivium.common.dots import dots
+from trivium.errors import EmbedderMismatchError
+from trivium.graph.records import Floats, Vectors
+from trivium.types import EmbedderIdentity
+
+_BLOCK = 8192
+"""Vectors in double precision at once."""
+
+
+@dataclass(frozen=True)
+class PictureVectors:
+    """``vectors`` (n x d, unit rows) are those of the pictures that the chunks ``uris`` stand for, by uri."""
+
+    uris: tuple[str, ...]
+    vectors: Vectors
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """uri -> row."""
+        return {uri: row for row, uri in enumerate(self.uris)}
+
+    def cosines(self, vector: Vectors) -> Floats:
+        """Of a unit vector (d,) with each picture (n,), in double precision."""
+        starts = range(0, len(self.uris), _BLOCK)
+        parts = [dots(self.vectors[start : start + _BLOCK], vector) for start in starts]
+        return np.clip(np.concatenate([np.empty(0), *parts]), -1.0, 1.0)
+
+
+def join_vectors(found: Mapping[str, bytes], dimension: int) -> PictureVectors:
+    """Of the bytes (little-endian, single precision) of each vector by uri."""
+    uris = tuple(sorted(found))
+    data = b"".join(found[uri] for uri in uris)
+    return PictureVectors(uris, np.frombuffer(data, dtype="<f4").reshape(len(uris), dimension))
+
+
+def refuse_claim(stored: EmbedderIdentity, identity: EmbedderIdentity) -> NoReturn:
+    """Refuse pictures whose vectors another image embedder made. Raises EmbedderMismatchError."""
+    raise EmbedderMismatchError(
+        f"the pictures of the store were embedded by {stored.name!r} (version {stored.version}, {stored.dimension}"
+        f" dimensions) and cannot take vectors of {identity.name!r} (version {identity.version}, {identity.dimension}"
+        f" dimensions); use {stored.name!r} of that version, or build another store"
+    )

@@ -1,0 +1,62 @@
+"""image: does a picture show it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from trivium.common.arrays import Floats
+from trivium.errors import InputError, StoreError
+from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_depth
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSettings:
+    """``chunks``: how many are returned when no depth is asked for."""
+
+    chunks: int = 10
+
+    def __post_init__(self) -> None:
+        check_counts("image", chunks=self.chunks)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageRetriever:
+    """Chunks that stand for pictures, by the cosine of the picture's vector with that of the question or of the picture
+    asked with, in the space of the store's image embedder. [-1, 1]; chunks without a picture have no score. Every picture
+    is compared. Raises StoreError on a store without vectors of pictures."""
+
+    name: ClassVar[str] = "image"
+    settings: ImageSettings = field(default_factory=ImageSettings)
+
+    def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
+        check_depth(depth)
+        uris, scores = query.store.picture_vectors().uris, self._scores(query)
+        best = best_rows(scores, uris, self.settings.chunks if depth is None else depth)
+        return [Candidate(uris[row], float(scores[row])) for row in best]
+
+    def score(self, query: Query, chunks: Sequence[str]) -> Floats:
+        scores, rows = self._scores(query), query.store.picture_vectors().rows
+        found = np.array([rows.get(uri, -1) for uri in chunks], dtype=np.int64)
+        known = found >= 0
+        values = np.full(len(chunks), np.nan)
+        values[known] = scores[found[known]]
+        return values
+
+    def _scores(self, query: Query) -> Floats:
+        """Of all pictures (n,); worked out once a question."""
+        return query.memoize(("image", self), lambda: self._compare(query))
+
+    def _compare(self, query: Query) -> Floats:
+        store = query.store
+        if store.image_embedder is None:
+            raise StoreError(
+                f"the pictures in {store.location} have no vectors: run  trivium embed --store STORE --images clip"
+                "  (pictures of documents that were loaded by an earlier version are known once they are loaded again)"
+            )
+        if query.embed_picture is None:
+            raise InputError("this question cannot be compared with pictures: search by Engine.search")
+        return store.picture_vectors().cosines(query.embed_picture())

@@ -1,0 +1,80 @@
+"""What the retriever ``image`` compares pictures with: a picture or a text, embedded by the store's image embedder."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+from trivium.embedding.base import Vectors
+from trivium.embedding.images import ImageEmbedder, open_image_embedder
+from trivium.errors import EmbedderMismatchError, InputError, ParseError, StoreError
+from trivium.parser.picture_files import decoded, open_picture
+from trivium.parser.thumbnails import thumbnail_of
+from trivium.settings import load_settings
+from trivium.types import EmbedderIdentity
+
+MAX_PICTURE_BYTES = 20 << 20
+"""The largest file of a picture to search by."""
+
+
+class _Filled(Protocol):
+    """What this needs of a store."""
+
+    @property
+    def image_embedder(self) -> EmbedderIdentity | None: ...
+
+    @property
+    def location(self) -> str: ...
+
+
+class StoreImageEmbedder:
+    """The image embedder of a store, opened when a picture or a text is first embedded. Threads may share it.
+    ``given`` is one of one's own, in place of the one that the store names."""
+
+    def __init__(self, given: ImageEmbedder | None = None) -> None:
+        self._opened = given
+        self._lock = threading.Lock()
+
+    def get(self, store: _Filled) -> ImageEmbedder:
+        """The embedder. Raises StoreError where no picture of the store was embedded, EmbedderMismatchError where the
+        installed model is another version, and what opening it raises."""
+        stored = store.image_embedder
+        if stored is None:
+            raise StoreError(
+                f"the pictures in {store.location} have no vectors: run  trivium embed --store STORE --images clip"
+            )
+        with self._lock:
+            if self._opened is None:
+                self._opened = open_image_embedder(stored.name)
+            embedder = self._opened
+        if embedder.identity != stored:
+            own = embedder.identity
+            raise EmbedderMismatchError(
+                f"the pictures in {store.location} were embedded by {stored.name} version {stored.version}, but"
+                f" {own.name} version {own.version} is installed: install that version, or build the store again"
+            )
+        return embedder
+
+    def embed(self, store: _Filled, text: str, picture: bytes | None) -> Vectors:
+        """A unit vector (d,): of the picture where there is one, else of the text."""
+        embedder = self.get(store)
+        if picture is None:
+            return embedder.embed_texts([text])[0]
+        # As its thumbnail, since those of the store are: a picture finds itself with a cosine of 1.
+        limits = load_settings().limits
+        try:
+            small = thumbnail_of(open_picture(picture, limits), limits)
+        except ParseError as error:
+            raise InputError(f"the picture to search by: {error}") from error
+        return embedder.embed_images([decoded(open_picture(small))])[0]
+
+
+def check_picture(picture: object) -> None:
+    """Raise InputError unless this is the content of a file of at most :data:`MAX_PICTURE_BYTES`."""
+    if not isinstance(picture, bytes):
+        raise InputError(f"expected a picture as the bytes of its file, got {type(picture).__name__}")
+    if len(picture) > MAX_PICTURE_BYTES:
+        raise InputError(
+            f"a picture to search by may have {MAX_PICTURE_BYTES >> 20} MB, got {len(picture) / (1 << 20):.1f} MB:"
+            " make it smaller"
+        )
