@@ -34,7 +34,8 @@ class PictureVectors:
         """Of a unit vector (d,) with each picture (n,), in double precision."""
         starts = range(0, len(self.uris), _BLOCK)
         parts = [dots(self.vectors[start : start + _BLOCK], vector) for start in starts]
-        return np.clip(np.concatenate([np.empty(0), *parts]), -1.0, 1.0)
+        cosines: Floats = np.clip(np.concatenate([np.empty(0), *parts]), -1.0, 1.0)
+        return cosines
 
 
 def join_vectors(found: Mapping[str, bytes], dimension: int) -> PictureVectors:

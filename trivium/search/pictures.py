@@ -58,15 +58,18 @@ class StoreImageEmbedder:
     def embed(self, store: _Filled, text: str, picture: bytes | None) -> Vectors:
         """A unit vector (d,): of the picture where there is one, else of the text."""
         embedder = self.get(store)
+        vector: Vectors
         if picture is None:
-            return embedder.embed_texts([text])[0]
+            (vector,) = embedder.embed_texts([text])
+            return vector
         # As its thumbnail, since those of the store are: a picture finds itself with a cosine of 1.
         limits = load_settings().limits
         try:
             small = thumbnail_of(open_picture(picture, limits), limits)
         except ParseError as error:
             raise InputError(f"the picture to search by: {error}") from error
-        return embedder.embed_images([decoded(open_picture(small))])[0]
+        (vector,) = embedder.embed_images([decoded(open_picture(small))])
+        return vector
 
 
 def check_picture(picture: object) -> None:
