@@ -11,6 +11,7 @@ from trivium.fusion.default_decision import read_decision
 from trivium.fusion.registry import DEFAULT, FUSIONS, PLUGINS, make_fusion, suits
 from trivium.graph.protocols import GraphStore
 from trivium.plugins import list_plugins
+from trivium.retrievers.registry import OPTIONAL
 
 
 class Fusions:
@@ -46,10 +47,13 @@ class Fusions:
 
     def suitable(self, name: str | None, retrievers: Collection[str]) -> Fusion:
         """The fusion for a search that asks ``retrievers``: the named one, else the default; where the default is a
-        network and views it was trained on are left out, the convex combination. Raises FusionError."""
+        network and views it was trained on are left out, the convex combination. With an optional view, which no fusion
+        was fitted with and a weighted mean would leave out, it is by reciprocal ranks. Raises FusionError."""
         if name is not None and not isinstance(name, (str, Path)):
             raise InputError(f"expected the name of a fusion, got {type(name).__name__}")
         name = DEFAULT if name is None else str(name)
+        if name == DEFAULT and not set(OPTIONAL).isdisjoint(retrievers):
+            return self.get("rrf")
         fusion = self.get(name)
         return fusion if name != DEFAULT or suits(fusion, retrievers) else self.get("convex")
 
