@@ -16,11 +16,12 @@ pytest.importorskip("fastembed")
 from PIL import Image
 from typer.testing import CliRunner
 
+from tests.checking.stores import execute
 from tests.fakes.clip_files import COLOURS, write_clip
 from trivium.cli.app import app
 from trivium.embedding.clip import ClipEmbedder
 from trivium.engine import Engine
-from trivium.errors import EmbedderMismatchError, InputError, MissingExtraError, StoreError
+from trivium.errors import EmbedderMismatchError, InputError, MissingExtraError, StoreError, StoreFormatError
 from trivium.search.pictures import MAX_PICTURE_BYTES
 from trivium.testing.toys import HashEmbedder
 
@@ -168,6 +169,20 @@ def test_the_program_embeds_and_searches_pictures(tmp_path: Path, engine: Engine
     assert "expected one of clip" in run("embed", "--images", "dino", code=2)
     assert "cannot be read" in run("search", "--image", str(tmp_path / "none.png"), code=2)
     assert "a question, or --image" in run("search", code=2)
+
+
+def test_a_damaged_vector_is_found_and_made_again(tmp_path: Path) -> None:
+    """By the command that the message names."""
+    (tmp_path / "Door.png").write_bytes(picture("red"))
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([tmp_path / "Door.png"], images="clip")
+        before = engine.search("red", 1, ["image"])
+    execute(tmp_path / "store", "UPDATE picture_vector SET data = zeroblob(length(data))")
+    with Engine.open(tmp_path / "store", HashEmbedder()) as engine:
+        with pytest.raises(StoreFormatError, match="trivium embed --store STORE --images clip"):
+            engine.search("red", 1, ["image"])
+        assert engine.indexer.embed_pictures("clip") == 1
+        assert engine.search("red", 1, ["image"]) == before
 
 
 def test_nothing_is_imported_unless_it_is_asked_for() -> None:

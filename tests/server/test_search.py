@@ -226,3 +226,10 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         assert answer.status_code == 409 and "add documents" in answer.json()["error"]["message"]
         assert client.get("/ready").status_code == 503
         assert client.get("/health").json() == {"status": "ok"}
+
+
+def test_the_retriever_image_is_refused_where_pictures_have_no_vectors(client: TestClient) -> None:
+    """As a wrong option: the store itself is well."""
+    answer = client.post("/search", json={"question": QUESTION, "retrievers": ["image"]})
+    assert answer.status_code == 422
+    assert "the pictures of this collection have no vectors" in answer.text

@@ -110,6 +110,8 @@ def check_options(
         raise OptionError(
             f"retrievers: unknown retriever {', '.join(map(repr, unknown))}: expected some of {known}"
         )
+    if "image" in (retrievers or ()) and searcher.store.image_embedder is None:
+        raise OptionError("retrievers: image: the pictures of this collection have no vectors")
     if fusion is not None and fusion not in FUSIONS and fusion not in searcher.fusions.names:
         known = ", ".join(map(repr, searcher.fusions.names))
         raise OptionError(f"fusion: unknown fusion {fusion!r}: expected one of {known}")

@@ -10,10 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
-from trivium.errors import StoreError
+from trivium.errors import StoreError, StoreFormatError
 from trivium.graph.embedded.connection import Connection, begin_state
 from trivium.graph.embedded.meta import read_meta, write_meta
-from trivium.graph.embedded.vectors import intact
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
 from trivium.graph.records import Vectors
 from trivium.graph.vectors import check_vectors
@@ -42,12 +41,12 @@ def claim_pictures(connection: Connection, identity: EmbedderIdentity) -> None:
 
 
 def pending_pictures(connection: Connection) -> list[str]:
-    """Chunks whose picture has no vector, by uri."""
+    """Chunks whose picture has no vector, or a damaged one, by uri."""
     found = connection.execute(
-        "SELECT c.uri FROM thumbnail AS t JOIN chunk AS c ON c.id = t.chunk_id"
-        " LEFT JOIN picture_vector AS v ON v.chunk_id = t.chunk_id WHERE v.chunk_id IS NULL"
+        "SELECT c.uri, v.data, v.crc FROM thumbnail AS t JOIN chunk AS c ON c.id = t.chunk_id"
+        " LEFT JOIN picture_vector AS v ON v.chunk_id = t.chunk_id"
     )
-    return sorted(uri for (uri,) in found)
+    return sorted(uri for uri, data, crc in found if data is None or crc32(data) != crc)
 
 
 def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
@@ -71,10 +70,17 @@ def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], v
 
 
 def picture_vectors(connection: Connection) -> PictureVectors:
-    """All of them."""
+    """All of them. Raises StoreFormatError where one is not what was written."""
     identity = read_image_embedder(connection)
     rows = connection.execute(
         "SELECT c.uri, v.data, v.crc FROM picture_vector AS v JOIN chunk AS c ON c.id = v.chunk_id"
     )
-    found = {uri: intact(data, crc, "picture_vector") for uri, data, crc in rows}
+    found: dict[str, bytes] = {}
+    for uri, data, crc in rows:
+        if crc32(data) != crc:
+            raise StoreFormatError(
+                f"the store is damaged: the vector of the picture {uri!r} is not what was written;"
+                "  trivium embed --store STORE --images clip  makes it again"
+            )
+        found[uri] = data
     return join_vectors(found, 0 if identity is None else identity.dimension)
