@@ -39,11 +39,14 @@ class Kind(Enum):
 
 @dataclass(slots=True)
 class Block:
-    """A block of a page. ``text`` has the lines of a table, else running text. ``places`` say where in it other pages
-    begin: (character, page). ``picture`` is where a picture stands, which ``thumbnail`` shows small. ``base`` and
-    ``last_base`` are where its first and its last line stand, ``x0`` and ``x1`` its edges, all 0 where they are not known.
-    ``flow_start`` and ``flow_end``: it is the first or the last of its column or page, so that it may go on. ``hyphen``: it
-    ends with a hyphen that is only there because the line ends."""
+    """A block of a page.
+
+    ``text`` has the lines of a table, else running text. ``places`` say where in it other pages begin: (character, page).
+    ``picture`` is where a picture stands, which ``thumbnail`` shows small. ``base`` and ``last_base`` are where the first
+    and the last line stand, ``x0`` and ``x1`` the edges, all 0 where they are not known. ``flow_start`` and ``flow_end``:
+    it is the first or the last of its column or page, so that it may go on. ``hyphen``: it ends with a hyphen that is
+    only there because the line ends.
+    """
 
     kind: Kind
     text: str
