@@ -67,12 +67,14 @@ class Section:
 
     ``level`` is 1 for the top sections of a page, 2 for theirs, and so on, however the page numbered its
     ``<h2>``..``<h6>``. ``parent`` is the index of the enclosing section in ``Page.sections``, None at the top.
+    ``anchors`` are names that the document gives it for links (``<h2 id="setup">``, ``## Setup {#setup}``).
     """
 
     heading: str
     level: int
     parent: int | None
     chunks: tuple[Chunk, ...] = ()
+    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from trivium.errors import StoreError
 from trivium.graph import facts
+from trivium.graph.anchors import split_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of
 
@@ -120,6 +121,14 @@ class MemoryGraph:
         """The distinct entities a chunk cites."""
         aliases = self.aliases()
         return list(dict.fromkeys(aliases.get(uri, uri) for uri in chunk.cites))
+
+    def cited_sections(self, chunk: ChunkNode) -> list[str]:
+        """The distinct sections that a chunk's links mean."""
+        aliases, found = self.aliases(), []
+        for name, anchor in map(split_link, chunk.anchors):
+            page = self.pages.get(aliases.get(name, name))
+            found += [] if page is None else [s.uri for s in page.sections if anchor in s.anchors]
+        return list(dict.fromkeys(found))
 
     def relations_of(self, uri: str) -> set[RelationEdge]:
         """Relations a page bears witness to, titles as they stand."""

@@ -456,6 +456,10 @@ class MemoryStore:
         nodes = {c.uri: c for _, c in self._graph.chunks()}
         return {uri: self._graph.cited(nodes[uri]) if uri in nodes else [] for uri in chunks}
 
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        nodes = {c.uri: c for _, c in self._graph.chunks()}
+        return {uri: self._graph.cited_sections(nodes[uri]) if uri in nodes else [] for uri in chunks}
+
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         nodes = {c.uri: (page, c) for page, c in self._graph.chunks()}
         records = []

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from trivium.errors import InputError
+from trivium.graph.anchors import ANCHORED_FORMATS, section_anchors, section_link
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
 from trivium.limits import DEFAULT_LIMITS, InputLimits
@@ -92,23 +93,30 @@ def renamed(graph: PageGraph, uri: str) -> PageGraph:
     return _with_hash(changed)
 
 
-def linked(graph: PageGraph, cited: Callable[[ChunkNode, PageGraph], Iterable[str]]) -> PageGraph:
+def linked(graph: PageGraph, cited: Callable[[ChunkNode, PageGraph], Iterable[tuple[str, str]]]) -> PageGraph:
     """The same page whose chunks cite, in place of the addresses they refer to, what ``cited`` says of each: uris, in
-    order. Those too long for a uri are left out."""
+    order, each with the anchor of the section that is meant (:func:`trivium.graph.anchors.anchor_of`), or an empty one.
+    Those too long for a uri are left out."""
     if not any(chunk.references for chunk in graph.chunks):
         return graph
     chunks = tuple(
-        replace(chunk, references=(), cites=_more(chunk.cites, cited(chunk, graph)))
-        if chunk.references
-        else chunk
-        for chunk in graph.chunks
+        _citing(chunk, cited(chunk, graph)) if chunk.references else chunk for chunk in graph.chunks
     )
     return _with_hash(replace(graph, chunks=chunks))
 
 
-def _more(cites: Sequence[str], further: Iterable[str]) -> tuple[str, ...]:
-    short = (name for name in further if len(name.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES)
-    return tuple(dict.fromkeys([*cites, *short]))
+def _citing(chunk: ChunkNode, further: Iterable[tuple[str, str]]) -> ChunkNode:
+    short = [
+        (name, anchor)
+        for name, anchor in further
+        if len(name.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES
+    ]
+    return replace(
+        chunk,
+        references=(),
+        cites=tuple(dict.fromkeys([*chunk.cites, *(name for name, _ in short)])),
+        anchors=tuple(dict.fromkeys(section_link(name, anchor) for name, anchor in short if anchor)),
+    )
 
 
 def with_metadata(graph: PageGraph, metadata: Mapping[str, MetadataValue]) -> PageGraph:
@@ -167,6 +175,8 @@ def _brief(name: str) -> str:
 
 def _sections(page: Page, uri: str, size: _Size) -> tuple[SectionNode, ...]:
     nodes: list[SectionNode] = []
+    known = bool(page.path) and page.format in ANCHORED_FORMATS
+    anchors = section_anchors(page.sections) if known else [()] * len(page.sections)
     taken: dict[str, int] = {}
     for position, section in enumerate(page.sections):
         parent = uri if section.parent is None else nodes[section.parent].uri
@@ -174,7 +184,7 @@ def _sections(page: Page, uri: str, size: _Size) -> tuple[SectionNode, ...]:
         # At once, not with the other names: a long heading is in the path of every section below it.
         _check_length("section path", own, uri, page.source)
         size.add(len(own) + len(parent))
-        nodes.append(SectionNode(uri=own, parent=parent, level=section.level, position=position))
+        nodes.append(SectionNode(own, parent, section.level, position, anchors[position]))
     return tuple(nodes)
 
 
@@ -254,6 +264,9 @@ def _with_hash(graph: PageGraph) -> PageGraph:
     ]
     if thumbnails:
         content.append(thumbnails)
+    anchors = [[s.anchors for s in graph.sections], [c.anchors for c in graph.chunks]]
+    if any(map(any, anchors)):
+        content.append(anchors)
     encoded = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     digest = hashlib.blake2b(encoded, digest_size=16).hexdigest()
     return replace(graph, content_hash=digest)

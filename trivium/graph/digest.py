@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 
 from trivium.graph.facts import encode_metadata, has_facts
-from trivium.graph.model import PageGraph
+from trivium.graph.model import ChunkNode, PageGraph, SectionNode
 
 
 def page_digest(page: PageGraph) -> str:
@@ -52,6 +52,17 @@ def _facts(page: PageGraph) -> Iterator[tuple[object, ...]]:
         for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri)):
             if chunk.pages is not None:
                 yield chunk.uri, *chunk.pages
-    for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri)):
+    for chunk in sorted(page.chunks, key=_place):
         if chunk.thumbnail:
             yield chunk.uri, blake2b(chunk.thumbnail, digest_size=16).hexdigest()
+    nodes: list[SectionNode | ChunkNode] = [
+        *sorted(page.sections, key=_place),
+        *sorted(page.chunks, key=_place),
+    ]
+    for node in nodes:
+        if node.anchors:
+            yield node.uri, *node.anchors
+
+
+def _place(node: SectionNode | ChunkNode) -> tuple[int, str]:
+    return node.position, node.uri

@@ -11,12 +11,14 @@ from trivium.types import MetadataValue
 @dataclass(frozen=True, slots=True)
 class SectionNode:
     """A SubChapter. ``parent`` is the uri of the section or page it stands under; ``position`` counts from 0
-    in the order of the page; ``level`` from 1."""
+    in the order of the page; ``level`` from 1. ``anchors`` are names by which links may mean it
+    (:func:`trivium.graph.anchors.section_anchors`), each of one section of its page alone."""
 
     uri: str
     parent: str
     level: int
     position: int
+    anchors: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,9 @@ class ChunkNode:
     terms of the text and of the headings above it (:func:`trivium.text.terms`), joined by spaces. ``pages`` are the first
     and the last page of a paginated document that it stands on. ``references`` are as in
     :class:`~trivium.types.Chunk`; no store keeps them: they become citations when the documents of a load are
-    known. ``thumbnail`` is as there, too."""
+    known. ``thumbnail`` is as there, too. ``anchors`` say of pages among ``cites`` which section a link means
+    (:func:`trivium.graph.anchors.section_link`), in order; whether there is such a section is only known when it is
+    asked for."""
 
     uri: str
     parent: str
@@ -42,6 +46,7 @@ class ChunkNode:
     pages: tuple[int, int] | None = None
     references: tuple[str, ...] = ()
     thumbnail: bytes = field(default=b"", repr=False)
+    anchors: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

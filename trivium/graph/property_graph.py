@@ -130,6 +130,7 @@ def section_row(section: SectionNode) -> Parameters:
         "text_hash": text_hash(section.uri),
         "level": section.level,
         "position": section.position,
+        "anchors": list(section.anchors) or None,
     }
 
 
@@ -149,6 +150,7 @@ def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
         "last_page": None if chunk.pages is None else chunk.pages[1],
         "thumbnail": b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
         "citations": list(chunk.cites),
+        "anchors": list(chunk.anchors) or None,
         "search_terms": " ".join([*of_headings, *chunk.terms.split()]),
         "heading_count": len(of_headings),
     }

@@ -68,6 +68,11 @@ class GraphReader(Protocol):
         """For each chunk the entities it cites, redirects resolved."""
         ...
 
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        """For each chunk the sections that its links mean by an anchor, in order of appearance. Their pages are among the
+        entities it cites; anchors that mean no section are left out."""
+        ...
+
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         """Records in the order asked. Raises StoreChangedError for an unknown chunk: it was there when it was found."""
         ...

@@ -158,6 +158,9 @@ class Within(ABC):
     def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
         return self._store.cited(chunks)
 
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        return self._store.cited_sections(chunks)
+
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         return self._store.fetch(chunks)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Protocol
 
+from trivium.graph.anchors import anchor_of
 from trivium.graph.build import linked, renamed
 from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.records import PageRecord
@@ -94,8 +95,8 @@ class FilePages:
             return True
         return self._store.page_text(uri) == graph.text
 
-    def _cited(self, chunk: ChunkNode, graph: PageGraph) -> Iterator[str]:
-        """The files that a chunk's addresses lead to, by their aliases."""
+    def _cited(self, chunk: ChunkNode, graph: PageGraph) -> Iterator[tuple[str, str]]:
+        """The files that a chunk's addresses lead to, by their aliases, with the anchors in them."""
         own = plain_path(graph.path)
         for address in chunk.references:
             address = composed(clean_text(address))
@@ -105,9 +106,10 @@ class FilePages:
                 path = self._files.find(address, own)
             path = path or future_path(address, own)
             if path is not None and path != own:
-                yield path_alias(path)
+                yield path_alias(path), anchor_of(address)
             elif path is None and address.startswith("[["):
-                yield from self._titled(address)
+                for title in self._titled(address):
+                    yield title, anchor_of(address)
 
     def _titled(self, address: str) -> Iterator[str]:
         """What a wiki link names that is no file: a title, of a page that may still come."""

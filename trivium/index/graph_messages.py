@@ -57,7 +57,7 @@ class Joined:
             revision=revision,
             content_hash=content_hash,
             aliases=tuple(aliases),
-            sections=tuple(SectionNode(*values) for values in nodes["sections"]),
+            sections=tuple(_section(*values) for values in nodes["sections"]),
             chunks=tuple(_chunk(values, pictures.get(i, b"")) for i, values in enumerate(nodes["chunks"])),
             relations=tuple(RelationEdge(*values) for values in nodes["relations"]),
             format=format,
@@ -70,10 +70,13 @@ class Joined:
         return graph
 
 
+def _section(uri: str, parent: str, level: int, position: int, anchors: Sequence[str]) -> SectionNode:
+    return SectionNode(uri, parent, level, position, tuple(anchors))
+
+
 def _chunk(values: Sequence[Any], thumbnail: bytes) -> ChunkNode:
-    uri, parent, text, kind, position, start, end, tokens, cites, terms, heading_terms, pages, references = (
-        values
-    )
+    *own, pages, references, anchors = values
+    uri, parent, text, kind, position, start, end, tokens, cites, terms, heading_terms = own
     return ChunkNode(
         uri=uri,
         parent=parent,
@@ -89,4 +92,5 @@ def _chunk(values: Sequence[Any], thumbnail: bytes) -> ChunkNode:
         pages=None if pages is None else (pages[0], pages[1]),
         references=tuple(references),
         thumbnail=thumbnail,
+        anchors=tuple(anchors),
     )

@@ -12,6 +12,7 @@ from trivium.parser.skip import is_skipped
 from trivium.text import normalise_title
 from trivium.types import ChunkKind
 
+_MAX_ANCHORS = 20  # of one heading
 _QUOTE_CLASSES = frozenset(("quotebox", "pullquote", "templatequote", "cquote"))
 
 
@@ -81,6 +82,7 @@ def _heading(reader: Reader, node: LexborNode) -> Leave:
     reader.flush()
     reader.open(TextRun(), Mode.LINES, ChunkKind.PARAGRAPH)
     number = int((node.tag or "h2")[1])
+    anchors = _anchors(node) if reader.keeps_anchors else ()
 
     def leave(reader: Reader) -> None:
         text = " ".join(reader.close().text.split())
@@ -88,9 +90,22 @@ def _heading(reader: Reader, node: LexborNode) -> Leave:
             number == 1 and not reader.document.has_sections and normalise_title(text) == reader.title
         )
         if text and not repeats_title:
-            reader.document.heading(text, number)
+            reader.document.heading(text, number, anchors)
 
     return leave
+
+
+def _anchors(heading: LexborNode) -> tuple[str, ...]:
+    """The names that links may use for a heading: its own, those in it, and that of a section which begins with it."""
+    found = [heading.attributes.get("id")]
+    for node in heading.css("[id], a[name]")[:_MAX_ANCHORS]:
+        found += [node.attributes.get("id"), node.attributes.get("name")]
+    above, before = heading.parent, heading.prev
+    while before is not None and before.tag == "-text" and not (before.text_content or "").strip():
+        before = before.prev
+    if above is not None and above.tag in ("section", "div") and before is None:
+        found.append(above.attributes.get("id"))
+    return tuple(dict.fromkeys(name for name in found if name))
 
 
 @handles("blockquote")

@@ -21,6 +21,7 @@ class _OpenSection:
     number: int  # as in <h2>; decides nesting only
     level: int
     parent: int | None
+    anchors: tuple[str, ...]
     chunks: list[Chunk] = field(default_factory=list)
 
 
@@ -48,7 +49,9 @@ class Document:
     @property
     def sections(self) -> tuple[Section, ...]:
         return tuple(
-            Section(heading=s.heading, level=s.level, parent=s.parent, chunks=tuple(s.chunks))
+            Section(
+                heading=s.heading, level=s.level, parent=s.parent, chunks=tuple(s.chunks), anchors=s.anchors
+            )
             for s in self._sections
         )
 
@@ -60,9 +63,9 @@ class Document:
     def has_chunks(self) -> bool:
         return bool(self.lead) or any(section.chunks for section in self._sections)
 
-    def heading(self, text: str, number: int) -> None:
-        """Opens a section under the nearest section whose heading has a smaller number. Raises ParseError when there are
-        too many."""
+    def heading(self, text: str, number: int, anchors: tuple[str, ...] = ()) -> None:
+        """Opens a section under the nearest section whose heading has a smaller number; ``anchors`` are as in
+        :class:`~trivium.types.Section`. Raises ParseError when there are too many."""
         if len(self._sections) >= self._max_headings:
             raise ParseError(
                 f"the document has more than {self._max_headings:,} headings, the limit: split it into pages"
@@ -70,7 +73,8 @@ class Document:
         while self._path and self._sections[self._path[-1]].number >= number:
             self._path.pop()
         parent = self._path[-1] if self._path else None
-        section = _OpenSection(heading=text, number=number, level=len(self._path) + 1, parent=parent)
+        level = len(self._path) + 1
+        section = _OpenSection(heading=text, number=number, level=level, parent=parent, anchors=anchors)
         self._path.append(len(self._sections))
         self._sections.append(section)
         self._current = section.chunks

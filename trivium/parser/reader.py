@@ -101,6 +101,7 @@ class Reader:
         """Of pictures to come, by the number of their element."""
         self.written: set[int] = set()
         """Captions to come that are part of their picture."""
+        self.keeps_anchors = resolve_link is not None  # in a MediaWiki links to sections are links to pages
         self.run = TextRun()
         self.mode = Mode.FLOW
         self.kind = ChunkKind.PARAGRAPH

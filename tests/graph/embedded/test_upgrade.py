@@ -30,6 +30,8 @@ ADDED = (
     "chunk_pages",
     "thumbnail",
     "picture_vector",
+    "section_anchor",
+    "citation_anchor",
 )
 """Tables of versions 2 to 5."""
 SUMS = ADDED[2:]

@@ -24,7 +24,7 @@ from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import SCHEMA_VERSION, Label, embedding_text, headings_of
 from trivium.graph.vectors import text_hash
 
-RULES = "6"
+RULES = "7"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000
@@ -83,6 +83,8 @@ class Parts:
                     *(page.uri, page.source, page.revision, page.content_hash, page.aliases, page.relations),
                     *(page.format, page.path, page.modified, encode_metadata(page.metadata)),
                     [chunk.pages for chunk in page.chunks if chunk.pages is not None],
+                    [section.anchors for section in page.sections if section.anchors],
+                    [chunk.anchors for chunk in page.chunks if chunk.anchors],
                 )
             )
         records = self._store.find_pages([page.uri for page in pages])

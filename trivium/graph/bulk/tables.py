@@ -169,7 +169,13 @@ PAGES = NodeTable(
 SECTIONS = NodeTable(
     "sections",
     (Label.SUBCHAPTER,),
-    {"uri": Kind.TEXT, **_EMBEDDED, "level": Kind.NUMBER, "position": Kind.NUMBER},
+    {
+        "uri": Kind.TEXT,
+        **_EMBEDDED,
+        "level": Kind.NUMBER,
+        "position": Kind.NUMBER,
+        "anchors": Kind.TEXTS,
+    },
 )
 CHUNKS = NodeTable(
     "chunks",
@@ -187,6 +193,7 @@ CHUNKS = NodeTable(
         "last_page": Kind.NUMBER,
         "thumbnail": Kind.TEXT,
         "citations": Kind.TEXTS,
+        "anchors": Kind.TEXTS,
         "search_terms": Kind.TEXT,
         "heading_count": Kind.NUMBER,
     },

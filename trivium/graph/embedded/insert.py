@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from trivium.errors import StoreError
+from trivium.graph.anchors import split_link
 from trivium.graph.digest import page_digest
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.ids import name_ids, next_id, text_ids
@@ -111,6 +112,14 @@ def _insert_sections(
             for row, (page, section) in enumerate(nodes, first)
         ),
     )
+    connection.executemany(
+        "INSERT INTO section_anchor (section_id, ordinal, anchor) VALUES (?, ?, ?)",
+        (
+            (row, ordinal, anchor)
+            for row, (_, section) in enumerate(nodes, first)
+            for ordinal, anchor in enumerate(section.anchors)
+        ),
+    )
     return numbers
 
 
@@ -170,6 +179,23 @@ def _insert_chunks(
             for ordinal, uri in enumerate(dict.fromkeys(chunk.cites))
         ),
     )
+    connection.executemany(
+        "INSERT INTO citation_anchor (chunk_id, ordinal, citation, anchor) VALUES (?, ?, ?, ?)",
+        (
+            (row, ordinal, *place)
+            for row, (_, chunk) in enumerate(nodes, first)
+            if chunk.anchors
+            for ordinal, place in enumerate(_anchored(chunk))
+        ),
+    )
+
+
+def _anchored(chunk: ChunkNode) -> Iterator[tuple[int, str]]:
+    """The anchors of a chunk, each with the number of the citation that it belongs to."""
+    citations = {uri: number for number, uri in enumerate(dict.fromkeys(chunk.cites))}
+    for page, anchor in map(split_link, chunk.anchors):
+        if page in citations:
+            yield citations[page], anchor
 
 
 def _parent(page: PageGraph, node: Node, sections: dict[tuple[str, str], int]) -> int | None:

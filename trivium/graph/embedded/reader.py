@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trivium.errors import StoreChangedError, StoreError, StoreFormatError
+from trivium.graph.anchors import section_link
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.meta import read_meta
@@ -168,6 +169,25 @@ def _intact(key: str, chunk: ChunkRecord) -> ChunkRecord:
     return chunk
 
 
+def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
+    """For each chunk the sections that its links mean by an anchor, in order of appearance."""
+    rows = connection.execute(
+        """
+        SELECT c.uri, s.uri FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value
+        JOIN citation_anchor AS a ON a.chunk_id = c.id
+        JOIN citation AS t ON t.chunk_id = a.chunk_id AND t.ordinal = a.citation
+        JOIN name AS n ON n.id = t.name_id JOIN section AS s ON s.page_id = coalesce(n.leads_to, n.id)
+        JOIN section_anchor AS k ON k.section_id = s.id AND k.anchor = a.anchor
+        ORDER BY c.id, a.ordinal
+        """,
+        [as_json(dict.fromkeys(chunks))],
+    )
+    found: dict[str, dict[str, None]] = {chunk: {} for chunk in chunks}
+    for chunk, section in rows:
+        found[chunk][section] = None
+    return {chunk: list(sections) for chunk, sections in found.items()}
+
+
 def page_text(connection: Connection, page: str) -> str:
     """A page's plain text. Raises StoreError for an unknown page."""
     row = connection.execute(
@@ -292,6 +312,15 @@ _CITATIONS = """
     SELECT t.chunk_id, n.uri FROM chunk AS c JOIN citation AS t ON t.chunk_id = c.id
     JOIN name AS n ON n.id = t.name_id WHERE c.page_id = ? ORDER BY t.chunk_id, t.ordinal
     """
+_SECTION_ANCHORS = """
+    SELECT s.uri, a.anchor FROM section AS s JOIN section_anchor AS a ON a.section_id = s.id
+    WHERE s.page_id = ? ORDER BY s.id, a.ordinal
+    """
+_CITATION_ANCHORS = """
+    SELECT a.chunk_id, n.uri, a.anchor FROM chunk AS c JOIN citation_anchor AS a ON a.chunk_id = c.id
+    JOIN citation AS t ON t.chunk_id = a.chunk_id AND t.ordinal = a.citation JOIN name AS n ON n.id = t.name_id
+    WHERE c.page_id = ? ORDER BY a.chunk_id, a.ordinal
+    """
 _ALIASES = """
     SELECT n.uri FROM alias AS a JOIN name AS n ON n.id = a.name_id WHERE a.page_id = ? ORDER BY n.uri
     """
@@ -320,7 +349,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
             revision=revision,
             content_hash=content_hash,
             aliases=tuple(alias for (alias,) in connection.execute(_ALIASES, [number])),
-            sections=tuple(SectionNode(*row) for row in connection.execute(_SECTIONS, [number, uri])),
+            sections=_sections(connection, number, uri),
             chunks=_chunks(connection, number, uri),
             relations=tuple(RelationEdge(*row) for row in connection.execute(_RELATIONS, [number])),
             format=format_,
@@ -330,10 +359,24 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
         )
 
 
+def _sections(connection: Connection, page: int, uri: str) -> tuple[SectionNode, ...]:
+    anchors: dict[str, list[str]] = {}
+    for section, anchor in connection.execute(_SECTION_ANCHORS, [page]):
+        anchors.setdefault(section, []).append(anchor)
+    rows = connection.execute(_SECTIONS, [page, uri])
+    return tuple(
+        SectionNode(section, parent, level, position, tuple(anchors.get(section, ())))
+        for section, parent, level, position in rows
+    )
+
+
 def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...]:
     cites: dict[int, list[str]] = {}
     for number, title in connection.execute(_CITATIONS, [page]):
         cites.setdefault(number, []).append(title)
+    anchors: dict[int, list[str]] = {}
+    for number, title, anchor in connection.execute(_CITATION_ANCHORS, [page]):
+        anchors.setdefault(number, []).append(section_link(title, anchor))
     rows = connection.execute(_CHUNKS, [page, uri])
     return tuple(
         ChunkNode(
@@ -350,6 +393,7 @@ def _chunks(connection: Connection, page: int, uri: str) -> tuple[ChunkNode, ...
             heading_terms=of_headings,
             pages=None if first is None else (first, last),
             thumbnail=thumbnail or b"",
+            anchors=tuple(anchors.get(number, ())),
         )
         for (
             number,

@@ -147,6 +147,22 @@ CREATE TABLE citation (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX citation_name ON citation (name_id, chunk_id);
 
+-- By which anchors links mean a section, each of one section of its page; and which of its citations mean one by an
+-- anchor, in order of appearance. Whether there is such a section is seen when it is asked for: pages come and go.
+CREATE TABLE section_anchor (
+    section_id INTEGER NOT NULL REFERENCES section (id) ON DELETE CASCADE,
+    ordinal    INTEGER NOT NULL,
+    anchor     TEXT NOT NULL,
+    PRIMARY KEY (section_id, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE citation_anchor (
+    chunk_id INTEGER NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
+    ordinal  INTEGER NOT NULL,
+    citation INTEGER NOT NULL,
+    anchor   TEXT NOT NULL,
+    PRIMARY KEY (chunk_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE relation_type (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     type    TEXT NOT NULL UNIQUE,

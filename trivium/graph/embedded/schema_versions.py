@@ -56,6 +56,20 @@ _PICTURE_VECTOR = """picture_vector (
     data     BLOB NOT NULL,
     crc      INTEGER NOT NULL
 ) STRICT"""
+_SECTION_ANCHOR = """section_anchor (
+    section_id INTEGER NOT NULL REFERENCES section (id) ON DELETE CASCADE,
+    ordinal    INTEGER NOT NULL,
+    anchor     TEXT NOT NULL,
+    PRIMARY KEY (section_id, ordinal)
+) STRICT, WITHOUT ROWID"""
+
+_CITATION_ANCHOR = """citation_anchor (
+    chunk_id INTEGER NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
+    ordinal  INTEGER NOT NULL,
+    citation INTEGER NOT NULL,
+    anchor   TEXT NOT NULL,
+    PRIMARY KEY (chunk_id, ordinal)
+) STRICT, WITHOUT ROWID"""
 
 _ADDED = (
     (2, _ENTITY_TYPE),
@@ -67,6 +81,8 @@ _ADDED = (
     (5, _CHUNK_PAGES),
     (5, _THUMBNAIL),
     (5, _PICTURE_VECTOR),
+    (5, _SECTION_ANCHOR),
+    (5, _CITATION_ANCHOR),
 )
 """Schema versions and the tables that each brought, as in schema.sql. A store that is upgraded has them empty."""
 

@@ -389,6 +389,10 @@ class EmbeddedStore:
     def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
         return topology.cited(self._current().topology, chunks)
 
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        with self._database.reading() as connection:
+            return reader.cited_sections(connection, chunks)
+
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         with self._database.reading() as connection:
             return reader.fetch(connection, chunks)

@@ -17,7 +17,7 @@ from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.property_graph import decode_thumbnail
 from trivium.graph.records import ChunkRecord, PageRecord, StoreInfo
-from trivium.graph.schema import Hop, Label, RelationshipType, page_of, section_of, unescape
+from trivium.graph.schema import SEPARATOR, Hop, Label, RelationshipType, page_of, section_of, unescape
 
 _PAGES_A_READ = 50
 _ROWS_A_READ = 20_000
@@ -105,6 +105,15 @@ def cited(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]
     """For each chunk the entities it cites, in order of appearance; none for an unknown chunk."""
     found = dict(connection.read(cypher.CITED, {"chunks": list(dict.fromkeys(chunks))})[0][0])
     return {chunk: [uri for _, uri in sorted(found.get(chunk, []))] for chunk in chunks}
+
+
+def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
+    """For each chunk the sections that its links mean by an anchor, in order of appearance."""
+    asked = {"chunks": list(dict.fromkeys(chunks)), "separator": SEPARATOR}
+    found: dict[str, dict[str, None]] = {chunk: {} for chunk in chunks}
+    for chunk, _, section in sorted(connection.read(cypher.CITED_SECTIONS, asked)[0][0]):
+        found[chunk][section] = None
+    return {chunk: list(sections) for chunk, sections in found.items()}
 
 
 def expand(connection: Connection, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
@@ -245,7 +254,7 @@ def _graph(
         revision=revision,
         content_hash=content_hash,
         aliases=tuple(sorted(aliases)),
-        sections=tuple(sorted((SectionNode(*row) for row in sections), key=lambda s: s.position)),
+        sections=tuple(sorted((_section(*row) for row in sections), key=lambda s: s.position)),
         chunks=tuple(sorted((_chunk(*row) for row in chunks), key=lambda c: c.position)),
         relations=tuple(RelationEdge(*edge) for edge in sorted(zip(sources, kinds, targets, strict=True))),
         format=format_,
@@ -253,6 +262,10 @@ def _graph(
         modified=modified,
         metadata=decode_metadata(metadata),
     )
+
+
+def _section(uri: str, parent: str, level: int, position: int, anchors: list[str]) -> SectionNode:
+    return SectionNode(uri, parent, level, position, tuple(anchors))
 
 
 def _chunk(
@@ -265,6 +278,7 @@ def _chunk(
     end: int,
     token_count: int,
     citations: list[str],
+    anchors: list[str],
     search_terms: str,
     heading_count: int,
     first_page: int | None,
@@ -286,4 +300,5 @@ def _chunk(
         heading_terms=" ".join(terms[:heading_count]),
         pages=None if first_page is None or last_page is None else (first_page, last_page),
         thumbnail=decode_thumbnail(thumbnail),
+        anchors=tuple(anchors),
     )

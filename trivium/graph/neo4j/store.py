@@ -296,6 +296,9 @@ class Neo4jStore:
     def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
         return reader.cited(self._connection, chunks)
 
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        return reader.cited_sections(self._connection, chunks)
+
     def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
         return reader.fetch(self._connection, chunks)
 

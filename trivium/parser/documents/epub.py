@@ -70,12 +70,12 @@ class _ChapterDocument(Document):
     depth = 0
     label = ""  # of the chapter, until its first heading
 
-    def heading(self, text: str, number: int) -> None:
+    def heading(self, text: str, number: int, anchors: tuple[str, ...] = ()) -> None:
         """As of any document; a heading that repeats the name of the chapter is left out."""
         repeats = bool(self.label) and _same(text, self.label)
         self.label = ""
         if not repeats:
-            super().heading(text, number + self.depth)
+            super().heading(text, number + self.depth, anchors)
 
     def chapter(self, label: str, depth: int) -> None:
         """A chapter begins."""

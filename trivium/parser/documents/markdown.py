@@ -39,6 +39,7 @@ INDEX_STEMS = frozenset(("index", "_index", "readme"))
 
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\](?!\()")
 _HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*[#.][^{}]*\}\s*$|\s*\{/\*[^{}]*\*/\}\s*$")
+_ANCHOR = re.compile(r"#([^\s{}*/]+)")
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif")
 _TAG_NAME = re.compile(r"</?([a-zA-Z][\w-]*)\s*>?")
 _HIDING = "title textarea style xmp iframe noembed noframes script plaintext select template body html head frameset"
@@ -148,10 +149,15 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 
 def _strip_heading_attributes(state: StateCore) -> None:
-    """``## Setup {#setup}`` is headed "Setup"."""
+    """``## Setup {#setup}`` is headed "Setup", and links may call it ``setup``."""
     for opening, content in zip(state.tokens, state.tokens[1:], strict=False):
         if opening.type == "heading_open" and content.content.endswith("}"):
-            content.content = _HEADING_ATTRIBUTES.sub("", content.content)
+            found = _HEADING_ATTRIBUTES.search(content.content)
+            if found is not None:
+                content.content = content.content[: found.start()]
+                anchor = _ANCHOR.search(found[0])
+                if anchor is not None:
+                    opening.attrSet("id", anchor[1])
 
 
 def _nothing(*_arguments: Any) -> str:

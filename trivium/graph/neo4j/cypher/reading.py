@@ -94,6 +94,17 @@ UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri})
 RETURN collect([uri, [(c)-[r:cites]->(e) | [r.position, e.uri]]])
 """
 
+# Sections that links mean by an anchor. Its page is cited too, by a title or alias.
+CITED_SECTIONS: LiteralString = """
+UNWIND $chunks AS uri MATCH (c:Chunk {uri: uri}) WHERE c.anchors IS NOT NULL
+UNWIND range(0, size(c.anchors) - 1) AS position
+WITH uri, position, split(c.anchors[position], $separator) AS link
+OPTIONAL MATCH (a:Alias {uri: link[0]})
+WITH uri, position, coalesce(a.leads_to, link[0]) AS page, link[1] AS anchor
+MATCH (:Page {uri: page})<-[:is_subchapter_of]-(s:SubChapter) WHERE anchor IN s.anchors
+RETURN collect([uri, position, s.uri])
+"""
+
 _STARTS: dict[Hop, LiteralString] = {
     Hop.BELOW: "MATCH (n:Page {uri: uri})<-[:is_chunk_of]-(c) RETURN c",
     Hop.CHILD: """

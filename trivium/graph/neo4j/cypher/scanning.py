@@ -61,13 +61,13 @@ RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []
   coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata,
   COLLECT {
     MATCH (p)<-[:is_subchapter_of]-(s:SubChapter)<-[:has_subchapter]-(parent)
-    RETURN [s.uri, parent.uri, s.level, s.position]
+    RETURN [s.uri, parent.uri, s.level, s.position, coalesce(s.anchors, [])]
   },
   COLLECT {
     MATCH (p)<-[:is_chunk_of]-(c:Chunk)<-[:has_chunk]-(parent)
     RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
-            coalesce(c.citations, []), coalesce(c.search_terms, ''), c.heading_count, c.first_page, c.last_page,
-            c.thumbnail]
+            coalesce(c.citations, []), coalesce(c.anchors, []), coalesce(c.search_terms, ''),
+            c.heading_count, c.first_page, c.last_page, c.thumbnail]
   }
 """
 

@@ -120,7 +120,8 @@ SET p:Page, p.source = row.source, p.revision = row.revision, p.content_hash = r
 CREATE_SECTIONS: LiteralString = """
 UNWIND $rows AS row
 CREATE (s:SubChapter {
-  uri: row.uri, text: row.uri, text_hash: row.text_hash, level: row.level, position: row.position
+  uri: row.uri, text: row.uri, text_hash: row.text_hash, level: row.level, position: row.position,
+  anchors: row.anchors
 })
 RETURN row.uri, elementId(s)
 """
@@ -143,6 +144,7 @@ UNWIND row.chunks AS chunk
 CREATE (parent)-[:has_chunk]->(c:Chunk {
   uri: chunk.uri, text: chunk.text, text_hash: chunk.text_hash, kind: chunk.kind, position: chunk.position,
   start: chunk.start, end: chunk.end, token_count: chunk.token_count, citations: chunk.citations,
+  anchors: chunk.anchors,
   search_terms: chunk.search_terms, heading_count: chunk.heading_count,
   first_page: chunk.first_page, last_page: chunk.last_page, thumbnail: chunk.thumbnail
 })-[:is_chunk_of]->(parent)
