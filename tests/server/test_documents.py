@@ -86,6 +86,18 @@ def test_an_html_file_is_added_and_can_be_read_and_found(client: TestClient) -> 
     assert last["section"] == "Vulcan#Search" and whole["passages"][0]["cites"] == ["Sun"]
 
 
+def test_a_link_with_an_anchor_leads_to_a_section(client: TestClient) -> None:
+    texts = {
+        "a.md": b"# Guide\n\nSee [there](b.md#on-linux).\n",
+        "b.md": b"# Setup\n\nx\n\n## On Linux\n\nRun it.\n",
+    }
+    files = [("files", (name, text, "text/markdown")) for name, text in texts.items()]
+    assert job(client, client.post("/documents", files=files))["report"]["added"] == 2
+    (passage,) = client.get("/documents/Guide").json()["passages"]
+    assert passage["cites_sections"] == ["Setup#On Linux"]
+    assert [each["cites_sections"] for each in client.get("/documents/Setup").json()["passages"]] == [[], []]
+
+
 def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> None:
     records = [
         {"title": "Stickney", "text": "Stickney is a crater on Phobos, named after the wife of Asaph Hall."}

@@ -185,6 +185,7 @@ def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
         "end": chunk.end,
         "token_count": chunk.token_count,
         "citations": list(chunk.cites),
+        "anchors": list(chunk.anchors) or None,
         "heading_count": len(chunk.heading_terms.split()),
         "first_page": None if chunk.pages is None else chunk.pages[0],
         "last_page": None if chunk.pages is None else chunk.pages[1],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -55,8 +56,9 @@ class Section(BaseModel):
 
 
 class Passage(BaseModel):
-    """A chunk: characters `start` to `end` of the text, directly under `section`. `pages` are the numbers of the pages
-    it stands on, from 1, where the document has pages. `thumbnail` is the address of a small picture, null for most."""
+    """A chunk: characters `start` to `end` of the text, directly under `section`. `cites_sections` are the uris of the
+    sections that its links mean by an anchor. `pages` are the numbers of the pages it stands on, from 1, where the
+    document has pages. `thumbnail` is the address of a small picture, null for most."""
 
     uri: str
     section: str
@@ -64,6 +66,7 @@ class Passage(BaseModel):
     start: int
     end: int
     cites: list[str]
+    cites_sections: list[str]
     pages: list[int]
     thumbnail: str | None
 
@@ -105,7 +108,8 @@ async def read_document(page: str, request: Request, serving: Serving) -> WholeD
     def work(engine: Engine) -> WholeDocument:
         uri = known_document(engine, page)
         for graph in list(engine.store.page_graphs([uri])):
-            return _document(graph)
+            sections = engine.store.cited_sections([chunk.uri for chunk in graph.chunks if chunk.anchors])
+            return _document(graph, sections)
         raise _no_document(page)
 
     return await serving.read(request, work)
@@ -145,7 +149,7 @@ def _facts(page: PageRecord | PageGraph) -> dict[str, Any]:
     }
 
 
-def _document(graph: PageGraph) -> WholeDocument:
+def _document(graph: PageGraph, cited: Mapping[str, list[str]]) -> WholeDocument:
     starts: dict[str, int] = {}
     for chunk in graph.chunks:
         starts[chunk.parent] = min(chunk.start, starts.get(chunk.parent, chunk.start))
@@ -171,6 +175,7 @@ def _document(graph: PageGraph) -> WholeDocument:
                 start=chunk.start,
                 end=chunk.end,
                 cites=list(chunk.cites),
+                cites_sections=cited.get(chunk.uri, []),
                 pages=page_numbers(chunk.pages),
                 thumbnail=address_of(chunk.uri) if chunk.thumbnail else None,
             )
