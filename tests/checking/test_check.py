@@ -182,15 +182,8 @@ def test_damage_that_is_read_is_an_error_that_says_the_way_out(folder: Path, wha
 
 
 def _without_sums(folder: Path) -> None:
-    tables = (
-        "page_sum",
-        "vector_sum",
-        "sentences_sum",
-        "page_facts",
-        "chunk_pages",
-        "thumbnail",
-        "picture_vector",
-    )
+    added = ("page_facts", "chunk_pages", "thumbnail", "picture_vector", "section_anchor", "citation_anchor")
+    tables = ("page_sum", "vector_sum", "sentences_sum", *added)
     execute(folder, *(f"DROP TABLE {table}" for table in tables), "PRAGMA user_version = 3")
 
 
