@@ -20,10 +20,15 @@ JOINED_FORMATS = frozenset({"markdown", "text", "pdf", "docx", "pptx", "epub"})
 """Formats whose blocks are joined. Rows of sheets and the pages of encyclopaedias stay as they are."""
 
 
+def _is_joined(page: Page) -> bool:
+    """Pages of an encyclopaedia are HTML as those of other sites are, but are known by their titles: no path is kept."""
+    return page.format in JOINED_FORMATS or (page.format == "html" and bool(page.path))
+
+
 def joined(page: Page, limit: int = MAX_TOKENS) -> Page:
     """The page with blocks of a section joined while they have at most ``limit`` tokens together. Pictures stay alone,
     and so do blocks that stand on different pages of a paginated document."""
-    if page.format not in JOINED_FORMATS:
+    if not _is_joined(page):
         return page
     return replace(
         page,
