@@ -176,6 +176,17 @@ def test_a_document_is_replaced_by_html_or_text_of_its_name_only(client: TestCli
     assert client.put("/documents/Vulcan", content=HTML, headers=html).status_code == 404
 
 
+def test_html_is_read_as_html_whatever_file_a_document_is_called_like(client: TestClient) -> None:
+    """Also where the name is that of a Markdown file, in which tags are text."""
+    records = {"records": [{"title": "moons.md", "text": "Two moons."}]}
+    assert job(client, client.post("/documents", json=records))["state"] == "done"
+    page = "<html><title>moons.md</title><body><h2>Phobos</h2><p>The larger moon.</p></body></html>"
+    html = {"content-type": "text/html"}
+    assert job(client, client.put("/documents/moons.md", content=page, headers=html))["state"] == "done"
+    document = client.get("/documents/moons.md").json()
+    assert document["text"] == "Phobos\n\nThe larger moon." and document["title"] == "moons.md"
+
+
 def test_a_document_is_removed_by_any_of_its_names_and_once(client: TestClient) -> None:
     assert found(client, QUESTION) >= {"Asaph Hall"}
     done = job(client, client.delete("/documents/Asaph_Hall"))

@@ -62,9 +62,14 @@ def check_sources(sources: Sequence[str], format: str) -> None:
     discover(sources, format)
 
 
-def _check_images(name: str | None) -> None:
-    """Refuse an image embedder that is not known."""
+def _check_images(name: str | None, *, no_embed: bool = False) -> None:
+    """Refuse an image embedder that is not known, and one where nothing is embedded."""
     if name is not None:
+        if no_embed:
+            raise typer.BadParameter(
+                "it embeds pictures, and --no-embed embeds nothing: leave out one of them",
+                param_hint="--images",
+            )
         with wrong_argument("--images"):
             check_image_embedder(name)
 
@@ -139,7 +144,7 @@ def build(
     """
     check_sources(sources, format)
     check_embedder(embedder)
-    _check_images(images)
+    _check_images(images, no_embed=no_embed)
     if chunker is not None:
         with wrong_argument("--chunker"):
             parse_spec(chunker)
@@ -193,7 +198,7 @@ def add(
     """
     check_sources(sources, format)
     check_language_option(language)
-    _check_images(images)
+    _check_images(images, no_embed=no_embed)
     metadata = _metadata(meta)
     with Engine.open(store) as engine:
         load_sources(

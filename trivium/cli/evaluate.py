@@ -29,7 +29,15 @@ from trivium.cli.evaluate_options import (
     Seed,
     SuiteFile,
 )
-from trivium.cli.options import Exact, Json, MaybeStore, RetrieverOption, SelectorOption, SetOption
+from trivium.cli.options import (
+    Exact,
+    Json,
+    MaybeStore,
+    RetrieverOption,
+    SelectorOption,
+    SetOption,
+    WhereOption,
+)
 from trivium.cli.suite import evaluate_suite
 from trivium.cli.terminal import out, print_json, progress
 from trivium.evaluation.evaluator import Evaluator
@@ -49,6 +57,7 @@ def evaluate(
     hits: Hits = None,
     activate: Activate = False,
     exact: Exact = False,
+    where: WhereOption = None,
     suite: SuiteFile = None,
     folder: Folder = None,
     fresh: Fresh = False,
@@ -75,6 +84,8 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --fusion my-fusion --activate
 
+        trivium evaluate questions.jsonl --store my-store --where "year >= 2020"
+
         trivium evaluate --suite suite.toml --out results
 
         trivium evaluate questions.jsonl --store my-store --answers --sample 100
@@ -89,6 +100,7 @@ def evaluate(
         selector=selector,
         assignments=assignments,
         exact=exact,
+        where=where,
         runs=runs,
         hits=hits,
         activate=activate,
@@ -134,6 +146,7 @@ def evaluate_questions(options: Evaluation) -> None:
             retrievers,
             fusions,
             exact=options.exact,
+            where=options.where,
             hits=options.hits,
             progress=lambda done, total: bars("questions", done, total),
         )

@@ -143,6 +143,7 @@ class Evaluation:
     selector: str | None
     assignments: Sequence[str] | None
     exact: bool
+    where: str | None
     runs: Path | None
     hits: Path | None
     activate: bool
@@ -161,7 +162,10 @@ class Evaluation:
 
     def refuse_of_questions(self, why: str) -> None:
         """Refuse the options of one file of questions; ``{name}`` in ``why`` is the option's name."""
-        self._refuse(why, {"--runs": self.runs, "--hits": self.hits, "--activate": self.activate})
+        self._refuse(
+            why,
+            {"--where": self.where, "--runs": self.runs, "--hits": self.hits, "--activate": self.activate},
+        )
 
     def refuse_of_one_set(self, why: str) -> None:
         """Refuse what names a set of questions and says how it is asked."""

@@ -53,6 +53,9 @@ def follow(following: Follower, store: str) -> None:
 
 
 def _print(done: Followed) -> None:
+    # What went wrong comes first: whoever has read what was done has read all.
+    if done.report is not None:
+        print_left_out(done.report)
     parts = []
     if done.report is not None:
         for number, word in ((done.report.added, "added"), (done.report.replaced, "replaced")):
@@ -65,7 +68,5 @@ def _print(done: Followed) -> None:
         )
     if parts:
         out.print(f"[dim]{time.strftime('%H:%M:%S')}[/] {', '.join(parts)}", soft_wrap=True)
-    if done.report is not None:
-        print_left_out(done.report)
     if done.error is not None:
         err.print(f"[bold red]error:[/] {shown(str(done.error))}", soft_wrap=True)

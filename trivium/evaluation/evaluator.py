@@ -18,6 +18,7 @@ from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import DEFAULT, NETWORK
 from trivium.fusion.table import Table
+from trivium.graph.filters import Condition, parse
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.search.candidates import DEPTH
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
@@ -51,9 +52,12 @@ class Evaluator:
         *,
         exact: bool = False,
         hits: str | Path | None = None,
+        where: str | Condition | None = None,
         progress: Progress | None = None,
     ) -> Report:
-        """See :meth:`trivium.engine.Engine.evaluate`."""
+        """See :meth:`trivium.engine.Engine.evaluate`. With ``where`` only chunks that match it are searched; gold
+        chunks stay gold whether they match or not."""
+        condition = parse(where) if isinstance(where, str) else where
         asked = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
         if not retrievers and not fusions:
             retrievers, fusions = RETRIEVERS, (DEFAULT,)
@@ -69,7 +73,9 @@ class Evaluator:
             needed = searcher.retrievers.choose(single)
         signals = hits is not None or any(fusion.needs_signals for fusion in fused.values())
         for done, question in enumerate(traced.questions, start=1):
-            table = searcher.table(searcher.query(question.text, exact), needed, DEPTH, signals=signals)
+            with searcher.limited(condition) as store:
+                query = searcher.query(question.text, exact, store)
+                table = searcher.table(query, needed, DEPTH, signals=signals)
             for name in single:
                 rankings[name].append(own_ranking(table, name))
             for name, fusion in fused.items():

@@ -119,6 +119,8 @@ class Indexer:
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
         if isinstance(images, str):
             check_image_embedder(images)
+        if images is not None and not embed:
+            raise InputError("images are embedded with the texts: expected embed=True, got False")
         embeds = embed and not any_embedder
         if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
             check_embedder_knows(language, self.embedder.name)

@@ -224,7 +224,7 @@ class Searcher:
             return fusion.fuse(table)
 
     @contextmanager
-    def _limited(self, condition: Condition | None) -> Iterator[SearchStore]:
+    def limited(self, condition: Condition | None) -> Iterator[SearchStore]:
         """The pinned store, as a condition leaves it."""
         with self.store.pinned() as store:
             yield store if condition is None else store.within(condition)
@@ -239,7 +239,7 @@ class Searcher:
         condition: Condition | None,
         image: bytes | None,
     ) -> list[Hit]:
-        with self._limited(condition) as store:
+        with self.limited(condition) as store:
             query = self.query(text, exact, store, image=image, only_image=retriever.name == _IMAGE)
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retriever.retrieve(query, k)[:k]
@@ -259,7 +259,7 @@ class Searcher:
         condition: Condition | None,
         image: bytes | None,
     ) -> list[Hit]:
-        with self._limited(condition) as store:
+        with self.limited(condition) as store:
             query = self.query(text, exact, store, image=image)
             table, fused = fuse_candidates(query, retrievers, fusion, k, on_stage=self.on_stage)
             with observed(self.on_stage, "fuse"):

@@ -8,15 +8,18 @@ from typing import Any
 
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
-from trivium.errors import NothingReadError
+from trivium.errors import InputError, NothingReadError
 from trivium.graph.model import PageGraph
 from trivium.graph.schema import unescape
 from trivium.index.merge import PageCheck
 from trivium.index.report import IngestReport
 from trivium.metadata import parse_object
+from trivium.parser.sources.base import Format
+from trivium.parser.sources.recognise import recognise
 from trivium.server.job_table import Change
 from trivium.server.jobs import JobError
 from trivium.server.uploads import METADATA
+from trivium.settings import load_settings
 from trivium.types import MetadataValue
 
 _MAX_LISTED = 100
@@ -60,7 +63,13 @@ def _replace(engine: Engine, files: Mapping[str, str], uri: str, progress: Stage
     def check(page: PageGraph) -> None:
         _check_title(engine, page.uri, uri)
 
-    report = _load(engine, files, progress, check)
+    (path,) = files
+    try:
+        # By its content: what is called like a Markdown file may be HTML now.
+        kind = recognise(Path(path), load_settings().limits, name="")
+    except InputError as error:
+        raise JobError("unreadable", str(error), {}) from error
+    report = _load(engine, files, progress, check, kind)
     report_json = _report_json(report)
     if report.problems:
         raise JobError("unreadable", report.problems[0].reason, {})
@@ -70,11 +79,21 @@ def _replace(engine: Engine, files: Mapping[str, str], uri: str, progress: Stage
 
 
 def _load(
-    engine: Engine, files: Mapping[str, str], progress: StageProgress, check: PageCheck | None = None
+    engine: Engine,
+    files: Mapping[str, str],
+    progress: StageProgress,
+    check: PageCheck | None = None,
+    kind: Format = "auto",
 ) -> IngestReport:
     try:
         return engine.build(
-            list(files), progress=progress, names=files, isolated=True, check=check, meta=_metadata(files)
+            list(files),
+            format=kind,
+            progress=progress,
+            names=files,
+            isolated=True,
+            check=check,
+            meta=_metadata(files),
         )
     except NothingReadError as error:  # its report says so by itself
         report: IngestReport = error.report
