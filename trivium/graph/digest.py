@@ -21,7 +21,7 @@ def page_digest(page: PageGraph) -> str:
         (page.uri, page.source, page.revision, page.content_hash, page.text),
         *(
             (section.uri, section.parent, section.level, section.position)
-            for section in sorted(page.sections, key=lambda section: (section.position, section.uri))
+            for section in sorted(page.sections, key=_place)
         ),
         *(
             (
@@ -37,7 +37,7 @@ def page_digest(page: PageGraph) -> str:
                 " ".join(chunk.terms.split()),
                 chunk.text,
             )
-            for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri))
+            for chunk in sorted(page.chunks, key=_place)
         ),
         *_facts(page),
     ):
@@ -49,7 +49,7 @@ def page_digest(page: PageGraph) -> str:
 def _facts(page: PageGraph) -> Iterator[tuple[object, ...]]:
     if has_facts(page):
         yield page.format, page.path, page.modified, encode_metadata(page.metadata)
-        for chunk in sorted(page.chunks, key=lambda chunk: (chunk.position, chunk.uri)):
+        for chunk in sorted(page.chunks, key=_place):
             if chunk.pages is not None:
                 yield chunk.uri, *chunk.pages
     for chunk in sorted(page.chunks, key=_place):

@@ -10,8 +10,9 @@ from typing import NoReturn
 import numpy as np
 
 from trivium.common.dots import dots
-from trivium.errors import EmbedderMismatchError
+from trivium.errors import EmbedderMismatchError, StoreError
 from trivium.graph.records import Floats, Vectors
+from trivium.graph.vectors import check_vectors
 from trivium.types import EmbedderIdentity
 
 _BLOCK = 8192
@@ -43,6 +44,17 @@ def join_vectors(found: Mapping[str, bytes], dimension: int) -> PictureVectors:
     uris = tuple(sorted(found))
     data = b"".join(found[uri] for uri in uris)
     return PictureVectors(uris, np.frombuffer(data, dtype="<f4").reshape(len(uris), dimension))
+
+
+def split_vectors(vectors: Vectors, count: int, identity: EmbedderIdentity | None) -> list[bytes]:
+    """The inverse of :func:`join_vectors`: the bytes of each of ``count`` vectors of an image embedder. Raises StoreError
+    where the store has none yet, and where the vectors are not such."""
+    if identity is None:
+        raise StoreError(
+            "the store has no image embedder yet: call set_image_embedder before put_picture_vectors"
+        )
+    check_vectors(vectors, count, identity.dimension)
+    return [row.tobytes() for row in np.ascontiguousarray(vectors, dtype="<f4")]
 
 
 def refuse_claim(stored: EmbedderIdentity, identity: EmbedderIdentity) -> NoReturn:

@@ -8,14 +8,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from zlib import crc32
 
-import numpy as np
-
-from trivium.errors import StoreError, StoreFormatError
+from trivium.errors import StoreFormatError
 from trivium.graph.embedded.connection import Connection, begin_state
 from trivium.graph.embedded.meta import read_meta, write_meta
-from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
+from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim, split_vectors
 from trivium.graph.records import Vectors
-from trivium.graph.vectors import check_vectors
 from trivium.types import EmbedderIdentity
 
 _META = "image_embedder"
@@ -51,13 +48,7 @@ def pending_pictures(connection: Connection) -> list[str]:
 
 def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
     """Store vectors of pictures that some chunk still has; others are left out."""
-    identity = read_image_embedder(connection)
-    if identity is None:
-        raise StoreError(
-            "the store has no image embedder yet: call set_image_embedder before put_picture_vectors"
-        )
-    check_vectors(vectors, len(pictures), identity.dimension)
-    data = [row.tobytes() for row in np.ascontiguousarray(vectors, dtype="<f4")]
+    data = split_vectors(vectors, len(pictures), read_image_embedder(connection))
     connection.executemany(
         "INSERT OR REPLACE INTO picture_vector (chunk_id, data, crc) SELECT c.id, ?3, ?4 FROM chunk AS c"
         " JOIN thumbnail AS t ON t.chunk_id = c.id WHERE c.uri = ?1 AND t.data = ?2",

@@ -56,6 +56,7 @@ _PICTURE_VECTOR = """picture_vector (
     data     BLOB NOT NULL,
     crc      INTEGER NOT NULL
 ) STRICT"""
+
 _SECTION_ANCHOR = """section_anchor (
     section_id INTEGER NOT NULL REFERENCES section (id) ON DELETE CASCADE,
     ordinal    INTEGER NOT NULL,

@@ -5,17 +5,14 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 
-import numpy as np
 from neo4j import AsyncManagedTransaction
 
-from trivium.errors import StoreError
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import pictures as cypher
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
-from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
+from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim, split_vectors
 from trivium.graph.records import Vectors
-from trivium.graph.vectors import check_vectors
 from trivium.types import EmbedderIdentity
 
 _PICTURES = "pictures"
@@ -58,17 +55,10 @@ def pending_pictures(connection: Connection) -> list[str]:
 
 def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
     """Keep vectors of pictures that some chunk still has; others are ignored. One transaction."""
-    identity = read_image_embedder(connection)
-    if identity is None:
-        raise StoreError(
-            "the store has no image embedder yet: call set_image_embedder before put_picture_vectors"
-        )
-    check_vectors(vectors, len(pictures), identity.dimension)
+    data = split_vectors(vectors, len(pictures), read_image_embedder(connection))
     listed = [
-        {"uri": uri, "thumbnail": b64encode(picture).decode(), "vector": b64encode(vector.tobytes()).decode()}
-        for (uri, picture), vector in zip(
-            pictures.items(), np.ascontiguousarray(vectors, dtype="<f4"), strict=True
-        )
+        {"uri": uri, "thumbnail": b64encode(picture).decode(), "vector": b64encode(vector).decode()}
+        for (uri, picture), vector in zip(pictures.items(), data, strict=True)
     ]
 
     async def write(transaction: AsyncManagedTransaction) -> None:
