@@ -20,6 +20,7 @@ import random
 import tarfile
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.documents.sets import load_set
 from trivium import Engine
 from trivium.embedding.base import Vectors
 from trivium.embedding.late import WholeText
@@ -53,10 +55,11 @@ KS = (1, 3, 5)
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and quotes of its evidence with the document each stands in."""
+    """A question, and quotes of its evidence with their documents, or the numbers of the pages that answer."""
 
     text: str
     quotes: tuple[tuple[str, str], ...]
+    pages: frozenset[int] = frozenset()
 
 
 class SharedEmbedder:
@@ -139,6 +142,48 @@ def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list
     return [folder], asked[:questions]
 
 
+def kubernetes(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
+    """Documentation in Markdown: the pages that answer the questions first, then others."""
+    documents = load_set("kubernetes", DATA)
+    wanted = sorted({name for question in documents.questions for name in question.evidence[0].documents})
+    others = [name for name in documents.documents if name not in wanted]
+    chosen = (wanted + random.Random(1).sample(others, len(others)))[:pages]
+    for name in chosen:
+        to = folder / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes((documents.folder / name).read_bytes())
+    asked = [
+        Asked(
+            question.text,
+            tuple(
+                (_name(name), quote)
+                for each in question.evidence
+                for name in sorted(each.documents)
+                for quote in each.quotes
+            ),
+        )
+        for question in documents.questions
+        if question.evidence[0].documents <= set(chosen)
+    ]
+    return [folder], asked[:questions]
+
+
+def financebench(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
+    """Filings in PDF: those with the most questions first, the smaller of equals."""
+    documents = load_set("financebench", DATA)
+    count = Counter(question.group for question in documents.questions)
+    sizes = {name: (documents.folder / name).stat().st_size for name in documents.documents}
+    chosen = sorted(sizes, key=lambda name: (-count[name], sizes[name]))[:pages]
+    for name in chosen:
+        (folder / name).write_bytes((documents.folder / name).read_bytes())
+    asked = [
+        Asked(question.text, ((_name(question.group), ""),), question.evidence[0].pages)
+        for question in documents.questions
+        if question.group in chosen
+    ]
+    return [folder], asked[:questions]
+
+
 def _among(names: Sequence[str], document: str) -> str:
     """The file that a question means, which names it without its first folders; empty where it is not among these."""
     return next((name for name in names if _ends_with(name, _name(document))), "")
@@ -154,7 +199,7 @@ def _name(path: object) -> str:
     return Path(str(path)).with_suffix("").as_posix()
 
 
-SETS = {"squad": squad, "handbook": handbook}
+SETS = {"squad": squad, "handbook": handbook, "kubernetes": kubernetes, "financebench": financebench}
 
 
 def _sample(rows: list[dict[str, object]], count: int) -> list[dict[str, object]]:
@@ -170,6 +215,11 @@ def holds(chunk: str, quote: str) -> bool:
     return len(wanted & set(zip(said, said[1:], said[2:], strict=False))) >= SHARE * len(wanted)
 
 
+def stands_on(found: tuple[int, int] | None, wanted: frozenset[int]) -> bool:
+    """Whether a chunk, from its first page to its last, stands on one of these."""
+    return found is not None and any(found[0] <= page <= found[1] for page in wanted)
+
+
 def measure(
     engine: Engine, asked: Sequence[Asked], systems: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, float]]]:
@@ -183,7 +233,7 @@ def measure(
             for document, quote in question.quotes
             if document == graph.uri or _ends_with(_name(graph.path), document)
             for chunk in graph.chunks
-            if holds(chunk.text, quote)
+            if (stands_on(chunk.pages, question.pages) if question.pages else holds(chunk.text, quote))
         }
         relevant.append(found)
     for system in systems:

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from typer.testing import CliRunner
 
 from tests.checking.stores import execute
 from tests.fakes.clip_files import COLOURS, write_clip
+from tests.server.world import serving
 from trivium.cli.app import app
 from trivium.embedding.clip import ClipEmbedder
 from trivium.engine import Engine
 from trivium.errors import EmbedderMismatchError, InputError, MissingExtraError, StoreError, StoreFormatError
 from trivium.search.pictures import MAX_PICTURE_BYTES
+from trivium.server.settings import ServerSettings
 from trivium.testing.toys import HashEmbedder
 
 
@@ -48,18 +51,25 @@ def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def engine(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with Engine.create(tmp_path_factory.mktemp("pictures") / "store", HashEmbedder()) as engine:
+        fill(engine, tmp_path_factory.mktemp("sources"), home)
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def store(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, embedded by a model that a server knows."""
+    with Engine.create(tmp_path_factory.mktemp("served") / "store", "minilm") as engine:
+        fill(engine, tmp_path_factory.mktemp("sources"), home)
+        return Path(engine.store.location)
+
+
+def fill(engine: Engine, sources: Path, home: Path) -> None:
     """Pictures in three colours whose names do not tell them, and a text that names one."""
-    folder = tmp_path_factory.mktemp("pictures")
-    sources = folder / "sources"
-    sources.mkdir()
     for colour, name in zip(COLOURS, ("Door", "Meadow", "Harbour"), strict=True):
         (sources / f"{name}.png").write_bytes(picture(colour))
     (sources / "Paint.md").write_text("# Paint\n\nA red paint for houses.\n")
-    with Engine.create(folder / "store", HashEmbedder()) as engine:
-        clip = ClipEmbedder(home=home)
-        report = engine.build([sources], images=clip)
-        assert report.added == 4
-        yield engine
+    assert engine.build([sources], images=ClipEmbedder(home=home)).added == 4
 
 
 def pages(hits: list) -> list[str]:
@@ -96,6 +106,51 @@ def test_it_is_fused_with_other_retrievers_only_when_it_is_named(engine: Engine)
         engine.search("", 4, ["vector", "image"], image=picture("green"))
     with pytest.raises(InputError, match="needs some text"):
         engine.search("", 4, ["image"])
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_server_takes_pictures_in_base64(store: Path, processes: int) -> None:
+    """They find what the engine finds, in the server's process and beside it; without words, or with them."""
+    sent = b64encode(picture("blue", side=150)).decode()
+    with serving(store, ServerSettings(processes=processes)) as client:
+        found = client.post("/search", json={"image": sent, "k": 2})
+        both = client.post(
+            "/search", json={"question": "paint", "image": sent, "retrievers": ["vector", "image"], "k": 4}
+        )
+        refused = [
+            (status, said, client.post("/search", json=given))
+            for status, said, given in (
+                (422, "question: needs some text", {"image": sent, "retrievers": ["vector", "image"]}),
+                (422, "picture file in base64", {"image": "red.png"}),
+                (400, "the picture to search by: expected a picture", {"image": b64encode(b"none").decode()}),
+                (
+                    400,
+                    "for the retriever image: name it",
+                    {"question": "a", "image": sent, "retrievers": ["vector"]},
+                ),
+                (413, "too_large", {"image": b64encode(b"0" * (256 << 10)).decode()}),
+            )
+        ]
+    with Engine.open(store) as engine:
+        hits = engine.search("", 2, ["image"], image=picture("blue", side=150))
+    assert [(hit["uri"], hit["score"]) for hit in found.json()["hits"]] == [(h.uri, h.score) for h in hits]
+    assert found.json()["hits"][0]["thumbnail"] == "/thumbnails/Harbour%23chunk-1"
+    assert {"Paint", "Harbour"} <= {hit["page"] for hit in both.json()["hits"]}
+    for status, said, answer in refused:
+        assert answer.status_code == status and said in answer.text, answer.text
+
+
+def test_a_server_starts_without_the_model_and_says_so(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All but the retriever works."""
+    write_clip(tmp_path / "fastembed" / "clip")
+    (tmp_path / "fastembed" / "clip" / "text" / "model.onnx").unlink()
+    monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
+    with serving(store) as client:
+        assert "the retriever image cannot be asked" in caplog.text
+        assert client.post("/search", json={"question": "paint"}).status_code == 200
+        assert client.post("/search", json={"question": "red", "retrievers": ["image"]}).status_code >= 500
 
 
 def test_conditions_act_inside(engine: Engine) -> None:
@@ -183,6 +238,9 @@ def test_a_damaged_vector_is_found_and_made_again(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "store", HashEmbedder()) as engine:
         with pytest.raises(StoreFormatError, match="trivium embed --store STORE --images clip"):
             engine.search("red", 1, ["image"])
+        (finding,) = engine.check().findings
+        assert (finding.kind, finding.where) == ("picture", ("Door#chunk-1",))
+        assert not engine.check(repair=True).findings
         assert engine.indexer.embed_pictures("clip") == 1
         assert engine.search("red", 1, ["image"]) == before
 

@@ -229,6 +229,7 @@ class Collection:
             info = engine.info()
             if info.embedder is not None and self._view is None:
                 engine.search(_WARMING, k=1, explain=True)
+                _warm_images(engine)
         except BaseException:
             if engine is not self._writer:
                 engine.store.close()
@@ -272,3 +273,14 @@ class Collection:
         self._problem = f"{what} ({kind}); the log says more"  # anybody may ask, so that it names no files
         unexpected = not isinstance(error, TriviumError)
         _log.warning("%s, trying again in %g s: %s: %s", what, wait, kind, error, exc_info=unexpected)
+
+
+def _warm_images(engine: Engine) -> None:
+    """Load what questions are compared with pictures by, so that nobody waits for it within a question. Without it all
+    but the retriever ``image`` works."""
+    if engine.store.image_embedder is None:
+        return
+    try:
+        engine.search(_WARMING, 1, ["image"])
+    except TriviumError as error:
+        _log.warning("the retriever image cannot be asked: %s", error)

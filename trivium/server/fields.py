@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -48,6 +49,14 @@ QuestionText = Annotated[
         examples=["Who found the moons of Mars?"],
     ),
 ]
+AnyText = Annotated[
+    Whole,
+    Field(
+        max_length=MAX_QUESTION_CHARACTERS,
+        description="What to look for, in words.",
+        examples=["Who found the moons of Mars?"],
+    ),
+]
 Retrievers = Annotated[
     list[Annotated[Name, Field(examples=list(RETRIEVERS))]] | None,
     Field(
@@ -89,6 +98,24 @@ WhereText = Annotated[
         max_length=MAX_CHARACTERS,
         description="A condition that passages must fulfil.",
         examples=["year >= 2020 and source = 'reports/*'"],
+    ),
+]
+
+
+def _base64(text: str) -> str:
+    try:
+        b64decode(text, validate=True)
+    except ValueError as error:
+        raise ValueError("expected a picture file in base64") from error
+    return text
+
+
+PictureText = Annotated[
+    Annotated[str, Field(min_length=1), AfterValidator(_base64)] | None,
+    Field(
+        description="The content of a picture file in base64, to look for pictures like it. It is compared at 320"
+        " pixels a side, so that it may as well be sent that small. The retriever `image` takes it, the only one asked"
+        " where none is named.",
     ),
 ]
 Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]

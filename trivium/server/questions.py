@@ -34,15 +34,17 @@ class Reply:
 
 def search(engine: Engine, given: SearchRequest) -> Reply:
     """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
-    check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
+    views = given.views()
+    check_options(engine.searcher, views, given.fusion, given.settings)
     hits = engine.search(
         given.question,
         given.k,
-        given.retrievers,
+        views,
         given.fusion,
         explain=given.explain,
         settings=given.settings,
         where=given.where,
+        image=given.picture(),
     )
     return Reply(_json(SearchAnswer.of(hits, engine.store)), {SCORES: scale_of(hits)})
 

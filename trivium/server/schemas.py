@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trivium.graph.protocols import SearchStore
 from trivium.server.fields import (
+    AnyText,
     FusionOption,
+    PictureText,
     QuestionText,
     Retrievers,
     SettingsOption,
@@ -39,9 +42,10 @@ class Given(BaseModel):
 
 
 class SearchRequest(Given):
-    """A question and how to search for it."""
+    """A question and how to search for it. A picture needs no words beside it."""
 
-    question: QuestionText
+    question: AnyText = ""
+    image: PictureText = None
     k: int = Field(10, ge=1, le=MAX_HITS, description="How many passages.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
@@ -54,6 +58,22 @@ class SearchRequest(Given):
             "examples": [{"question": "Who found the moons of Mars?", "k": 3, "explain": True}]
         }
     )
+
+    @model_validator(mode="after")
+    def _ask_something(self) -> Self:
+        if not self.question.strip() and (self.image is None or self.views() != ["image"]):
+            raise ValueError(
+                "question: needs some text; only the retriever image, given a picture, does without"
+            )
+        return self
+
+    def views(self) -> list[str] | None:
+        """The retrievers to ask; None for those of the collection."""
+        return ["image"] if self.image is not None and self.retrievers is None else self.retrievers
+
+    def picture(self) -> bytes | None:
+        """The content of the picture's file."""
+        return None if self.image is None else b64decode(self.image)
 
 
 class SearchAnswer(BaseModel):

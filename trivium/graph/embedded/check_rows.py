@@ -22,6 +22,7 @@ from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
 
 _NAMES = "entity"
+_PICTURES = "picture"
 _FORMS = "lookup forms"
 _TERMS = "term counts"
 _LEFTOVERS = "leftovers"
@@ -109,6 +110,24 @@ def _sentences(connection: Connection) -> Iterator[Finding]:
     if wrong:
         yield _to_embed_again(
             connection, SENTENCES, "vectors of sentences are not those that were written", wrong
+        )
+
+
+def _pictures(connection: Connection) -> Iterator[Finding]:
+    """Vectors of pictures that are not those that were written."""
+    rows = connection.execute(
+        "SELECT v.chunk_id, c.uri, v.data, v.crc FROM picture_vector AS v JOIN chunk AS c ON c.id = v.chunk_id"
+    )
+    wrong = {chunk: uri for chunk, uri, data, crc in rows if crc32(data) != crc}
+    if wrong:
+        yield Finding(
+            kind=_PICTURES,
+            severity=Severity.DAMAGE,
+            problem="vectors of pictures are not those that were written",
+            where=tuple(wrong.values()),
+            remedy="a repair drops them, and  trivium embed --store STORE --images clip  makes them again",
+            repairable=True,
+            keys=tuple(wrong),
         )
 
 
@@ -246,7 +265,7 @@ def _unsummed(connection: Connection) -> Iterator[Finding]:
         )
 
 
-FINDS = (_texts, _names, _vectors, _sentences, _forms, _terms, _leftovers, _unsummed)
+FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _leftovers, _unsummed)
 
 
 # -- repairs -----------------------------------------------------------------------------------------------------
@@ -265,6 +284,13 @@ def drop_sentences(connection: Connection, texts: Sequence[int]) -> None:
     these = [as_json(texts)]
     connection.execute("DELETE FROM sentences WHERE text_id IN (SELECT value FROM json_each(?))", these)
     connection.execute("DELETE FROM sentences_sum WHERE text_id IN (SELECT value FROM json_each(?))", these)
+    begin_state(connection)
+
+
+def _drop_pictures(connection: Connection, chunks: Sequence[int]) -> None:
+    connection.execute(
+        "DELETE FROM picture_vector WHERE chunk_id IN (SELECT value FROM json_each(?))", [as_json(chunks)]
+    )
     begin_state(connection)
 
 
@@ -325,6 +351,7 @@ def _sum(connection: Connection, _keys: Sequence[int]) -> None:
 REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {
     VECTORS: drop_vectors,
     SENTENCES: drop_sentences,
+    _PICTURES: _drop_pictures,
     _FORMS: _make_forms,
     _TERMS: _count_terms,
     _LEFTOVERS: _tidy,
