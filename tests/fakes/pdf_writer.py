@@ -67,6 +67,10 @@ class PdfPage:
         self.has_picture = True
         self.content.append(b"q %g 0 0 %g %g %g cm /Im%d Do Q" % (width, height, x, y, image))
 
+    def group(self, form: int, *matrix: float) -> None:
+        """A form object of the file, by its number (:meth:`PdfFile.form`), placed by the six numbers of a matrix."""
+        self.content.append(b"q %g %g %g %g %g %g cm /Fm%d Do Q" % (*matrix, form))
+
 
 @dataclass
 class PdfFile:
@@ -77,11 +81,17 @@ class PdfFile:
     outline: Sequence[tuple[int, str, int, float | None]] = ()
     pages: list[PdfPage] = field(default_factory=list)
     images: list[tuple[int, int, bytes]] = field(default_factory=list)
+    forms: list[tuple[str, PdfPage]] = field(default_factory=list)
 
     def image(self, columns: int, rows: int, grey: bytes = b"") -> int:
         """A picture for :meth:`PdfPage.show`: a byte a pixel, row by row; fewer than its size says make a broken file."""
         self.images.append((columns, rows, grey))
         return len(self.images) + 1
+
+    def form(self, matrix: str = "1 0 0 1 0 0") -> tuple[int, PdfPage]:
+        """A form object for :meth:`PdfPage.group`, with a matrix of its own: its number, and what it shows."""
+        self.forms.append((matrix, PdfPage()))
+        return len(self.forms), self.forms[-1][1]
 
     def page(self) -> PdfPage:
         """A further page."""
@@ -114,6 +124,15 @@ class PdfFile:
             head = f"/Type /XObject /Subtype /Image {size} /Length {len(grey)}"
             objects[number] = b"<< %b >>\nstream\n%b\nendstream" % (head.encode(), grey)
         named = " ".join(f"/Im{index + 2} {after + index} 0 R" for index in range(len(self.images)))
+        after += len(self.images)
+        named += " ".join(f" /Fm{index + 1} {after + index} 0 R" for index in range(len(self.forms)))
+        for number, (matrix, shown) in enumerate(self.forms, start=after):
+            content = b"\n".join(shown.content)
+            head = (
+                f"/Type /XObject /Subtype /Form /BBox [0 0 {WIDTH} {HEIGHT}] /Matrix [{matrix}]"
+                f" /Resources << /XObject << {named} >> >> /Length {len(content)}"
+            )
+            objects[number] = b"<< %b >>\nstream\n%b\nendstream" % (head.encode(), content)
         for number, page in zip(numbers, self.pages, strict=True):
             resources = f"/Font << /F1 3 0 R /F2 4 0 R >> /XObject << /Im1 8 0 R {named} >>"
             box = f"/MediaBox [0 0 {WIDTH} {HEIGHT}]"

@@ -65,6 +65,38 @@ def test_a_picture_of_a_page_is_shown_small(without_ocr: None) -> None:
     assert pixels[:, : shown.width // 4].mean() < 60 and pixels[:, -shown.width // 4 :].mean() > 140
 
 
+def test_pictures_of_groups_of_objects_stand_where_the_page_shows_them() -> None:
+    """Two groups, one in the other: 0.5 (2 x + 40) + 30 for what stands at x = 72 with 150 to the right of it."""
+    file, image = illustrated()
+    inner, shown = file.form("2 0 0 2 40 20")
+    shown.show(image, 72, 60, 150, 70)
+    outer, group = file.form()
+    group.group(inner, 0.5, 0, 0, 0.5, 30, 10)
+    for matrix in ((1, 0, 0, 1, 0, 200), (0, 1, -1, 0, 500, 0)):
+        page = file.page()
+        page.text(72, 700, PROSE)
+        page.group(outer, *matrix)
+    with opened(file.data()) as pdf:
+        (upright,), (on_its_side,) = (pdf.content(index, 10**6)[1] for index in range(2))
+    sides = (upright.left, upright.bottom, upright.right, upright.top)
+    assert sides == pytest.approx((122, 280, 272, 350), abs=0.01)
+    turned_sides = (on_its_side.left, on_its_side.bottom, on_its_side.right, on_its_side.top)
+    assert turned_sides == pytest.approx((500 - 150, 122, 500 - 80, 272), abs=0.01)
+    assert upright.key == on_its_side.key
+
+
+def test_a_group_that_holds_itself_ends() -> None:
+    file, image = illustrated()
+    number, shown = file.form()
+    shown.show(image, 72, 400, 300, 140)
+    shown.group(number, 0.9, 0, 0, 0.9, 0, 0)
+    page = file.page()
+    page.text(72, 700, PROSE)
+    page.group(number, 1, 0, 0, 1, 0, 0)
+    with opened(file.data()) as pdf:
+        assert 1 <= len(pdf.content(0, 10**6)[1]) <= 50
+
+
 @pytest.mark.parametrize(
     ("line", "is_caption"),
     [

@@ -6,9 +6,12 @@ Tables of a page may be made of thousands of objects, so that the loop that look
 from __future__ import annotations
 
 import ctypes
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -20,8 +23,15 @@ from trivium.common.compiled import compiled
 from trivium.parser.documents.pdf.glyphs import Function
 
 _IMAGE: Final = int(pdfium.FPDF_PAGEOBJ_IMAGE)
+_FORM: Final = int(pdfium.FPDF_PAGEOBJ_FORM)
 _MAX_OBJECTS = 200_000
 """Of a page that are looked at. Of 14 filings the one with most has 3,300 a page on average (over its first 60)."""
+_MAX_FORMS = 500
+"""Form objects (groups of objects that a page shows as one) of a page that are looked into, at every depth."""
+_MAX_DEPTH = 4
+"""Form objects within form objects."""
+_MAX_IMAGES = 1_000
+"""Image objects of a page or form object that are looked at; most are icons."""
 _MAX_ON_PAGE = 50
 _LEAST_SIDE = 100
 """Pixels: what has less is a mark, a line or a shade."""
@@ -47,21 +57,55 @@ class PlacedPicture:
     key: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """Where a form object puts its own coordinates: x' = a x + c y + e, y' = b x + d y + f."""
+
+    a: float = 1.0
+    b: float = 0.0
+    c: float = 0.0
+    d: float = 1.0
+    e: float = 0.0
+    f: float = 0.0
+
+    def within(self, outer: _Matrix) -> _Matrix:
+        """This one first, then ``outer``."""
+        a, b, c, d, e, f = outer.a, outer.b, outer.c, outer.d, outer.e, outer.f
+        return _Matrix(
+            self.a * a + self.b * c,
+            self.a * b + self.b * d,
+            self.c * a + self.d * c,
+            self.c * b + self.d * d,
+            self.e * a + self.f * c + e,
+            self.e * b + self.f * d + f,
+        )
+
+    def box(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
+        """The upright box around where one comes to lie."""
+        corners = [(x, y) for x in (left, right) for y in (bottom, top)]
+        across = [self.a * x + self.c * y + self.e for x, y in corners]
+        up = [self.b * x + self.d * y + self.f for x, y in corners]
+        return min(across), min(up), max(across), max(up)
+
+
 @lru_cache(maxsize=1)
-def _functions() -> tuple[Function, ...]:
+def _functions() -> tuple[Function, Function, Function]:
     return (
         Function("FPDFPage_GetObject", int64(int64, int64)),
+        Function("FPDFFormObj_GetObject", int64(int64, int64)),
         Function("FPDFPageObj_GetType", int32(int64)),
     )
 
 
 @compiled
-def _find(page: int, count: int, get_object: Any, get_type: Any, found: NDArray[Any]) -> int:
-    """Fills ``found`` with the objects of a page that are pictures; how many."""
+def _find(
+    container: int, count: int, wanted: int, get_object: Any, get_type: Any, found: NDArray[Any]
+) -> int:
+    """Fills ``found`` with the objects of a page or form object that are of the ``wanted`` type; how many."""
     used = 0
     for index in range(count):
-        place = get_object(page, index)
-        if place != 0 and get_type(place) == _IMAGE:
+        place = get_object(container, index)
+        if place != 0 and get_type(place) == wanted:
             found[used] = place
             used += 1
             if used == len(found):
@@ -70,24 +114,48 @@ def _find(page: int, count: int, get_object: Any, get_type: Any, found: NDArray[
 
 
 def pictures_of(page: Any, most_pixels: int) -> list[PlacedPicture]:
-    """The pictures of an opened page that may be content, at most 50, in its order. Nothing is decoded: those whose
-    sides say more than ``most_pixels`` are left out unseen."""
-    count = min(pdfium.FPDFPage_CountObjects(page), _MAX_OBJECTS)
-    if count <= 0:
-        return []
-    places = np.zeros(_MAX_ON_PAGE, np.int64)
-    handle = ctypes.cast(page, ctypes.c_void_p).value or 0
-    find: Any = _find
-    used = find(handle, count, *_functions(), places)
+    """The pictures of an opened page that may be content, at most 50, in its order, those of form objects last. Nothing
+    is decoded: those whose sides say more than ``most_pixels`` are left out unseen."""
     area = pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page)
-    found = (
-        _placed(ctypes.cast(place, pdfium.FPDF_PAGEOBJECT), area, most_pixels)
-        for place in places[:used].tolist()
-    )
-    return [picture for picture in found if picture is not None]
+    found = (_placed(item, matrix, area, most_pixels) for item, matrix in _images(page))
+    return list(islice((picture for picture in found if picture is not None), _MAX_ON_PAGE))
 
 
-def _placed(item: Any, area: float, most_pixels: int) -> PlacedPicture | None:
+def _images(page: Any) -> Iterator[tuple[Any, _Matrix]]:
+    """Image objects, and where the form object around them puts them. A form object that holds itself ends at the
+    greatest depth."""
+    of_page, of_form, get_type = _functions()
+    waiting = deque([(page, pdfium.FPDFPage_CountObjects(page), _Matrix(), 0)])
+    forms = looked_at = 0
+    while waiting and looked_at < _MAX_OBJECTS:
+        container, count, matrix, depth = waiting.popleft()
+        count = min(count, _MAX_OBJECTS - looked_at)
+        if count <= 0:
+            continue
+        looked_at += count
+        handle = ctypes.cast(container, ctypes.c_void_p).value or 0
+        get_object = of_page if depth == 0 else of_form
+        for image in _found(handle, count, _IMAGE, get_object, get_type, _MAX_IMAGES):
+            yield image, matrix
+        if depth < _MAX_DEPTH and forms < _MAX_FORMS:
+            for form in _found(handle, count, _FORM, get_object, get_type, _MAX_FORMS - forms):
+                forms += 1
+                own = pdfium.FS_MATRIX()
+                if pdfium.FPDFPageObj_GetMatrix(form, own):
+                    inner = _Matrix(own.a, own.b, own.c, own.d, own.e, own.f).within(matrix)
+                    waiting.append((form, pdfium.FPDFFormObj_CountObjects(form), inner, depth + 1))
+
+
+def _found(
+    handle: int, count: int, wanted: int, get_object: Function, get_type: Function, most: int
+) -> list[Any]:
+    places = np.zeros(most, np.int64)
+    find: Any = _find
+    used = find(handle, count, wanted, get_object, get_type, places)
+    return [ctypes.cast(place, pdfium.FPDF_PAGEOBJECT) for place in places[:used].tolist()]
+
+
+def _placed(item: Any, matrix: _Matrix, area: float, most_pixels: int) -> PlacedPicture | None:
     width, height = ctypes.c_uint(), ctypes.c_uint()
     if not pdfium.FPDFImageObj_GetImagePixelSize(item, width, height):
         return None
@@ -97,7 +165,7 @@ def _placed(item: Any, area: float, most_pixels: int) -> PlacedPicture | None:
     sides = [ctypes.c_float() for _ in range(4)]
     if not pdfium.FPDFPageObj_GetBounds(item, *sides):
         return None
-    left, bottom, right, top = (side.value for side in sides)
+    left, bottom, right, top = matrix.box(*(side.value for side in sides))
     if not (right > left and top > bottom and area > 0):  # nor where one is no number
         return None
     if not _LEAST_SHARE <= (right - left) * (top - bottom) / area <= _MOST_SHARE:
