@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from types import AsyncGeneratorType
 
 import httpx2
 
@@ -40,10 +41,13 @@ class BoundedStream(httpx2.AsyncByteStream):
         self._host = host
         self._limit = limit
         self._end = b""
+        self._pieces: AsyncIterator[bytes] | None = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for piece in self._stream:
+        # Left before its end it would be closed by the collector of garbage, in whatever thread that runs.
+        pieces = self._pieces = aiter(self._stream)
+        async for piece in pieces:
             size += len(piece)
             if size > self._limit:
                 raise EndpointError(f"{self._host} answered with more than {self._limit >> 20} MiB", 200)
@@ -57,4 +61,7 @@ class BoundedStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         """Hang up, or give the connection back where the answer was read to its end."""
+        pieces, self._pieces = self._pieces, None
+        if isinstance(pieces, AsyncGeneratorType) and not pieces.ag_running:
+            await pieces.aclose()
         await self._stream.aclose()
