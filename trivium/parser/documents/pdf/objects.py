@@ -18,6 +18,7 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numba import int32, int64
 from numpy.typing import NDArray
+from pypdfium2 import PdfMatrix
 
 from trivium.common.compiled import compiled
 from trivium.parser.documents.pdf.glyphs import Function
@@ -57,37 +58,6 @@ class PlacedPicture:
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Matrix:
-    """Where a form object puts its own coordinates: x' = a x + c y + e, y' = b x + d y + f."""
-
-    a: float = 1.0
-    b: float = 0.0
-    c: float = 0.0
-    d: float = 1.0
-    e: float = 0.0
-    f: float = 0.0
-
-    def within(self, outer: _Matrix) -> _Matrix:
-        """This one first, then ``outer``."""
-        a, b, c, d, e, f = outer.a, outer.b, outer.c, outer.d, outer.e, outer.f
-        return _Matrix(
-            self.a * a + self.b * c,
-            self.a * b + self.b * d,
-            self.c * a + self.d * c,
-            self.c * b + self.d * d,
-            self.e * a + self.f * c + e,
-            self.e * b + self.f * d + f,
-        )
-
-    def box(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
-        """The upright box around where one comes to lie."""
-        corners = [(x, y) for x in (left, right) for y in (bottom, top)]
-        across = [self.a * x + self.c * y + self.e for x, y in corners]
-        up = [self.b * x + self.d * y + self.f for x, y in corners]
-        return min(across), min(up), max(across), max(up)
-
-
 @lru_cache(maxsize=1)
 def _functions() -> tuple[Function, Function, Function]:
     return (
@@ -121,11 +91,11 @@ def pictures_of(page: Any, most_pixels: int) -> list[PlacedPicture]:
     return list(islice((picture for picture in found if picture is not None), _MAX_ON_PAGE))
 
 
-def _images(page: Any) -> Iterator[tuple[Any, _Matrix]]:
+def _images(page: Any) -> Iterator[tuple[Any, PdfMatrix]]:
     """Image objects, and where the form object around them puts them. A form object that holds itself ends at the
     greatest depth."""
     of_page, of_form, get_type = _functions()
-    waiting = deque([(page, pdfium.FPDFPage_CountObjects(page), _Matrix(), 0)])
+    waiting = deque([(page, pdfium.FPDFPage_CountObjects(page), PdfMatrix(), 0)])
     forms = looked_at = 0
     while waiting and looked_at < _MAX_OBJECTS:
         container, count, matrix, depth = waiting.popleft()
@@ -142,7 +112,7 @@ def _images(page: Any) -> Iterator[tuple[Any, _Matrix]]:
                 forms += 1
                 own = pdfium.FS_MATRIX()
                 if pdfium.FPDFPageObj_GetMatrix(form, own):
-                    inner = _Matrix(own.a, own.b, own.c, own.d, own.e, own.f).within(matrix)
+                    inner = PdfMatrix.from_raw(own).multiply(matrix)
                     waiting.append((form, pdfium.FPDFFormObj_CountObjects(form), inner, depth + 1))
 
 
@@ -155,7 +125,7 @@ def _found(
     return [ctypes.cast(place, pdfium.FPDF_PAGEOBJECT) for place in places[:used].tolist()]
 
 
-def _placed(item: Any, matrix: _Matrix, area: float, most_pixels: int) -> PlacedPicture | None:
+def _placed(item: Any, matrix: PdfMatrix, area: float, most_pixels: int) -> PlacedPicture | None:
     width, height = ctypes.c_uint(), ctypes.c_uint()
     if not pdfium.FPDFImageObj_GetImagePixelSize(item, width, height):
         return None
@@ -165,7 +135,7 @@ def _placed(item: Any, matrix: _Matrix, area: float, most_pixels: int) -> Placed
     sides = [ctypes.c_float() for _ in range(4)]
     if not pdfium.FPDFPageObj_GetBounds(item, *sides):
         return None
-    left, bottom, right, top = matrix.box(*(side.value for side in sides))
+    left, bottom, right, top = matrix.on_rect(*(side.value for side in sides))
     if not (right > left and top > bottom and area > 0):  # nor where one is no number
         return None
     if not _LEAST_SHARE <= (right - left) * (top - bottom) / area <= _MOST_SHARE:
