@@ -15,6 +15,8 @@ from trivium.graph.records import Floats, Vectors
 from trivium.graph.vectors import check_vectors
 from trivium.types import EmbedderIdentity
 
+EMBED_PICTURES = "trivium embed --store STORE --images clip"
+"""The command that gives pictures their vectors, for messages."""
 _BLOCK = 8192
 """Vectors in double precision at once."""
 

@@ -15,9 +15,11 @@ import numpy as np
 
 from trivium.graph.embedded.connection import Connection, as_json, begin_state
 from trivium.graph.embedded.ids import forms_of
+from trivium.graph.embedded.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.embedded.reconcile import Touched, reconcile
 from trivium.graph.embedded.vectors import read_embedder
 from trivium.graph.findings import SENTENCES, VECTORS, Finding, Severity, damaged_pages
+from trivium.graph.pictures import EMBED_PICTURES
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
 
@@ -115,17 +117,14 @@ def _sentences(connection: Connection) -> Iterator[Finding]:
 
 def _pictures(connection: Connection) -> Iterator[Finding]:
     """Vectors of pictures that are not those that were written."""
-    rows = connection.execute(
-        "SELECT v.chunk_id, c.uri, v.data, v.crc FROM picture_vector AS v JOIN chunk AS c ON c.id = v.chunk_id"
-    )
-    wrong = {chunk: uri for chunk, uri, data, crc in rows if crc32(data) != crc}
+    wrong = {chunk: uri for chunk, uri, _, whole in vectors_as_stored(connection) if not whole}
     if wrong:
         yield Finding(
             kind=_PICTURES,
             severity=Severity.DAMAGE,
             problem="vectors of pictures are not those that were written",
             where=tuple(wrong.values()),
-            remedy="a repair drops them, and  trivium embed --store STORE --images clip  makes them again",
+            remedy=f"a repair drops them, and  {EMBED_PICTURES}  makes them again",
             repairable=True,
             keys=tuple(wrong),
         )
@@ -287,13 +286,6 @@ def drop_sentences(connection: Connection, texts: Sequence[int]) -> None:
     begin_state(connection)
 
 
-def _drop_pictures(connection: Connection, chunks: Sequence[int]) -> None:
-    connection.execute(
-        "DELETE FROM picture_vector WHERE chunk_id IN (SELECT value FROM json_each(?))", [as_json(chunks)]
-    )
-    begin_state(connection)
-
-
 def give_up_pages(connection: Connection, pages: Sequence[str]) -> None:
     """Have the next load of these pages replace them, whatever its content and revision."""
     connection.execute(
@@ -351,7 +343,7 @@ def _sum(connection: Connection, _keys: Sequence[int]) -> None:
 REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {
     VECTORS: drop_vectors,
     SENTENCES: drop_sentences,
-    _PICTURES: _drop_pictures,
+    _PICTURES: drop_picture_vectors,
     _FORMS: _make_forms,
     _TERMS: _count_terms,
     _LEFTOVERS: _tidy,

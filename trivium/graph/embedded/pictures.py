@@ -1,21 +1,32 @@
-"""Vectors of pictures, beside the chunks that stand for them. They go with the chunk: a page that has changed is written
-anew, and its pictures are then without a vector."""
+"""Thumbnails, and vectors of pictures, beside the chunks that stand for them. They go with the chunk: a page that has
+changed is written anew, and its pictures are then without a vector."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from zlib import crc32
 
 from trivium.errors import StoreFormatError
-from trivium.graph.embedded.connection import Connection, begin_state
+from trivium.graph.embedded.connection import Connection, as_json, begin_state
 from trivium.graph.embedded.meta import read_meta, write_meta
-from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim, split_vectors
+from trivium.graph.pictures import EMBED_PICTURES, PictureVectors, join_vectors, refuse_claim, split_vectors
 from trivium.graph.records import Vectors
 from trivium.types import EmbedderIdentity
 
 _META = "image_embedder"
+
+
+def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes]:
+    """uri -> thumbnail, of those that have one, in the order asked."""
+    return dict(
+        connection.execute(
+            "SELECT c.uri, t.data FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value"
+            " JOIN thumbnail AS t ON t.chunk_id = c.id ORDER BY j.key",
+            [as_json(dict.fromkeys(chunks))],
+        )
+    )
 
 
 def read_image_embedder(connection: Connection) -> EmbedderIdentity | None:
@@ -39,11 +50,25 @@ def claim_pictures(connection: Connection, identity: EmbedderIdentity) -> None:
 
 def pending_pictures(connection: Connection) -> list[str]:
     """Chunks whose picture has no vector, or a damaged one, by uri."""
-    found = connection.execute(
-        "SELECT c.uri, v.data, v.crc FROM thumbnail AS t JOIN chunk AS c ON c.id = t.chunk_id"
-        " LEFT JOIN picture_vector AS v ON v.chunk_id = t.chunk_id"
+    embedded = {uri for _, uri, _, whole in vectors_as_stored(connection) if whole}
+    found = connection.execute("SELECT c.uri FROM thumbnail AS t JOIN chunk AS c ON c.id = t.chunk_id")
+    return sorted(uri for (uri,) in found if uri not in embedded)
+
+
+def vectors_as_stored(connection: Connection) -> Iterator[tuple[int, str, bytes, bool]]:
+    """Of each chunk that has a vector of its picture: number, uri, vector, and whether that is what was written."""
+    rows = connection.execute(
+        "SELECT v.chunk_id, c.uri, v.data, v.crc FROM picture_vector AS v JOIN chunk AS c ON c.id = v.chunk_id"
     )
-    return sorted(uri for uri, data, crc in found if data is None or crc32(data) != crc)
+    return ((number, uri, data, crc32(data) == crc) for number, uri, data, crc in rows)
+
+
+def drop_picture_vectors(connection: Connection, chunks: Sequence[int]) -> None:
+    """Forget the vectors of the pictures of chunks by number."""
+    connection.execute(
+        "DELETE FROM picture_vector WHERE chunk_id IN (SELECT value FROM json_each(?))", [as_json(chunks)]
+    )
+    begin_state(connection)
 
 
 def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
@@ -63,15 +88,12 @@ def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], v
 def picture_vectors(connection: Connection) -> PictureVectors:
     """All of them. Raises StoreFormatError where one is not what was written."""
     identity = read_image_embedder(connection)
-    rows = connection.execute(
-        "SELECT c.uri, v.data, v.crc FROM picture_vector AS v JOIN chunk AS c ON c.id = v.chunk_id"
-    )
     found: dict[str, bytes] = {}
-    for uri, data, crc in rows:
-        if crc32(data) != crc:
+    for _, uri, data, whole in vectors_as_stored(connection):
+        if not whole:
             raise StoreFormatError(
                 f"the store is damaged: the vector of the picture {uri!r} is not what was written;"
-                "  trivium embed --store STORE --images clip  makes it again"
+                f"  {EMBED_PICTURES}  makes it again"
             )
         found[uri] = data
     return join_vectors(found, 0 if identity is None else identity.dimension)

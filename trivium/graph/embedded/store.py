@@ -23,12 +23,14 @@ from trivium.graph.embedded.connection import (
 )
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
+from trivium.graph.embedded.page_graphs import page_graphs
 from trivium.graph.embedded.pictures import (
     claim_pictures,
     pending_pictures,
     picture_vectors,
     put_picture_vectors,
     read_image_embedder,
+    thumbnails,
 )
 from trivium.graph.embedded.schema_versions import schema_version
 from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
@@ -170,7 +172,7 @@ class EmbeddedStore:
         page holds included; relations are by source, type and target, titles as they were written. All come
         from the state committed when the first is asked for; one at a time is in memory."""
         with self._database.reading_one_state() as connection:
-            yield from reader.page_graphs(connection, uris)
+            yield from page_graphs(connection, uris)
 
     def types(self) -> dict[str, str]:
         with self._database.reading() as connection:
@@ -399,7 +401,7 @@ class EmbeddedStore:
 
     def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
         with self._database.reading() as connection:
-            return reader.thumbnails(connection, chunks)
+            return thumbnails(connection, chunks)
 
     def page_text(self, page: str) -> str:
         with self._database.reading() as connection:
