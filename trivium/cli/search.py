@@ -21,7 +21,7 @@ from trivium.cli.options import (
 )
 from trivium.cli.terminal import print_json
 from trivium.errors import InputError
-from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture
+from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture, views_for
 from trivium.serialization import hit_json
 
 
@@ -67,12 +67,10 @@ def search(
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
     picture = None if image is None else _read(image)
-    if picture is not None and not retriever:
-        retriever = ["image"]
-    question = question or ""
+    question, views = question or "", views_for(picture, retriever)
     with open_engine(store, selector, assignments) as engine, wrong_argument():
         hits = engine.search(
-            question, k, retriever, fusion, explain=explain, exact=exact, where=where, image=picture
+            question, k, views, fusion, explain=explain, exact=exact, where=where, image=picture
         )
     if json:
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})

@@ -10,6 +10,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.errors import InputError, StoreError
+from trivium.graph.pictures import EMBED_PICTURES
 from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_depth
 
 
@@ -54,7 +55,7 @@ class ImageRetriever:
         store = query.store
         if store.image_embedder is None:
             raise StoreError(
-                f"the pictures in {store.location} have no vectors: run  trivium embed --store STORE --images clip"
+                f"the pictures in {store.location} have no vectors: run  {EMBED_PICTURES}"
                 "  (pictures of documents that were loaded by an earlier version are known once they are loaded again)"
             )
         if query.embed_picture is None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Protocol
 
 from trivium.embedding.base import Vectors
 from trivium.embedding.images import ImageEmbedder, open_image_embedder
 from trivium.errors import EmbedderMismatchError, InputError, ParseError, StoreError
+from trivium.graph.pictures import EMBED_PICTURES
 from trivium.parser.picture_files import decoded, open_picture
 from trivium.parser.thumbnails import thumbnail_of
 from trivium.settings import load_settings
@@ -40,9 +42,7 @@ class StoreImageEmbedder:
         installed model is another version, and what opening it raises."""
         stored = store.image_embedder
         if stored is None:
-            raise StoreError(
-                f"the pictures in {store.location} have no vectors: run  trivium embed --store STORE --images clip"
-            )
+            raise StoreError(f"the pictures in {store.location} have no vectors: run  {EMBED_PICTURES}")
         with self._lock:
             if self._opened is None:
                 self._opened = open_image_embedder(stored.name)
@@ -81,3 +81,8 @@ def check_picture(picture: object) -> None:
             f"a picture to search by may have {MAX_PICTURE_BYTES >> 20} MB, got {len(picture) / (1 << 20):.1f} MB:"
             " make it smaller"
         )
+
+
+def views_for(picture: object | None, retrievers: Sequence[str] | None) -> Sequence[str] | None:
+    """The retrievers that people ask: with a picture and none named ``image`` alone, which needs no words beside it."""
+    return ["image"] if picture is not None and retrievers is None else retrievers

@@ -39,24 +39,15 @@ def _whole(text: str) -> str:
 
 
 Whole = Annotated[str, AfterValidator(_whole)]
-QuestionText = Annotated[
+AnyText = Annotated[
     Whole,
-    AfterValidator(_not_blank),
     Field(
-        min_length=1,
         max_length=MAX_QUESTION_CHARACTERS,
         description="What to look for.",
         examples=["Who found the moons of Mars?"],
     ),
 ]
-AnyText = Annotated[
-    Whole,
-    Field(
-        max_length=MAX_QUESTION_CHARACTERS,
-        description="What to look for, in words.",
-        examples=["Who found the moons of Mars?"],
-    ),
-]
+QuestionText = Annotated[AnyText, AfterValidator(_not_blank), Field(min_length=1)]
 Retrievers = Annotated[
     list[Annotated[Name, Field(examples=list(RETRIEVERS))]] | None,
     Field(

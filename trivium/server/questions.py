@@ -34,12 +34,11 @@ class Reply:
 
 def search(engine: Engine, given: SearchRequest) -> Reply:
     """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
-    views = given.views()
-    check_options(engine.searcher, views, given.fusion, given.settings)
+    check_options(engine.searcher, given.views, given.fusion, given.settings)
     hits = engine.search(
         given.question,
         given.k,
-        views,
+        given.views,
         given.fusion,
         explain=given.explain,
         settings=given.settings,

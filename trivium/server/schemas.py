@@ -9,6 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trivium.graph.protocols import SearchStore
+from trivium.search.pictures import views_for
 from trivium.server.fields import (
     AnyText,
     FusionOption,
@@ -61,15 +62,16 @@ class SearchRequest(Given):
 
     @model_validator(mode="after")
     def _ask_something(self) -> Self:
-        if not self.question.strip() and (self.image is None or self.views() != ["image"]):
+        if not self.question.strip() and (self.image is None or self.views != ["image"]):
             raise ValueError(
                 "question: needs some text; only the retriever image, given a picture, does without"
             )
         return self
 
-    def views(self) -> list[str] | None:
+    @property
+    def views(self) -> Sequence[str] | None:
         """The retrievers to ask; None for those of the collection."""
-        return ["image"] if self.image is not None and self.retrievers is None else self.retrievers
+        return views_for(self.image, self.retrievers)
 
     def picture(self) -> bytes | None:
         """The content of the picture's file."""
