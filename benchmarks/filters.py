@@ -8,8 +8,7 @@ A store of made-up pages is made in a temporary folder, or in the empty database
 condition, and for none, the recall of ``nearest`` (of 100) and of ``keyword_search`` (of 64) against everything compared,
 and the median milliseconds of both and of a fused search with all eight retrievers; the first question under a
 condition, for which it is evaluated, apart. In a folder it is the time of the processor, so that other work on the
-machine
-does not count; with Neo4j it is that of the clock.
+machine does not count; with Neo4j it is that of the clock.
 """
 
 from __future__ import annotations

@@ -23,12 +23,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from experiments.documents.sets import load_set
+from experiments.documents.sets import DocumentSet, EvidenceQuestion, load_set
 from trivium import Engine
 from trivium.embedding.base import Vectors
 from trivium.embedding.late import WholeText
@@ -51,6 +51,8 @@ ROWS = (
 )
 SHARE = 0.6
 KS = (1, 3, 5)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -116,30 +118,13 @@ def squad(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[As
 
 
 def handbook(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
-    """Markdown pages of a handbook, with the quotes of their questions."""
-    rows = [
-        json.loads(line) for line in (DATA / "markdown/handbook_questions.jsonl").read_text().splitlines()
-    ]
-    root = DATA / "markdown/handbook/content"
-    files = sorted(root.rglob("*.md"))
-    chosen = random.Random(1).sample(files, min(pages, len(files)))
-    names = [_name(path.relative_to(root)) for path in chosen]
-    asked = []
-    for row in _sample(rows, len(rows)):
-        quotes = tuple(
-            (_among(names, e["document"]), quote) for e in row["evidence"] for quote in e["quotes"]
-        )
-        if quotes and all(name for name, _ in quotes) and not row.get("history"):
-            asked.append(Asked(row["question"], quotes))
-    # Read as plain text where there is no reader of Markdown.
-    suffix = ".md" if find_spec("trivium.parser.documents.markdown") else ".txt"
-    for path in chosen:
-        to = (folder / path.relative_to(root)).with_suffix(suffix)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(path.read_bytes())
-    if not asked:
-        raise SystemExit("none of the questions is about these pages: take more of them")
-    return [folder], asked[:questions]
+    """Markdown pages of a handbook, with the questions that need no conversation before them."""
+    documents = load_set("handbook", DATA)
+    files = sorted(map(Path, documents.documents))
+    chosen = [path.as_posix() for path in random.Random(1).sample(files, min(pages, len(files)))]
+    every = _sample(documents.questions, len(documents.questions))
+    alone = [question for question in every if question.kind != "contextual_anaphora"]
+    return _taken(documents, chosen, alone, folder, questions)
 
 
 def kubernetes(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
@@ -148,24 +133,7 @@ def kubernetes(folder: Path, pages: int, questions: int) -> tuple[list[Path], li
     wanted = sorted({name for question in documents.questions for name in question.evidence[0].documents})
     others = [name for name in documents.documents if name not in wanted]
     chosen = (wanted + random.Random(1).sample(others, len(others)))[:pages]
-    for name in chosen:
-        to = folder / name
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes((documents.folder / name).read_bytes())
-    asked = [
-        Asked(
-            question.text,
-            tuple(
-                (_name(name), quote)
-                for each in question.evidence
-                for name in sorted(each.documents)
-                for quote in each.quotes
-            ),
-        )
-        for question in documents.questions
-        if question.evidence[0].documents <= set(chosen)
-    ]
-    return [folder], asked[:questions]
+    return _taken(documents, chosen, documents.questions, folder, questions)
 
 
 def financebench(folder: Path, pages: int, questions: int) -> tuple[list[Path], list[Asked]]:
@@ -174,19 +142,33 @@ def financebench(folder: Path, pages: int, questions: int) -> tuple[list[Path], 
     count = Counter(question.group for question in documents.questions)
     sizes = {name: (documents.folder / name).stat().st_size for name in documents.documents}
     chosen = sorted(sizes, key=lambda name: (-count[name], sizes[name]))[:pages]
+    return _taken(documents, chosen, documents.questions, folder, questions)
+
+
+def _taken(
+    documents: DocumentSet, chosen: list[str], asked: Sequence[EvidenceQuestion], folder: Path, most: int
+) -> tuple[list[Path], list[Asked]]:
+    """The ``chosen`` documents, copied into the folder, and the questions whose evidence is all in them."""
     for name in chosen:
-        (folder / name).write_bytes((documents.folder / name).read_bytes())
-    asked = [
-        Asked(question.text, ((_name(question.group), ""),), question.evidence[0].pages)
-        for question in documents.questions
-        if question.group in chosen
+        to = folder / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes((documents.folder / name).read_bytes())
+    about = [
+        question for question in asked if all(each.documents <= set(chosen) for each in question.evidence)
     ]
-    return [folder], asked[:questions]
+    if not about:
+        raise SystemExit("none of the questions is about these pages: take more of them")
+    return [folder], [_asked(question) for question in about[:most]]
 
 
-def _among(names: Sequence[str], document: str) -> str:
-    """The file that a question means, which names it without its first folders; empty where it is not among these."""
-    return next((name for name in names if _ends_with(name, _name(document))), "")
+def _asked(question: EvidenceQuestion) -> Asked:
+    quotes = tuple(
+        (_name(name), quote)
+        for each in question.evidence
+        for name in sorted(each.documents)
+        for quote in each.quotes or ("",)
+    )
+    return Asked(question.text, quotes, question.evidence[0].pages)
 
 
 def _ends_with(path: str, end: str) -> bool:
@@ -202,7 +184,7 @@ def _name(path: object) -> str:
 SETS = {"squad": squad, "handbook": handbook, "kubernetes": kubernetes, "financebench": financebench}
 
 
-def _sample(rows: list[dict[str, object]], count: int) -> list[dict[str, object]]:
+def _sample(rows: Sequence[T], count: int) -> list[T]:
     return random.Random(2).sample(rows, min(count, len(rows)))
 
 
