@@ -35,7 +35,7 @@ def address(store: Path) -> Iterator[tuple[str, int]]:
         patch.setattr(connection, "KEEP_ALIVE_SECONDS", 0.6)
         patch.setattr(connection, "LINGER_SECONDS", 0.8)
         patch.setattr(connections, "STALL_SECONDS", 0.6)
-        with listening(store, ServerSettings(timeout=1.0, request_bytes=2000)) as url:
+        with listening(store, ServerSettings(request_bytes=2000)) as url:
             host, _, port = url.removeprefix("http://").partition(":")
             yield host, int(port)
 
@@ -74,8 +74,14 @@ def test_who_does_not_finish_a_request_is_hung_up_on(address: tuple[str, int], h
     assert said(address, head) == b""
 
 
-def test_who_sends_the_body_too_slowly_is_told(address: tuple[str, int]) -> None:
-    assert error(said(address, HEAD + b"Content-Length: 100\r\n\r\n", BODY[:5])) == (408, "too_slow")
+def test_who_sends_the_body_too_slowly_is_told(store: Path) -> None:
+    """By a server of its own: the same time limit holds for the questions of the others, which may have to wait."""
+    with listening(store, ServerSettings(timeout=0.5)) as url:
+        host, _, port = url.removeprefix("http://").partition(":")
+        assert error(said((host, int(port)), HEAD + b"Content-Length: 100\r\n\r\n", BODY[:5])) == (
+            408,
+            "too_slow",
+        )
 
 
 @pytest.mark.parametrize("head", [b"", b"G", b"GET / HTTP/1.1\r\nHost: loc"])
