@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -135,9 +136,15 @@ def test_an_interrupted_training_leaves_the_earlier_fusion(
     net = Path(shutil.copytree(trained[True], tmp_path / "net"))
     before = (net / "fusion.json").read_bytes()
     command = [sys.executable, "-m", "trivium", "train", str(hits), "--out", str(net), "--epochs", "100000"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    time.sleep(12)
-    assert running.poll() is None
+    running = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "FORCE_COLOR": "1"}
+    )
+    assert running.stderr is not None
+    seen = ""
+    while re.search(r"[1-9]\d*/\d", seen) is None:  # the first epoch, in its progress bar
+        piece = running.stderr.read(1)
+        assert piece, seen
+        seen += piece
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=60)
     assert running.returncode == 130 and "Traceback" not in err

@@ -5,6 +5,14 @@ from __future__ import annotations
 import threading
 
 
-def has_ended(thread: threading.Thread) -> bool:
-    """Whether a thread was started and has ended."""
-    return thread.ident is not None and not thread.is_alive()
+class Thread(threading.Thread):
+    """A thread of which is known that it has ended. :meth:`is_alive` does not tell: it is also false for a moment while a
+    thread is being started."""
+
+    ended = False
+
+    def run(self) -> None:
+        try:
+            super().run()
+        finally:
+            self.ended = True

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
-from trivium.common.threads import has_ended
+from trivium.common.threads import Thread
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError, StoreError, TriviumError
 from trivium.graph.records import StoreInfo
@@ -72,7 +72,7 @@ class Collection:
         self._problem: str | None = None
         self._problem_since = 0.0
         self._reads: dict[object, float] = {}  # and when they began
-        self._watch = threading.Thread(target=self._follow, name="follow", daemon=True)
+        self._watch = Thread(target=self._follow, name="follow", daemon=True)
 
     def open(self, *, follow: bool = True) -> None:
         """Bring the indexes up to date, load what a search needs, and begin to serve. With ``follow`` changes
@@ -121,7 +121,7 @@ class Collection:
     @property
     def died(self) -> bool:
         """Whether nobody follows the store any more, though it is not being closed."""
-        return has_ended(self._watch) and not self._closing.is_set()
+        return self._watch.ended and not self._closing.is_set()
 
     def reads_longer_than(self, seconds: float) -> int:
         """How many calls of :meth:`read` have been under way for longer than that."""

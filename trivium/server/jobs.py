@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from trivium.common.progress import StageProgress
-from trivium.common.threads import has_ended
+from trivium.common.threads import Thread
 from trivium.engine import Engine
 from trivium.errors import InputError, StoreBusyError, TriviumError
 from trivium.server.collection import Collection
@@ -82,7 +82,7 @@ class Jobs:
         self._opened: JobTable | None = None
         self._problem: str | None = None
         self._running: Job | None = None
-        self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
+        self._thread = Thread(target=self._work, name="jobs", daemon=True)
 
     # -- what everybody may ask -------------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class Jobs:
     @property
     def died(self) -> bool:
         """Whether the thread that works has died: only a restart helps."""
-        return has_ended(self._thread) and not self._stopping
+        return self._thread.ended and not self._stopping
 
     def stop(self, seconds: float) -> bool:
         """Work no more, after the next step of the running job, which is waited for. Whatever is not done by then is done

@@ -22,7 +22,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from trivium.common import stopping
-from trivium.common.threads import has_ended
+from trivium.common.threads import Thread
 from trivium.errors import StoreError
 from trivium.search.stages import StageEnded, StageObserver
 from trivium.server.errors import ApiError, busy
@@ -64,7 +64,7 @@ class Processes:
         self._absent: Queue[_Worker] = Queue()
         """Those that cannot be asked now: they are opening the store, or have not been heard of."""
         self._closing = threading.Event()
-        self._checking = threading.Thread(target=self._check, name="processes", daemon=True)
+        self._checking = Thread(target=self._check, name="processes", daemon=True)
 
     def start(self) -> None:
         """Start them and wait until each has opened the store, whose indexes must be up to date, or has failed to; who
@@ -95,7 +95,7 @@ class Processes:
     @property
     def died(self) -> bool:
         """Whether nobody replaces processes any more, though they are not being closed."""
-        return has_ended(self._checking) and not self._closing.is_set()
+        return self._checking.ended and not self._closing.is_set()
 
     def ask(self, kind: str, given: BaseModel, state: str | None, deadline: float) -> Reply:
         """The answer of whichever is idle, from a state of the store that is at least ``state``; waits for one.
