@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -120,9 +121,19 @@ def test_a_server_that_can_open_no_file_says_so_and_after_a_while_asks_for_a_res
     highest = max(int(file.name) for file in Path("/proc/self/fd").iterdir())
     spare = [os.open(os.devnull, os.O_RDONLY) for _ in range(40)]  # no gap stays below the highest
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(highest, spare[0]), before[1]))
+
+    def all_taken() -> None:
+        """Also those that something under way has closed meanwhile."""
+        with suppress(OSError):
+            while True:
+                spare.append(os.open(os.devnull, os.O_RDONLY))
+
+    def told() -> bool:
+        all_taken()
+        return "files" in ready(client)[1] and client.get("/health").status_code == 503
+
     try:
-        until(lambda: "files" in ready(client)[1])
-        until(lambda: client.get("/health").status_code == 503)
+        until(told)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
         for descriptor in spare:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trivium.parser.documents.pdf.blocks import Block, Kind
@@ -14,10 +14,14 @@ _LARGER = 1.12
 """How many times the size of the text a heading has that is not bold."""
 _MAX_CHARACTERS = 150
 _MAX_LINES = 3
-_MAX_STYLES = 6
+_MAX_STYLES = 8
 _MAX_SHARE = 0.35
 """Share of a document's paragraphs that may be headings; where there are more, the type does not tell them."""
 _BELOW_OUTLINE = 100
+_AROUND = 2
+"""Pages before and after one that tell in which type text is written there."""
+_ENOUGH = 1_000
+"""Characters that tell it."""
 
 _SENTENCE = re.compile(r"[.,;:!?]['\"”’)]*$")
 _NUMBERED = re.compile(
@@ -27,7 +31,9 @@ _NAMELESS = re.compile(r"(?:page|slide|blank|untitled)?[\s_\-\d.]*", re.IGNORECA
 _JOINERS = re.compile(r"[\W_]+")
 
 Style = tuple[float, bool, bool, bool]
-"""Size of type, bold, capitals, upright: greater ones stand out more."""
+"""Size in sizes of the text around it, bold, capitals, upright: greater ones stand out more."""
+Type = tuple[float, bool]
+"""Size of type, and whether it is bold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,34 +100,52 @@ def _first_of_page(blocks: Sequence[Block], page: int) -> int:
 
 def _of_type(blocks: Sequence[Block], taken: set[int], title: str, lowest: int) -> list[Heading]:
     texts = [block for block in blocks if block.kind is Kind.TEXT]
-    counts: Counter[tuple[float, bool]] = Counter()
-    for block in texts:
-        counts[_size(block.size), block.bold] += len(block.text)
-    if not counts:
+    if not texts:
         return []
-    (size, bold), _ = counts.most_common(1)[0]
+    usual = _usual_types(texts)
     # Where no type is bold, or all is, or the file does not tell, capitals have to do.
     capitals = len({block.bold for block in texts}) == 1
     candidates = [
         index
         for index, block in enumerate(blocks)
         if index not in taken
-        and _stands_out(block, size, bold, capitals=capitals)
+        and block.kind is Kind.TEXT
+        and _stands_out(block, usual[block.page], capitals=capitals)
         and _normal(block.text) != _normal(title)
     ]
     if len(candidates) > _MAX_SHARE * len(blocks) + 3:
-        candidates = [index for index in candidates if blocks[index].size >= _LARGER * size]
-    styles = _styles(blocks, candidates)
+        candidates = [i for i in candidates if blocks[i].size >= _LARGER * usual[blocks[i].page][0]]
+    styles = {index: _style(blocks[index], usual[blocks[index].page][0]) for index in candidates}
+    ranks = _ranks(blocks, styles)
     return [
-        Heading(blocks[index].text, lowest + styles.index(style), index, replaces=True)
-        for index in candidates
-        if (style := _style(blocks[index])) in styles
+        Heading(blocks[index].text, lowest + ranks.index(style), index, replaces=True)
+        for index, style in styles.items()
+        if style in ranks
     ]
 
 
-def _stands_out(block: Block, size: float, bold: bool, *, capitals: bool) -> bool:
+def _usual_types(texts: Sequence[Block]) -> dict[int, Type]:
+    """The type in which most is written, by page: of the pages around it, since a file may hold several documents. Where
+    little is written there, that of the whole document."""
+    counts: Counter[Type] = Counter()
+    near: dict[int, Counter[Type]] = defaultdict(Counter)
+    for block in texts:
+        written, characters = (_size(block.size), block.bold), len(block.text)
+        counts[written] += characters
+        for page in range(block.page - _AROUND, block.page + _AROUND + 1):
+            near[page][written] += characters
+    (of_all, _), *_ = counts.most_common(1)
+    usual: dict[int, Type] = {}
+    for page in {block.page for block in texts}:
+        ((local, _),) = near[page].most_common(1)
+        usual[page] = local if near[page].total() >= _ENOUGH else of_all
+    return usual
+
+
+def _stands_out(block: Block, usual: Type, *, capitals: bool) -> bool:
+    size, bold = usual
     text = block.text
-    if block.kind is not Kind.TEXT or block.lines > _MAX_LINES or len(text) > _MAX_CHARACTERS:
+    if block.lines > _MAX_LINES or len(text) > _MAX_CHARACTERS:
         return False
     if not (text[0].isupper() or text[0].isdigit() or text[0] in "“\"'(") or sum(map(str.isalpha, text)) < 3:
         return False
@@ -134,21 +158,20 @@ def _stands_out(block: Block, size: float, bold: bool, *, capitals: bool) -> boo
     )
 
 
-def _styles(blocks: Sequence[Block], candidates: Sequence[int]) -> list[Style]:
-    """The styles of headings, the one that stands out most first. One that only the first page has is that of a title."""
+def _ranks(blocks: Sequence[Block], styles: Mapping[int, Style]) -> list[Style]:
+    """The styles of headings, by the places of these; the one that stands out most first. One that only the first page
+    has is that of a title."""
     pages: dict[Style, set[int]] = defaultdict(set)
-    counts: Counter[Style] = Counter()
-    for index in candidates:
-        style = _style(blocks[index])
+    for index, style in styles.items():
         pages[style].add(blocks[index].page)
-        counts[style] += 1
     long = bool(blocks) and blocks[-1].page > 3
+    counts = Counter(styles.values())
     kept = [style for style, _ in counts.most_common() if not (long and pages[style] == {1})]
     return sorted(kept[:_MAX_STYLES], reverse=True)
 
 
-def _style(block: Block) -> Style:
-    return _size(block.size), block.bold, block.text.isupper(), not block.italic
+def _style(block: Block, usual: float) -> Style:
+    return round(block.size / usual, 1), block.bold, block.text.isupper(), not block.italic
 
 
 def _size(size: float) -> float:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from statistics import median
 
 from trivium.parser.documents.pdf.pdfium import Span
@@ -24,6 +25,16 @@ _MIN_LINES = 4
 """Of a column."""
 _FILLED = 0.55
 """Share of a column's width that its lines take."""
+_LABEL = 0.35
+"""Share of a page's width that the label of a number has at most."""
+_LARGER = 1.12
+"""How many times the size of the text above it a heading has that is not bold."""
+_GUTTER = 0.5
+"""Least gap between two columns, in sizes of type."""
+_MARKER = 4
+"""Characters that the marker of a footnote has at most."""
+_NARROW = 0.3
+"""Share of a page's width that the labels of a table take at most where they fill their column."""
 _MAX_COLUMNS = 4
 _EDGE = 2.0  # points
 
@@ -156,7 +167,9 @@ def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[L
     for line in lines:
         if _is_wide(line, edge):
             if band:
+                headings = _with_headings(band, edge)
                 _add_band(flows, wide, band, edge, columns)
+                wide.extend(headings)
                 band = []
             wide.append(line)
         else:
@@ -165,6 +178,17 @@ def reading_order(lines: list[Line], columns: int = _MAX_COLUMNS) -> list[list[L
     if wide:
         flows.append(wide)
     return flows
+
+
+def _with_headings(band: list[Line], edge: float) -> list[Line]:
+    """Takes the headings at the end of two columns out of a band: they name what comes below as wide as both."""
+    usual = median(line.size for line in band)
+    end = len(band)
+    while end and (line := band[end - 1]).x1 < edge and (line.bold or line.size > _LARGER * usual):
+        end -= 1
+    headings = band[end:]
+    del band[end:]
+    return headings
 
 
 def _add_band(flows: list[list[Line]], wide: list[Line], band: list[Line], edge: float, columns: int) -> None:
@@ -197,7 +221,7 @@ def _is_wide(line: Line, edge: float) -> bool:
     for cell in line.cells:
         if cell.x0 >= edge - _EDGE:
             right = True
-            numbers = numbers and cell.is_number
+            numbers = numbers and not _has_letters(cell)
         elif cell.x1 > edge - _EDGE:
             return True
         else:
@@ -207,7 +231,7 @@ def _is_wide(line: Line, edge: float) -> bool:
 
 def _column_edge(lines: Sequence[Line]) -> float | None:
     """Where the second column of a page begins; None where there is one only."""
-    prose = [cell for line in lines for cell in line.cells if len(cell.text) >= _PROSE and not cell.is_number]
+    prose = _prose_cells(lines)
     if len(prose) < 2 * _MIN_LINES:
         return None
     start, end = min(cell.x0 for cell in prose), max(cell.x1 for cell in prose)
@@ -222,14 +246,52 @@ def _column_edge(lines: Sequence[Line]) -> float | None:
         right = [c for c in prose if c.x0 >= edge - _EDGE]
         if min(len(left), len(right)) < _MIN_LINES:
             continue
-        gap = edge - max(c.x1 for c in left)
-        if gap < 0.5 * median(c.size for c in left):
+        end_of_left = max(c.x1 for c in left)
+        gap = _GUTTER * median(c.size for c in left)
+        if edge - end_of_left < gap:
             continue
         left_fill = median(c.x1 - c.x0 for c in left) / (edge - start)
         right_fill = median(c.x1 - c.x0 for c in right) / (end - edge)
+        if _is_table(lines, start, edge, width):
+            return None
         if min(left_fill, right_fill) >= _FILLED or _are_three(left_fill, right_fill):
-            return edge
+            starts_right = (c.x0 for line in lines for c in line.cells)
+            return min(x for x in starts_right if end_of_left + gap <= x <= edge)
     return None
+
+
+def _is_table(lines: Sequence[Line], start: float, edge: float, width: float) -> bool:
+    """Whether what stands left of an edge are the labels of rows, which go on in words and numbers: they are short, or
+    in a narrow column."""
+    both = 0
+    labels: list[float] = []
+    for line in lines:
+        left = [cell for cell in line.cells if cell.x1 <= edge - _EDGE]
+        right = line.cells[len(left) :]
+        if left and right and right[0].x0 >= edge - _EDGE and _has_letters(right[0]):
+            both += 1
+            if len(left) == 1 and len(left[0].text) > _MARKER and any(cell.is_number for cell in right):
+                labels.append(left[0].x1 - left[0].x0)
+    if len(labels) < max(_MIN_LINES, both / 2):
+        return False
+    return edge - start < _NARROW * width or median(labels) < _FILLED * (edge - start)
+
+
+def _prose_cells(lines: Sequence[Line]) -> list[Cell]:
+    """Cells that may be lines of columns: long ones, but for the labels of numbers unless they are wide."""
+    found: list[Cell] = []
+    labels: list[Cell] = []
+    for line in lines:
+        for cell, following in zip_longest(line.cells, line.cells[1:]):
+            if len(cell.text) >= _PROSE and not cell.is_number:
+                (labels if following is not None and following.is_number else found).append(cell)
+    both = [*found, *labels]
+    wide = _LABEL * (max(c.x1 for c in both) - min(c.x0 for c in both)) if both else 0.0
+    return [*found, *(cell for cell in labels if cell.x1 - cell.x0 > wide)]
+
+
+def _has_letters(cell: Cell) -> bool:
+    return any(map(str.isalpha, cell.text))
 
 
 def _are_three(left: float, right: float) -> bool:

@@ -14,6 +14,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from trivium.errors import ParseError
+from trivium.parser.documents.pdf.fonts import face_of
 from trivium.parser.documents.pdf.glyphs import gather
 from trivium.parser.documents.pdf.objects import PlacedPicture, pictures_of
 
@@ -24,11 +25,6 @@ _MAX_OUTLINE = 10_000
 _MAX_OUTLINE_DEPTH = 20
 _MAX_CHARACTERS = 500_000  # of one page; a printed one has 5,000
 _MAX_RENDERED = 30_000  # pixels of a side of a page of which a part is wanted
-_FORCE_BOLD = 1 << 18
-_ITALIC = 1 << 6
-_BOLD_WEIGHT, _HEAVIEST = 600, 1_000  # beyond it is made up by a program
-_FILLED_AND_STROKED = 2
-_BOLD_NAMES = ("bold", "black", "heavy", "demi")
 _INFO = ("Title", "Author", "Subject", "Keywords", "CreationDate", "ModDate")
 
 
@@ -255,26 +251,7 @@ def _spans(text: str, integers: NDArray[Any], floats: NDArray[Any]) -> list[list
     ):
         face = faces.get(font)
         if face is None:
-            face = faces[font] = _face(font, place)
+            face = faces[font] = face_of(font, place)
         span = Span(text[first:last], x0, x1, base, size, face[0], face[1], bool(spaced), bool(hyphen))
         turned.setdefault(turn, []).append(span)
     return sorted(turned.values(), key=lambda spans: -sum(len(span.text) for span in spans))
-
-
-def _face(font: int, place: int) -> tuple[bool, bool]:
-    """Whether a font is bold, and whether it is italic."""
-    if not font or not place:
-        return False, False
-    handle = ctypes.cast(font, pdfium.FPDF_FONT)
-    buffer = ctypes.create_string_buffer(200)
-    pdfium.FPDFFont_GetBaseFontName(handle, buffer, 200)
-    name = buffer.value.decode("latin-1").lower()
-    flags = max(0, pdfium.FPDFFont_GetFlags(handle))
-    mode = pdfium.FPDFTextObj_GetTextRenderMode(ctypes.cast(place, pdfium.FPDF_PAGEOBJECT))
-    bold = (
-        any(word in name for word in _BOLD_NAMES)
-        or bool(flags & _FORCE_BOLD)
-        or _BOLD_WEIGHT <= pdfium.FPDFFont_GetWeight(handle) <= _HEAVIEST
-        or mode == _FILLED_AND_STROKED
-    )
-    return bold, bool(flags & _ITALIC) or "italic" in name or "oblique" in name
