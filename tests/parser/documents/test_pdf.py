@@ -13,7 +13,7 @@ from trivium.limits import InputLimits
 from trivium.parser.documents import pdf as reader
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.formats import format_of_content
-from trivium.parser.documents.pdf import pictures
+from trivium.parser.documents.pdf import fonts, pictures
 from trivium.types import ChunkKind, Page
 
 TEXT = "The survey of the northern ridge began in the spring of that year and went on until the first snow"
@@ -78,6 +78,110 @@ def test_two_columns_are_read_one_after_the_other_and_lines_over_both_stay_where
         text.index(words) for words in ("above both", left[0], left[7], right[0], right[7], "below both")
     ]
     assert places == sorted(places)
+
+
+LEFT = [f"left line {n} with words enough to fill it" for n in "abcdefgh"]
+RIGHT = [f"right line {n} with words enough to fill" for n in "abcdefgh"]
+
+
+def in_order(text: str, *words: str) -> bool:
+    places = [text.index(word) for word in words]
+    return places == sorted(places)
+
+
+def rows(page: PdfPage, x: float, y: float, labels: list[str], right: float, leading: float = 12) -> None:
+    """A label and two numbers each, the second of which ends at ``right``."""
+    for index, label in enumerate(labels):
+        page.text(x, y - leading * index, label)
+        page.right(right - 50, y - leading * index, f"{index + 1},100")
+        page.right(right, y - leading * index, f"{index + 1},200")
+
+
+def test_a_column_of_text_beside_a_table_is_read_on_its_own():
+    """Though every line of it has numbers to its right."""
+    page = (file := PdfFile()).page()
+    filled(page, 72, 690, LEFT)
+    rows(page, 320, 690, ["Germany", "Japan", "India", "Mexico"], 530)
+    filled(page, 332, 640, RIGHT[:5], 8)
+    text = read(file.data()).text
+    assert in_order(text, *LEFT, "Germany", "4,200", RIGHT[0])
+    assert " ".join(LEFT) in " ".join(text.split())
+
+
+def test_columns_below_a_table_as_wide_as_the_page_are_found_though_its_labels_are_short():
+    page = (file := PdfFile()).page()
+    labels = [f"Short but long enough {n}" for n in range(12)]
+    rows(page, 72, 720, labels, 530)
+    filled(page, 72, 560, LEFT)
+    filled(page, 330, 560, RIGHT)
+    assert in_order(read(file.data()).text, labels[11], LEFT[0], LEFT[7], RIGHT[0], RIGHT[7])
+
+
+def test_a_heading_below_two_columns_is_that_of_the_table_as_wide_as_both():
+    page = (file := PdfFile()).page()
+    filled(page, 72, 690, LEFT)
+    filled(page, 330, 690, RIGHT[:6])
+    page.text(72, 580, "Results of the year", bold=True)
+    rows(page, 72, 560, ["Gross sales of the firm", "Net sales of the firm", "Profit of the firm"], 530)
+    text = read(file.data()).text
+    assert in_order(text, LEFT[7], RIGHT[0], RIGHT[5], "Gross sales")
+    headed = [s.heading for s in read(file.data()).sections if any("Gross sales" in c.text for c in s.chunks)]
+    assert headed == ["Results of the year"]
+
+
+def test_a_table_with_two_columns_of_words_is_read_row_by_row():
+    page = (file := PdfFile()).page()
+    for index in range(8):
+        page.text(72, 690 - 12 * index, f"Medicine {index}")
+        page.text(200, 690 - 12 * index, f"what it is given for, case number {index}")
+        page.right(470, 690 - 12 * index, f"{index + 1},100")
+        page.right(530, 690 - 12 * index, f"{index + 1},200")
+    text = read(file.data()).text
+    assert in_order(
+        text, *(w for n in range(8) for w in (f"Medicine {n}", f"case number {n}", f"{n + 1},200"))
+    )
+
+
+def test_a_heading_stands_out_from_the_text_around_it_not_from_that_of_another_part():
+    """A report in small type with appendices in large type."""
+    file = PdfFile()
+    for number in range(6):
+        page = file.page()
+        page.text(72, 720, f"Finding {'ABCDEF'[number]}", 8, bold=True)
+        filled(page, 72, 700, [f"{TEXT} {n}" for n in range(20)], 8)
+    for _ in range(9):
+        filled(file.page(), 72, 700, ["Not a heading", *(f"{TEXT} {n}" for n in range(20))], 11)
+    headings = [s.heading for s in read(file.data()).sections]
+    assert headings == [f"Finding {letter}" for letter in "ABCDEF"]
+
+
+def sfnt(weight: int, selection: int) -> bytes:
+    """The file of a font with the tables ``head`` and ``OS/2`` alone."""
+    os2 = bytearray(96)
+    os2[4:6], os2[62:64] = weight.to_bytes(2, "big"), selection.to_bytes(2, "big")
+    head = bytes(54)
+    start = 12 + 2 * 16
+    tables = b"".join(
+        name + bytes(4) + place.to_bytes(4, "big") + size.to_bytes(4, "big")
+        for name, place, size in ((b"OS/2", start + 54, 96), (b"head", start, 54))
+    )
+    return b"\0\1\0\0" + (2).to_bytes(2, "big") + bytes(6) + tables + head + bytes(os2)
+
+
+@pytest.mark.parametrize(
+    ("weight", "selection", "expected"),
+    [(400, 0, (False, False)), (700, 0, (True, False)), (400, 1, (False, True)), (4140, 0, (False, False))],
+)
+def test_a_font_file_says_how_heavy_it_is_and_whether_it_leans(
+    weight: int, selection: int, expected: tuple[bool, bool]
+):
+    assert fonts.face_of_file(sfnt(weight, selection)) == expected
+
+
+def test_a_font_file_that_ends_early_says_nothing():
+    data = sfnt(700, 1)
+    told = {fonts.face_of_file(data[:size]) for size in range(len(data) - 40)}
+    assert told <= {(False, False), (True, False)} and fonts.face_of_file(data[:60]) == (False, False)
 
 
 def test_headings_are_told_by_their_type_and_nest_by_its_size():
