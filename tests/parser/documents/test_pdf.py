@@ -59,27 +59,6 @@ def test_a_paragraph_that_goes_on_on_the_next_page_is_one_chunk_of_both_pages():
     ]
 
 
-def test_two_columns_are_read_one_after_the_other_and_lines_over_both_stay_where_they_are():
-    page = (file := PdfFile()).page()
-    page.text(
-        72,
-        720,
-        "A line as wide as the page stands above both of the columns, from the left to the right edge",
-    )
-    left = [f"left line {n} with words enough to fill it" for n in "abcdefgh"]
-    right = [f"right line {n} with words enough to fill" for n in "abcdefgh"]
-    filled(page, 72, 690, left)
-    filled(page, 330, 688, right)
-    page.text(
-        72, 570, "Another line as wide as the page stands below both of the columns, from left to right edge"
-    )
-    text = read(file.data()).text
-    places = [
-        text.index(words) for words in ("above both", left[0], left[7], right[0], right[7], "below both")
-    ]
-    assert places == sorted(places)
-
-
 LEFT = [f"left line {n} with words enough to fill it" for n in "abcdefgh"]
 RIGHT = [f"right line {n} with words enough to fill" for n in "abcdefgh"]
 
@@ -87,6 +66,21 @@ RIGHT = [f"right line {n} with words enough to fill" for n in "abcdefgh"]
 def in_order(text: str, *words: str) -> bool:
     places = [text.index(word) for word in words]
     return places == sorted(places)
+
+
+def test_two_columns_are_read_one_after_the_other_and_lines_over_both_stay_where_they_are():
+    page = (file := PdfFile()).page()
+    page.text(
+        72,
+        720,
+        "A line as wide as the page stands above both of the columns, from the left to the right edge",
+    )
+    filled(page, 72, 690, LEFT)
+    filled(page, 330, 688, RIGHT)
+    page.text(
+        72, 570, "Another line as wide as the page stands below both of the columns, from left to right edge"
+    )
+    assert in_order(read(file.data()).text, "above both", LEFT[0], LEFT[7], RIGHT[0], RIGHT[7], "below both")
 
 
 def rows(page: PdfPage, x: float, y: float, labels: list[str], right: float, leading: float = 12) -> None:

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trivium.parser.documents.pdf.blocks import Block, Kind
+from trivium.parser.documents.pdf.lines import LARGER
 from trivium.parser.documents.pdf.pdfium import OutlineEntry
 
-_LARGER = 1.12
-"""How many times the size of the text a heading has that is not bold."""
 _MAX_CHARACTERS = 150
 _MAX_LINES = 3
 _MAX_STYLES = 8
@@ -114,7 +113,7 @@ def _of_type(blocks: Sequence[Block], taken: set[int], title: str, lowest: int) 
         and _normal(block.text) != _normal(title)
     ]
     if len(candidates) > _MAX_SHARE * len(blocks) + 3:
-        candidates = [i for i in candidates if blocks[i].size >= _LARGER * usual[blocks[i].page][0]]
+        candidates = [i for i in candidates if blocks[i].size >= LARGER * usual[blocks[i].page][0]]
     styles = {index: _style(blocks[index], usual[blocks[index].page][0]) for index in candidates}
     ranks = _ranks(blocks, styles)
     return [
@@ -150,7 +149,7 @@ def _stands_out(block: Block, usual: Type, *, capitals: bool) -> bool:
     if not (text[0].isupper() or text[0].isdigit() or text[0] in "“\"'(") or sum(map(str.isalpha, text)) < 3:
         return False
     if block.size < 0.9 * size or not (
-        block.size >= _LARGER * size or (block.bold and not bold) or (capitals and text.isupper())
+        block.size >= LARGER * size or (block.bold and not bold) or (capitals and text.isupper())
     ):
         return False
     return _SENTENCE.search(text) is None or (

@@ -27,8 +27,8 @@ _FILLED = 0.55
 """Share of a column's width that its lines take."""
 _LABEL = 0.35
 """Share of a page's width that the label of a number has at most."""
-_LARGER = 1.12
-"""How many times the size of the text above it a heading has that is not bold."""
+LARGER = 1.12
+"""How many times the size of the text around it a heading has that is not bold."""
 _GUTTER = 0.5
 """Least gap between two columns, in sizes of type."""
 _MARKER = 4
@@ -184,7 +184,7 @@ def _with_headings(band: list[Line], edge: float) -> list[Line]:
     """Takes the headings at the end of two columns out of a band: they name what comes below as wide as both."""
     usual = median(line.size for line in band)
     end = len(band)
-    while end and (line := band[end - 1]).x1 < edge and (line.bold or line.size > _LARGER * usual):
+    while end and (line := band[end - 1]).x1 < edge and (line.bold or line.size > LARGER * usual):
         end -= 1
     headings = band[end:]
     del band[end:]
@@ -250,10 +250,10 @@ def _column_edge(lines: Sequence[Line]) -> float | None:
         gap = _GUTTER * median(c.size for c in left)
         if edge - end_of_left < gap:
             continue
-        left_fill = median(c.x1 - c.x0 for c in left) / (edge - start)
-        right_fill = median(c.x1 - c.x0 for c in right) / (end - edge)
         if _is_table(lines, start, edge, width):
             return None
+        left_fill = median(c.x1 - c.x0 for c in left) / (edge - start)
+        right_fill = median(c.x1 - c.x0 for c in right) / (end - edge)
         if min(left_fill, right_fill) >= _FILLED or _are_three(left_fill, right_fill):
             starts_right = (c.x0 for line in lines for c in line.cells)
             return min(x for x in starts_right if end_of_left + gap <= x <= edge)
