@@ -18,6 +18,7 @@ import requests
 
 from tests.e2e.conftest import Run
 from tests.e2e.served import host_and_port, ready, serve, started
+from tests.waiting import until
 from trivium.server.keys import Key, KeyRing, parse_key
 
 QUESTION = {"question": "Who discovered the moons of Mars?"}
@@ -116,6 +117,14 @@ def test_one_signal_always_ends_it_within_the_stated_time(sample_store: Path, wh
     assert running.returncode == 1 and any("has not ended within 2 s" in message for message in told)
 
 
+def _runs(process: int) -> bool:
+    """Whether it is there, and no zombie that waits to be collected."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def test_two_signals_end_it_at_once(sample_store: Path) -> None:
     """A process that is stopped, and is not to be left over, included."""
     with serve(sample_store, "--processes", "1") as (running, address):
@@ -136,9 +145,8 @@ def test_two_signals_end_it_at_once(sample_store: Path) -> None:
             running.send_signal(signal.SIGTERM)
             running.wait(10)
         assert time.monotonic() - began < 2.0 and running.returncode == 0
-        for child in children:
-            left = Path(f"/proc/{child}/stat")
-            assert not left.exists() or "Z" in left.read_text().split()[2]
+        # Killed, but on a busy machine not gone before the server is.
+        until(lambda: not any(_runs(child) for child in children), seconds=10)
 
 
 def test_a_key_is_shown_once_and_its_line_opens_what_it_is_for(trivium: Run) -> None:
