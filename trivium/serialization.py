@@ -89,15 +89,16 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     """An answer with every field; ``answer`` is its text."""
     return {
         "question": answer.question,
-        "asked": answer.asked,
+        "intent": answer.intent,
+        "searched_for": answer.searched_for,
+        "outcome": answer.outcome,
         "answer": answer.text,
-        "found": answer.found,
         "statements": [
             {"text": answer.text[s.start : s.end], **asdict(s), "citations": list(s.citations)}
             for s in answer.statements
         ],
         "citations": [{**asdict(citation), "pages": list(citation.pages)} for citation in answer.citations],
-        "hits": [hit_json(hit) for hit in answer.hits],
+        "passages": [hit_json(hit) for hit in answer.passages],
         "model": answer.model,
         "usage": asdict(answer.usage),
     }

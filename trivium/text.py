@@ -154,8 +154,16 @@ def question_terms(question: str) -> list[str]:
     >>> question_terms("Who?")
     ['who']
     """
-    distinct = list(dict.fromkeys(terms(question)))
-    return [term for term in distinct if term not in _FUNCTION_TERMS] or distinct
+    return content_terms(question) or list(dict.fromkeys(terms(question)))
+
+
+def content_terms(text: str) -> list[str]:
+    """The distinct search terms of a text, in order, without function words; empty where there are no others.
+
+    >>> content_terms("When did he do that?")
+    []
+    """
+    return [term for term in dict.fromkeys(terms(text)) if term not in _FUNCTION_TERMS]
 
 
 def count_tokens(text: str) -> int:

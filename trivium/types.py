@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from html import escape
+from typing import Literal
 
 MetadataValue = str | int | float | bool
 """What a document says of itself under a key: text, a number, yes or no. Dates are text, as ISO 8601 writes them."""
@@ -261,23 +262,33 @@ class Usage:
     completion_tokens: int = 0
 
 
+Outcome = Literal["answered", "closest", "absent"]
+"""What an answer is; see :class:`Answer`."""
+Intent = Literal["collection", "live", "small_talk", "conversation"]
+"""What a question asks for: the documents of the collection, sources outside it, nothing (a greeting or small talk), or
+what was said before in the conversation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What was answered to a question, and on what grounds.
 
-    ``text`` holds citation marks like ``[1]``. ``found`` is false where the collection does not tell; then there are no
-    citations. ``hits`` are the passages that were looked at, best first. ``model`` is the language model that wrote the
-    text, None where sentences were taken from the passages. ``asked`` is the question that was searched for: the given
-    one, or a follow-up question made to stand by itself.
+    ``text`` holds citation marks like ``[1]``. ``outcome`` says what it is: ``answered``; ``closest`` where no sentence
+    states the answer and the text quotes the passages that are nearest; ``absent`` where nothing in the collection is
+    near, and there are no citations. ``intent`` is what the question was taken for. ``passages`` are those that were
+    looked at, best first. ``model`` is the language model that wrote the text, None where sentences were taken from the
+    passages. ``searched_for`` is the question that was searched for: the given one, or a follow-up made to stand by
+    itself; None where nothing was searched for.
     """
 
     question: str
-    asked: str
+    searched_for: str | None
     text: str
-    found: bool
+    outcome: Outcome
     statements: tuple[Statement, ...]
     citations: tuple[Citation, ...]
-    hits: tuple[Hit, ...]
+    passages: tuple[Hit, ...]
+    intent: Intent = "collection"
     model: str | None = None
     usage: Usage = Usage()
 

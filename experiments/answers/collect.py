@@ -1,5 +1,5 @@
-"""What the classifiers of answers are fitted on: sentences of passages that do or do not answer a question, statements
-that a passage does or does not support. One line of JSON each.
+"""What the classifiers of answers are fitted on: sentences of passages that do or do not answer a question, passages that
+are or are not about what is asked, statements that a passage does or does not support. One line of JSON each.
 
     python experiments/answers/collect.py --store joint-store --out rows.jsonl \
         --questions ../shared/data/wiki/squad_questions.jsonl ../shared/data/nq/earth_questions.jsonl \
@@ -8,6 +8,9 @@ that a passage does or does not support. One line of JSON each.
 *Sentences.* A question is asked as it is (``present``), and of a store without its page (``absent``: hits of the page,
 and others that contain the answer, are left out). A sentence is right when it is in the gold passage and contains an
 answer.
+
+*Nearness.* The same questions (``near`` where the gold is among the passages), and ``--foreign`` ones, of sets about
+other things, which nothing in the store answers.
 
 *Statements.* The question with its answer in place of the question word, and the answer by itself: borne out by the gold
 passage, not by other hits that lack the answer nor by a passage at random; and with the answer of another question in
@@ -27,6 +30,8 @@ from typing import Any
 
 import trivium
 from trivium.answering import attribution, extraction
+from trivium.answering.extraction import Sentence
+from trivium.answering.nearness import nearness_features
 from trivium.answering.passages import MAX_SENTENCE, passages
 from trivium.answering.rarity import Rarity
 from trivium.datasets.questions import read_questions
@@ -67,7 +72,8 @@ def about_sentences(
     page = page_of(min(gold))
     elsewhere = [hit for hit in hits if hit.page != page and not contains(hit.text, question.answers)]
     rarity = Rarity.of(engine.store, [question.text])
-    for pool, offered in (("present", hits[:OFFERED]), ("absent", elsewhere[:OFFERED])):
+    alone = hits[:1]
+    for pool, offered in (("present", hits[:OFFERED]), ("absent", elsewhere[:OFFERED]), ("alone", alone)):
         rows = extraction.features(question.text, passages(offered), rarity, engine.embedder)
         for passage, text, features in rows:
             answers = contains(text, question.answers)
@@ -75,6 +81,22 @@ def about_sentences(
                 "task": "sentence", "set": name, "page": page, "question": question.id, "case": pool,
                 "right": answers and passage.hit.uri in gold, "answers": answers, "features": features,
             }  # fmt: skip
+
+
+def about_nearness(
+    engine: trivium.Engine, name: str, question: Question, case: str, group: str, hits: Sequence[Hit]
+) -> dict[str, Any]:
+    """Of a question as it is asked. How probable its best sentence is depends on the other classifier, which is fitted
+    later: the features of all sentences are kept."""
+    rarity = Rarity.of(engine.store, [question.text])
+    offered = passages(hits[:OFFERED])
+    rows = extraction.features(question.text, offered, rarity, engine.embedder)
+    sentences_found = [Sentence(passage, text, 0.0, found["cosine"]) for passage, text, found in rows]
+    return {
+        "task": "nearness", "set": name, "page": group, "question": question.id, "case": case, "right": case == "near",
+        "features": nearness_features(question.text, offered, sentences_found, rarity),
+        "sentences": [found for _, _, found in rows],
+    }  # fmt: skip
 
 
 def about_statements(
@@ -149,13 +171,15 @@ def main() -> None:
     parser.add_argument("--questions", nargs="+", type=Path, required=True)
     parser.add_argument("--sample", type=int, default=170, help="questions of each file")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--foreign", nargs="*", type=Path, default=[], help="questions about other things")
+    parser.add_argument("--foreign-sample", type=int, default=30, help="questions of each of these files")
     parser.add_argument("--only", choices=["sentences", "statements"])
     arguments = parser.parse_args()
     with trivium.Engine.open(arguments.store) as engine, arguments.out.open("w", encoding="utf-8") as out:
         for file in arguments.questions:
             rng = random.Random(0)
             traced = Evaluator(engine.searcher).trace(
-                [question for question in read_questions(file) if question.answers]
+                [question for question in read_questions(file) if not question.history]
             )
             asked = rng.sample(traced.questions, min(arguments.sample, len(traced.questions)))
             for question in asked:
@@ -168,10 +192,25 @@ def main() -> None:
                 ]
                 rows: list[dict[str, Any]] = []
                 if arguments.only != "statements":
-                    rows += about_sentences(engine, file.stem, question, gold, hits)
-                if arguments.only != "sentences":
+                    if question.answers:
+                        rows += about_sentences(engine, file.stem, question, gold, hits)
+                    if not gold.isdisjoint(hit.uri for hit in hits[:OFFERED]):
+                        rows.append(
+                            about_nearness(engine, file.stem, question, "near", page_of(min(gold)), hits)
+                        )
+                if arguments.only != "sentences" and question.answers:
                     rows += about_statements(engine, file.stem, question, gold, hits, others, rng)
                 out.writelines(json.dumps(row) + "\n" for row in rows)
+        for file in arguments.foreign if arguments.only != "statements" else ():
+            rng = random.Random(0)
+            others = [question for question in read_questions(file) if not question.history]
+            for question in rng.sample(others, min(arguments.foreign_sample, len(others))):
+                hits = engine.search(question.text, k=DEPTH, fusion=FUSION)
+                group = f"{file.stem} {question.page or question.gold_titles or question.id}"
+                row = about_nearness(
+                    engine, f"{arguments.out.stem} foreign", question, "foreign", group, hits
+                )
+                out.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
+from trivium.answering.classifier import NO_EMBEDDER, SentenceClassifier
+
 Rows = Sequence[Mapping[str, Any]]
 Floats = NDArray[np.float64]
 
@@ -27,10 +29,14 @@ SENTENCE = [
     *("covered", "covered_lead", "covered_by_text", "covered_by_passage", "rarest", "names", "log_rank"),
     *("new_names", "number_found", "number_missing", "nobody", "log_length", "cosine", "cosine_lead"),
 ]
+ALONE = [name for name in SENTENCE if not name.endswith("_lead")]
+"""Where few sentences are compared, that one stands out from the others says nothing."""
+NEARNESS = ["covered", "covered_together", "names", "rarest", "second", "cosine", "best"]
 STRAY = ["names", "numbers"]
 SUPPORT = ["new", "together", "cosine", *STRAY]
 FORGED = ("wrong name", "wrong number", "right, verbatim")
-SENTENCE_THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+SENTENCE_THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
+NEARNESS_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 SUPPORT_THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8)
 FOLDS = 5
 
@@ -45,7 +51,7 @@ def sigmoid(x: Floats) -> Floats:
 
 def fit(rows: Rows, names: Sequence[str]) -> tuple[float, Floats]:
     """Intercept and weights."""
-    if rows[0]["task"] == "sentence":
+    if rows[0]["task"] != "support":
         return solve(rows, names)
     # A forged sentence is as like its passage as can be: how much likeness is worth is fitted without them, and then with
     # them how much is to be taken off for a name or a number that is not there.
@@ -58,7 +64,7 @@ def fit(rows: Rows, names: Sequence[str]) -> tuple[float, Floats]:
 
 def solve(rows: Rows, names: Sequence[str], offset: Floats | None = None) -> tuple[float, Floats]:
     """Logistic regression on top of an ``offset``. Every list of a question's sentences weighs the same, and so do both
-    answers to whether a statement is borne out."""
+    answers to whether a statement is borne out, or whether a collection is near."""
     x, sign = matrix(rows, names), np.where([row["right"] for row in rows], 1.0, -1.0)
     group = [(row["question"], row["case"]) if row["task"] == "sentence" else row["right"] for row in rows]
     size: defaultdict[Any, int] = defaultdict(int)
@@ -121,6 +127,34 @@ def show_sentences(rows: Rows, found: Floats) -> None:
             )
 
 
+def with_best(rows: Rows, classifier: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Rows of nearness with how probable their best sentence is to a classifier of sentences."""
+    judge = SentenceClassifier(**classifier)
+    return [
+        {
+            **row,
+            "features": {
+                **row["features"],
+                "best": max(map(judge.probability, row["sentences"]), default=0.0),
+            },
+        }
+        for row in rows
+    ]
+
+
+def show_nearness(rows: Rows, found: Floats) -> None:
+    right = np.array([row["right"] for row in rows])
+    print(
+        f"  area {roc_auc_score(right, found):.4f}, {right.sum()} near, {(~right).sum()} about other things"
+    )
+    for name in sorted({row["set"] for row in rows}):
+        own = found[[row["set"] == name for row in rows]]
+        shares = "; ".join(
+            f"{threshold:.2f} {np.mean(own < threshold):.3f}" for threshold in NEARNESS_THRESHOLDS
+        )
+        print(f"    {name:<28}{len(own):>4} questions; refused below {shares}")
+
+
 def show_support(rows: Rows, found: Floats) -> None:
     print(f"  area {roc_auc_score([row['right'] for row in rows], found):.3f}")
     for threshold in SUPPORT_THRESHOLDS:
@@ -171,27 +205,57 @@ def main() -> None:
         metavar="EMBEDDER=FILE,...",
         help="the first also serves where no embedder is known",
     )
-    parser.add_argument("--threshold", type=float, default=0.1, help="for sentences")
+    parser.add_argument("--threshold", type=float, default=0.25, help="for sentences")
+    parser.add_argument("--alone-threshold", type=float, default=0.25, help="for sentences of few passages")
+    parser.add_argument("--nearness-threshold", type=float, default=0.3)
     parser.add_argument("--support-threshold", type=float, default=0.8)
     parser.add_argument("--save", action="store_true")
     arguments = parser.parse_args()
-    classifiers: dict[str, dict[str, Any]] = {"sentence": {}, "support": {}}
+    classifiers: dict[str, dict[str, Any]] = {
+        "sentence": {},
+        "sentence_alone": {},
+        "nearness": {},
+        "support": {},
+    }
     given = [argument.partition("=")[::2] for argument in arguments.rows]
-    for embedder, names in [*given, ("none", given[0][1])]:
+    for embedder, names in [*given, (NO_EMBEDDER, given[0][1])]:
         rows = read(names)
-        for task, columns, show, threshold in (
-            ("sentence", SENTENCE, show_sentences, arguments.threshold),
-            ("support", SUPPORT, show_support, arguments.support_threshold),
-        ):
-            own = [row for row in rows if row["task"] == task]
-            own = with_rewordings(own) if task == "support" else own
-            seen = [name for name in columns if embedder != "none" or not name.startswith("cosine")]
-            print(f"{embedder}, {task}")
-            show(own, out_of_fold(own, seen))
-            classifiers[task][embedder] = kept(own, seen, threshold)
+        of_task = {
+            task: [row for row in rows if row["task"] == task] for task in ("sentence", "nearness", "support")
+        }
+
+        def seen(columns: Sequence[str], without: bool = embedder == NO_EMBEDDER) -> list[str]:
+            return [name for name in columns if not (without and name.startswith("cosine"))]
+
+        compared = [row for row in of_task["sentence"] if row["case"] != "alone"]
+        print(f"{embedder}, sentence")
+        show_sentences(compared, out_of_fold(compared, seen(SENTENCE)))
+        classifiers["sentence"][embedder] = kept(compared, seen(SENTENCE), arguments.threshold)
+        print(f"{embedder}, sentence of a single passage")
+        show_sentences(
+            [{**row, "case": "present"} if row["case"] == "alone" else row for row in of_task["sentence"]
+             if row["case"] != "present"],
+            out_of_fold([row for row in of_task["sentence"] if row["case"] != "present"], seen(ALONE)),
+        )  # fmt: skip
+        classifiers["sentence_alone"][embedder] = kept(
+            of_task["sentence"], seen(ALONE), arguments.alone_threshold
+        )
+        near = with_best(of_task["nearness"], classifiers["sentence"][embedder])
+        print(f"{embedder}, nearness")
+        show_nearness(near, out_of_fold(near, seen(NEARNESS)))
+        classifiers["nearness"][embedder] = kept(near, seen(NEARNESS), arguments.nearness_threshold)
+        reworded = with_rewordings(of_task["support"])
+        if reworded:
+            print(f"{embedder}, support")
+            show_support(reworded, out_of_fold(reworded, seen(SUPPORT)))
+            classifiers["support"][embedder] = kept(reworded, seen(SUPPORT), arguments.support_threshold)
     if arguments.save:
         target = Path(str(files("trivium.answering").joinpath("classifiers.json")))
-        target.write_text(json.dumps(classifiers, indent=2) + "\n", "utf-8")
+        # What was not collected this time stays as it is.
+        before = json.loads(target.read_text("utf-8"))
+        for task, fitted in classifiers.items():
+            before[task] = {**before.get(task, {}), **fitted}
+        target.write_text(json.dumps(before, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
-from trivium.answering.events import NOT_FOUND, Done, Found, Piece
+from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Found, Piece
 from trivium.types import Answer, Hit, Turn, Usage
 
 STORE = world()
@@ -32,7 +32,7 @@ def test_a_model_answers_piece_by_piece() -> None:
     done = events[-1]
     assert isinstance(done, Done) and len(pieces) > 10 and "".join(pieces) == done.answer.text
     whole = done.answer
-    assert (whole.found, whole.model, whole.hits) == (True, "scripted", tuple(HITS))
+    assert (whole.outcome, whole.model, whole.passages) == ("answered", "scripted", tuple(HITS))
     assert [whole.text[s.start : s.end] for s in whole.statements] == [
         "Asaph Hall discovered both moons [1].",
         "He was born in Goshen [2].",
@@ -107,24 +107,32 @@ def test_what_states_nothing_is_borne_out_by_nothing() -> None:
         "<think>I do not know</think>",
     ],
 )
-def test_not_found_is_one_sentence_and_nothing_else(text: str) -> None:
-    """However the model puts it: no statements, no citations, and what it took is still told."""
+def test_a_model_that_finds_no_answer_leaves_the_closest_passages(text: str) -> None:
+    """However it puts its refusal, none of its words stay; where the passages are near, they are quoted and cited."""
     whole = asked(ScriptedModel(text))
-    assert (whole.text, whole.found, whole.statements, whole.citations) == (NOT_FOUND, False, (), ())
-    assert whole.usage.prompt_tokens > 0
+    assert whole.outcome == "closest" and whole.text.startswith(f"{CLOSEST}\n")
+    assert [statement.citations for statement in whole.statements] == [(1,), (2,), (3,)]
+    assert "Galileo" not in whole.text and whole.usage.prompt_tokens > 0
+
+
+def test_a_model_that_finds_no_answer_where_nothing_is_near() -> None:
+    """Then there is one sentence and nothing else."""
+    hits = [hit(STORE, SATURN), hit(STORE, LEAD, 2)]
+    whole = asked(ScriptedModel(NOT_FOUND), "Who composed the Moonlight Sonata?", hits)
+    assert (whole.text, whole.outcome, whole.statements, whole.citations) == (NOT_FOUND, "absent", (), ())
 
 
 def test_a_refusal_after_an_answer_is_left_out() -> None:
     """Half an answer stays half an answer."""
     whole = asked(ScriptedModel(f"Asaph Hall discovered both moons [1]. {NOT_FOUND}"))
-    assert whole.text == "Asaph Hall discovered both moons [1]." and whole.found
+    assert whole.text == "Asaph Hall discovered both moons [1]." and whole.outcome == "answered"
 
 
 def test_without_hits_no_model_is_asked() -> None:
     """There is nothing to answer from."""
     model = ScriptedModel("Asaph Hall.")
     whole = asked(model, hits=[])
-    assert whole.text == NOT_FOUND and not whole.found and model.asked == []
+    assert (whole.text, whole.outcome) == (NOT_FOUND, "absent") and model.asked == []
 
 
 def test_a_sentence_that_was_broken_off_is_left_out() -> None:
@@ -166,7 +174,7 @@ def test_a_follow_up_is_searched_for_as_it_was_meant() -> None:
     assert searched == ["When was Asaph Hall born?"]
     done = events[-1]
     assert isinstance(done, Done)
-    assert (done.answer.question, done.answer.asked) == ("When was he born?", searched[0])
+    assert (done.answer.question, done.answer.searched_for) == ("When was he born?", searched[0])
     assert "Question: When was Asaph Hall born?" in model.asked[1][1].content
     assert done.answer.usage.prompt_tokens > sum(len(m.content) for m in model.asked[1]) // 4
 
@@ -175,7 +183,7 @@ def test_without_a_model_the_best_sentences_are_the_answer() -> None:
     """Verbatim, each with its passage; a sentence of a table's row stands in a line of its own."""
     whole = asked(None)
     assert whole.text.startswith("Asaph Hall discovered both moons in 1877. [1]")
-    assert (whole.found, whole.model, whole.usage) == (True, None, Usage())
+    assert (whole.outcome, whole.model, whole.usage) == ("answered", None, Usage())
     for statement in whole.statements:
         said, _, mark = whole.text[statement.start : statement.end].rpartition(" ")
         (number,) = statement.citations
@@ -189,10 +197,10 @@ def test_what_looks_like_a_citation_in_a_quoted_sentence_is_none() -> None:
     assert asked(None, hits=hits).text.startswith("Asaph Hall discovered the moons of Mars (99). [1]")
 
 
-def test_without_a_model_what_is_not_there_is_not_found() -> None:
-    """The best sentence is not good enough."""
+def test_without_a_model_what_is_about_something_else_is_absent() -> None:
+    """The passages have nothing to do with it."""
     whole = asked(None, "Who composed the Moonlight Sonata?", [hit(STORE, SATURN), hit(STORE, LEAD, 2)])
-    assert (whole.text, whole.found, whole.citations) == (NOT_FOUND, False, ())
+    assert (whole.text, whole.outcome, whole.citations) == (NOT_FOUND, "absent", ())
 
 
 def test_sentences_that_say_the_same_are_told_once() -> None:

@@ -96,7 +96,7 @@ def test_the_answer_keeps_its_form(name: str) -> None:
         assert set(re.findall(r"\[(\d+)\]", text)) <= {"1", "2"}
         assert all(character.isprintable() or character == "\n" for character in text)
     assert {number for s in whole.statements for number in s.citations} <= {1, 2}
-    assert {citation.uri for citation in whole.citations} <= {found.uri for found in whole.hits}
+    assert {citation.uri for citation in whole.citations} <= {found.uri for found in whole.passages}
     assert len(whole.text) < 1000
     outside = list(whole.text)
     for statement in whole.statements:

@@ -23,7 +23,9 @@ from trivium.llm.local import LocalChatModel, bundled_model
 from trivium.types import Turn
 
 QUESTION = "Who discovered the moons of Mars?"
-FIELDS = {"question", "asked", "answer", "found", "statements", "citations", "hits", "model", "usage"}
+FIELDS = {
+    "question", "intent", "searched_for", "outcome", "answer", "statements", "citations", "passages", "model", "usage"
+}  # fmt: skip
 KEY = "sk-very-secret"
 
 
@@ -38,8 +40,12 @@ def test_an_answer_cites_the_text_of_its_pages(trivium: Run, sample_store: Path)
     """Every field, verbatim sentences, offsets that hold."""
     answer = trivium("ask", QUESTION, "--store", sample_store, "--json").json
     assert set(answer) == FIELDS
-    assert answer["found"] and "Asaph Hall" in answer["answer"]
-    assert (answer["model"], answer["asked"], len(answer["hits"])) == (None, QUESTION, 6)
+    assert (
+        answer["outcome"] == "answered"
+        and answer["intent"] == "collection"
+        and "Asaph Hall" in answer["answer"]
+    )
+    assert (answer["model"], answer["searched_for"], len(answer["passages"])) == (None, QUESTION, 6)
     assert set(answer["citations"][0]) == {
         "number", "uri", "page", "section", "start", "end", "document", "pages"
     }  # fmt: skip
@@ -75,7 +81,7 @@ def test_a_conversation_goes_on_in_a_file(trivium: Run, sample_store: Path, tmp_
     talk = tmp_path / "talk.jsonl"
     first = trivium("ask", QUESTION, "--store", sample_store, "--history", talk, "--json").json
     second = trivium("ask", "And when?", "--store", sample_store, "--history", talk, "--json").json
-    assert first["asked"] == QUESTION and "Mars" in second["asked"]
+    assert first["searched_for"] == QUESTION and "Mars" in second["searched_for"]
     turns = [json.loads(line) for line in talk.read_text("utf-8").splitlines()]
     assert [turn["question"] for turn in turns] == [QUESTION, "And when?"]
     assert turns[0]["answer"] == first["answer"]
@@ -99,7 +105,7 @@ def test_a_conversation_at_the_terminal(sample_store: Path) -> None:
     os.close(ours)
     os.close(theirs)
     assert process.returncode == 0, err
-    assert b"Asaph Hall" in out and b"searched for: And when (" in out
+    assert b"Asaph Hall" in out and b"searched for: Who discovered the moons of Mars? And when?" in out
 
 
 @pytest.mark.parametrize(
@@ -149,12 +155,12 @@ def test_python_asks_the_same_way(sample_store: Path) -> None:
         whole = engine.ask(QUESTION, k=4)
         found, *pieces, done = list(engine.ask_stream(QUESTION, k=4))
         assert isinstance(found, Found) and isinstance(done, Done) and done.answer == whole
-        assert found.hits == tuple(engine.search(QUESTION, 4))
+        assert found.passages == tuple(engine.search(QUESTION, 4))
         assert "".join(piece.text for piece in pieces if isinstance(piece, Piece)) == whole.text
         follow_up = engine.ask("And when?", history=[Turn(QUESTION, whole.text)])
         assert follow_up.asked.startswith("And when (")
         only_words = engine.ask(QUESTION, k=2, retrievers=["lexical"])
-        assert [hit.uri for hit in only_words.hits] == [
+        assert [hit.uri for hit in only_words.passages] == [
             hit.uri for hit in engine.search(QUESTION, 2, ["lexical"])
         ]
         with pytest.raises(InputError, match="empty"):
@@ -180,7 +186,7 @@ class TestLocalModel:
         answer = trivium(*arguments).json
         assert answer["model"].startswith("SmolLM2") and answer["answer"].strip()
         assert 0 < answer["usage"]["completion_tokens"] <= 512 < answer["usage"]["prompt_tokens"] + 400
-        offered = {hit["uri"] for hit in answer["hits"]}
+        offered = {hit["uri"] for hit in answer["passages"]}
         assert len(offered) == 2 and {citation["uri"] for citation in answer["citations"]} <= offered
         assert answer["found"] == bool(answer["statements"])
         for statement in answer["statements"]:

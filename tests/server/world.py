@@ -22,7 +22,7 @@ from trivium.server.app import create_app
 from trivium.server.running import Server, configured
 from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
-from trivium.types import Answer, Citation, Hit, Statement, Turn, Usage
+from trivium.types import Answer, Citation, Hit, Intent, Statement, Turn, Usage
 
 QUESTION = "Who found the moons of Mars?"
 RECORDS = [
@@ -64,6 +64,8 @@ class ScriptedAnswerer:
         fusion: str | None = None,
         settings: Mapping[str, Any] | None = None,
         where: str | None = None,
+        intent: Intent | None = None,
+        rewrite: bool = True,
     ) -> Iterator[AnswerEvent]:
         """One event after the other."""
         script = self.script
@@ -103,12 +105,12 @@ def answer(question: str, text: str, hits: tuple[Hit, ...], borne_out: str = "[1
     first = hits[0]
     return Answer(
         question=question,
-        asked=question,
+        searched_for=question,
         text=text,
-        found=True,
+        outcome="answered",
         statements=tuple(_statements(text, borne_out)),
         citations=(Citation(1, first.uri, first.page, first.section, first.start, first.end),),
-        hits=hits,
+        passages=hits,
         usage=Usage(),
     )
 

@@ -9,19 +9,20 @@ from itertools import chain
 from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.extraction import extract
-from trivium.answering.marks import MarkFilter, uncited, without_thoughts
+from trivium.answering.intent import recognise
+from trivium.answering.marks import MarkFilter, without_thoughts
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.prompting import make_prompt
-from trivium.answering.rarity import Rarity
+from trivium.answering.quoting import Quotation, quote
 from trivium.answering.rewriting import rewrite_question
+from trivium.answering.talk import converse
 from trivium.common import stopping
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.languages import StoreLanguages
 from trivium.llm.base import ChatModel, usage_of
-from trivium.text import plain, sentences, words
-from trivium.types import Answer, Hit, Statement, Turn, Usage
+from trivium.text import sentences, words
+from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
 
 _REFUSAL = words(NOT_FOUND)
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
@@ -42,37 +43,56 @@ class AnswerContext:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The text of an answer, its statements, and the tokens it took."""
+    """The text of an answer, what it is, its statements, and the tokens it took."""
 
     text: str
+    outcome: Outcome
     statements: tuple[Statement, ...]
     usage: Usage
 
 
 def answer(
-    question: str, context: AnswerContext, history: Sequence[Turn] = (), model: ChatModel | None = None
+    question: str,
+    context: AnswerContext,
+    history: Sequence[Turn] = (),
+    model: ChatModel | None = None,
+    *,
+    intent: Intent | None = None,
+    rewrite: bool = True,
 ) -> Generator[AnswerEvent, None, None]:
-    """Answer a question, with a model or by the best sentences. Closing the generator stops the model. Raises
+    """Answer a question, with a model or in the words of the passages. ``intent`` overrules what the question is taken
+    for; without ``rewrite`` a follow-up is searched for as it is. Closing the generator stops the model. Raises
     ChatModelError, and what the search raises."""
-    asked, usage = rewrite_question(question, history, model, context.store)
-    hits = tuple(context.search(asked))
-    yield Found(hits, asked)
-    offered = passages(hits, StoreLanguages.read(context.store.languages).analyzer)
-    if model is None or not offered:
-        found = yield from _extracted(asked, offered, context)
+    meant = recognise(question, context.embedder) if intent is None else intent
+    searched_for, usage, hits = None, Usage(), tuple[Hit, ...]()
+    if meant in ("small_talk", "conversation"):
+        yield Found((), None, meant)
+        text, used = yield from converse(question, meant == "conversation", history, model)
+        found = _Text(text, "answered", (), used)
+        offered: list[NumberedPassage] = []
     else:
-        found = yield from _written(asked, offered, context, model)
+        searched_for = question
+        if rewrite:
+            searched_for, usage = rewrite_question(question, history, model, context.store)
+        hits = tuple(context.search(searched_for))
+        yield Found(hits, searched_for, meant)
+        offered = passages(hits, StoreLanguages.read(context.store.languages).analyzer)
+        if model is None or not offered:
+            found = yield from _quoted(quote(searched_for, offered, context.store, context.embedder))
+        else:
+            found = yield from _written(searched_for, offered, context, model)
     numbers = sorted({number for statement in found.statements for number in statement.citations})
     by_number = {passage.number: passage for passage in offered}
     yield Done(
         Answer(
             question=question,
-            asked=asked,
+            searched_for=searched_for,
             text=found.text,
-            found=found.text != NOT_FOUND,
+            outcome=found.outcome,
             statements=found.statements,
             citations=tuple(by_number[number].citation for number in numbers),
-            hits=hits,
+            passages=hits,
+            intent=meant,
             model=None if model is None else model.name,
             usage=Usage(
                 usage.prompt_tokens + found.usage.prompt_tokens,
@@ -82,28 +102,10 @@ def answer(
     )
 
 
-def _extracted(
-    asked: str, offered: Sequence[NumberedPassage], context: AnswerContext
-) -> Generator[AnswerEvent, None, _Text]:
-    classifier = load_classifier("sentence", context.embedder.identity.name)
-    chosen = extract(asked, offered, classifier, Rarity.of(context.store, [asked]), context.embedder)
-    text = ""
-    statements: list[Statement] = []
-    between = ""
-    for sentence in chosen:
-        own = uncited(" ".join(plain(sentence.text).split()))
-        piece = f"{between}{own} [{sentence.passage.number}]"
-        statements.append(
-            Statement(len(text) + len(between), len(text) + len(piece), (sentence.passage.number,), 1.0, True)
-        )
-        text += piece
+def _quoted(quotation: Quotation) -> Generator[AnswerEvent, None, _Text]:
+    for piece in quotation.pieces:
         yield Piece(piece)
-        # Rows of tables have no full stop to end them.
-        between = " " if own.endswith(_STOPS) else "\n"
-    if not chosen:
-        text = NOT_FOUND
-        yield Piece(text)
-    return _Text(text, tuple(statements), Usage())
+    return _Text("".join(quotation.pieces), quotation.outcome, quotation.statements, Usage())
 
 
 def _written(
@@ -126,10 +128,12 @@ def _written(
     usage = usage_of(reply, model, prompt.messages, text)
     text = _final(text[:again] if again else text, cut=reply.usage is not None and reply.usage.truncated)
     if text == NOT_FOUND:
-        return _Text(text, (), usage)
+        # The model found no answer: what is nearest is shown all the same.
+        quotation = quote(asked, prompt.offered, context.store, context.embedder, outright=False)
+        return _Text("".join(quotation.pieces), quotation.outcome, quotation.statements, usage)
     classifier = load_classifier("support", context.embedder.identity.name)
     statements = attribute(asked, text, prompt.offered, classifier, context.store, context.embedder)
-    return _Text(text, statements, usage)
+    return _Text(text, "answered", statements, usage)
 
 
 def _repeats(text: str, piece: str) -> int:

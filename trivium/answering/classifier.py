@@ -1,5 +1,6 @@
-"""How probable it is that a sentence answers a question, or that a passage supports a statement: logistic regressions
-on a few features, fitted by ``experiments/answers`` and kept in ``classifiers.json``."""
+"""How probable it is that a sentence answers a question, that a collection has something near it, or that a passage
+supports a statement: logistic regressions on a few features, fitted by ``experiments/answers`` and kept in
+``classifiers.json``."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-Task = Literal["sentence", "support"]
+Task = Literal["sentence", "sentence_alone", "nearness", "support"]
+"""``sentence_alone`` is for sentences of few, where none can stand out from the others."""
 NO_EMBEDDER = "none"
 """Names the classifiers that use words alone. They serve embedders for which none was fitted, since a cosine means
 something else with each embedder."""

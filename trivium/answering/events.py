@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trivium.types import Answer, Hit
+from trivium.types import Answer, Hit, Intent
 
-NOT_FOUND = "Not found in the collection."
+NOT_FOUND = "Not in the collection."
 """The whole text of an answer that is not in the collection."""
+CLOSEST = "No sentence states it outright. The closest passages:"
+"""How the text begins that quotes the passages nearest to a question that none of their sentences answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The passages found, best first, and ``asked``, the question they were searched with."""
+    """The passages found, best first, and the question they were searched with; none, and None, where the question was
+    not searched for."""
 
-    hits: tuple[Hit, ...]
-    asked: str
+    passages: tuple[Hit, ...]
+    searched_for: str | None
+    intent: Intent = "collection"
 
 
 @dataclass(frozen=True, slots=True)

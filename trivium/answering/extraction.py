@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.answering.classifier import SentenceClassifier
+from trivium.answering.classifier import load_classifier
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.common.dots import dots
@@ -17,6 +17,8 @@ from trivium.text import terms, words
 MAX_SENTENCES = 3
 MAX_EMBEDDED = 14
 """Sentences that are embedded: those with most of the question's words. More took time and gained nothing."""
+MIN_COMPARED = 6
+"""Sentences, of which one can stand out from the others."""
 SHARE_OF_BEST = 0.5
 """Each further sentence needs at least this share of the best sentence's probability."""
 _SAME = 0.8
@@ -32,27 +34,21 @@ _NUMBERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage, and how probably it answers the question."""
+    """A sentence of a passage, how probably it answers the question, and the cosine of both (0 without an embedder)."""
 
     passage: NumberedPassage
     text: str
     probability: float
+    cosine: float = 0.0
 
 
-def extract(
-    question: str,
-    offered: Sequence[NumberedPassage],
-    classifier: SentenceClassifier,
-    rarity: Rarity,
-    embedder: Embedder,
-) -> list[Sentence]:
-    """Up to three sentences that answer the question, the most probable first; none where no sentence is probable
-    enough."""
-    ranked = rank(question, offered, classifier, rarity, embedder)
+def choose(ranked: Sequence[Sentence], threshold: float) -> list[Sentence]:
+    """Up to three sentences that answer the question, the most probable first; none where the first of those ``ranked``
+    is less probable than the threshold."""
     chosen: list[Sentence] = []
     for sentence in ranked:
-        threshold = max(classifier.threshold, SHARE_OF_BEST * ranked[0].probability)
-        if sentence.probability < threshold or len(chosen) == MAX_SENTENCES:
+        first = ranked[0].probability
+        if first < threshold or sentence.probability < SHARE_OF_BEST * first or len(chosen) == MAX_SENTENCES:
             break
         if not any(_alike(sentence.text, other.text) for other in chosen):
             chosen.append(sentence)
@@ -60,16 +56,18 @@ def extract(
 
 
 def rank(
-    question: str,
-    offered: Sequence[NumberedPassage],
-    classifier: SentenceClassifier,
-    rarity: Rarity,
-    embedder: Embedder,
-) -> list[Sentence]:
-    """The sentences that were classified, the most probable first."""
-    rows = features(question, offered, rarity, embedder if classifier.needs_cosine else None)
-    found = [Sentence(passage, text, classifier.probability(row)) for passage, text, row in rows]
-    return sorted(found, key=lambda s: (-round(s.probability, 6), s.passage.number))
+    question: str, offered: Sequence[NumberedPassage], rarity: Rarity, embedder: Embedder
+) -> tuple[list[Sentence], float]:
+    """The sentences that were classified, the most probable first, and from which probability on one is an answer."""
+    name = embedder.identity.name
+    needs_cosine = load_classifier("sentence", name).needs_cosine
+    rows = features(question, offered, rarity, embedder if needs_cosine else None)
+    classifier = load_classifier("sentence" if len(rows) >= MIN_COMPARED else "sentence_alone", name)
+    found = [
+        Sentence(passage, text, classifier.probability(row), row.get("cosine", 0.0))
+        for passage, text, row in rows
+    ]
+    return sorted(found, key=lambda s: (-round(s.probability, 6), s.passage.number)), classifier.threshold
 
 
 def features(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 from rich.text import Text
@@ -30,7 +30,7 @@ from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel
 from trivium.serialization import answer_json
 from trivium.text import plain
-from trivium.types import Answer, Turn, place_of
+from trivium.types import Answer, Intent, Turn, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class _Answerer:
     retrievers: Sequence[str] | None
     fusion: str | None
     where: str | None
+    intent: Intent | None
+    rewrite: bool
     json: bool
     stream: bool
 
@@ -56,6 +58,8 @@ class _Answerer:
                 retrievers=self.retrievers,
                 fusion=self.fusion,
                 where=self.where,
+                intent=self.intent,
+                rewrite=self.rewrite,
             )
 
 
@@ -85,6 +89,17 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    intent: Annotated[
+        str | None,
+        typer.Option(
+            "--intent",
+            help="What the question is meant for, instead of a guess: collection, live, small_talk or conversation.",
+            show_default=False,
+        ),
+    ] = None,
+    as_asked: Annotated[
+        bool, typer.Option("--as-asked", help="Search for a follow-up as it is, not made to stand by itself.")
+    ] = False,
     no_stream: Annotated[
         bool, typer.Option("--no-stream", help="Print the answer when it is whole.")
     ] = False,
@@ -107,12 +122,35 @@ def ask(
     turns = [] if history is None else read_history(history)
     chat = chat_model(model)
     with open_engine(store, selector, assignments) as engine:
-        answerer = _Answerer(engine, chat, k, retriever, fusion, where, json, not no_stream)
+        answerer = _Answerer(
+            engine,
+            chat,
+            k,
+            retriever,
+            fusion,
+            where,
+            checked_intent(intent),
+            not as_asked,
+            json,
+            not no_stream,
+        )
         for asked in _conversation() if question is None else [question]:
             answer = _answer(answerer, asked, turns)
             turns.append(Turn(asked, answer.text))
             if history is not None:
                 append_turn(history, turns[-1])
+
+
+def checked_intent(intent: str | None) -> Intent | None:
+    """An intent that was named. Raises a usage error for another text."""
+    for known in get_args(Intent):
+        if intent == known:
+            return known  # type: ignore[no-any-return]
+    if intent is None:
+        return None
+    raise typer.BadParameter(
+        f"expected one of {', '.join(get_args(Intent))}, got {intent!r}", param_hint="--intent"
+    )
 
 
 def _conversation() -> Iterator[str]:
@@ -134,8 +172,8 @@ def _answer(answerer: _Answerer, question: str, history: Sequence[Turn]) -> Answ
     for event in answerer.events(question, history):
         if isinstance(event, Found) and not answerer.json:
             out.print(f"[bold]{shown(question)}[/]", soft_wrap=True)
-            if event.asked != question:
-                out.print(f"[dim]searched for: {shown(event.asked)}[/]", soft_wrap=True)
+            if event.searched_for is not None and event.searched_for != question:
+                out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)
         elif isinstance(event, Piece) and shows:
             out.print(Text(plain(event.text)), end="", soft_wrap=True)
             out.file.flush()

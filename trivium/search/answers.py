@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, get_args
 
 from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import AnswerEvent
@@ -12,7 +12,7 @@ from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.searcher import Searcher, check_k, check_question
-from trivium.types import Turn
+from trivium.types import Intent, Turn
 
 MAX_TURN_CHARACTERS = 200_000
 """The longest question or answer of a history."""
@@ -20,7 +20,9 @@ MAX_TURN_CHARACTERS = 200_000
 
 class AskOptions(TypedDict, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
-    is made of sentences of the passages; ``retrievers``, ``fusion``, ``settings`` and ``where`` as for a search."""
+    is made of sentences of the passages; ``retrievers``, ``fusion``, ``settings`` and ``where`` as for a search;
+    ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`); with ``rewrite`` false a follow-up
+    is searched for as it is."""
 
     k: int
     history: Sequence[Turn]
@@ -29,6 +31,8 @@ class AskOptions(TypedDict, total=False):
     fusion: str | None
     settings: SettingValues | None
     where: Where | None
+    intent: Intent | None
+    rewrite: bool
 
 
 def answer_stream(
@@ -56,7 +60,17 @@ def answer_stream(
         searcher.embedder.get(),
         lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings, where=condition),
     )
-    return answer(question, context, options.get("history", ()), options.get("model"))
+    intent = options.get("intent")
+    if intent is not None and intent not in get_args(Intent):
+        raise InputError(f"expected an intent of {', '.join(get_args(Intent))}, got {intent!r}")
+    return answer(
+        question,
+        context,
+        options.get("history", ()),
+        options.get("model"),
+        intent=intent,
+        rewrite=options.get("rewrite", True),
+    )
 
 
 def _check_history(history: object) -> None:

@@ -84,9 +84,11 @@ def quote(engine: Engine, given: AskRequest) -> Reply:
         fusion=given.fusion,
         settings=given.settings,
         where=given.where,
+        intent=given.intent,
+        rewrite=given.rewrite,
     )
     (answer,) = (event.answer for event in events if isinstance(event, Done))
-    return Reply(_json(AskAnswer.of(answer, addresses(engine.store, answer.hits))))
+    return Reply(_json(AskAnswer.of(answer, addresses(engine.store, answer.passages))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from trivium.server.pictures import (
     served_citation,
     served_hit,
 )
-from trivium.types import Answer, Hit, Statement, Turn, Usage
+from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
 
 MAX_HITS = 100
 _MAX_TURNS = 20
@@ -114,6 +114,12 @@ class AskRequest(Given):
     fusion: FusionOption = None
     settings: SettingsOption = None
     where: WhereText = None
+    intent: Intent | None = Field(
+        None, description="What the question is meant for, where it is not to be guessed."
+    )
+    rewrite: bool = Field(
+        True, description="Whether a follow-up is made to stand by itself before it is searched for."
+    )
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -134,13 +140,17 @@ class AskAnswer(BaseModel):
     `statements` count characters of `answer`, those of `citations` characters of the page's text."""
 
     answer: str
-    found: bool = Field(description="False where the collection does not tell.")
-    asked: str = Field(
-        description="The question that was searched for: a follow-up is made to stand by itself."
+    outcome: Outcome = Field(
+        description="`closest` where no sentence states it, and the passages nearest to it are quoted; `absent` where"
+        " nothing in the collection is near."
+    )
+    intent: Intent = Field(description="What the question was taken for.")
+    searched_for: str | None = Field(
+        description="The question that was searched for: a follow-up is made to stand by itself. Null where nothing was."
     )
     citations: list[ServedCitation]
     statements: tuple[Statement, ...]
-    hits: list[ServedHit]
+    passages: list[ServedHit]
     model: str | None = Field(
         description="The language model; null where sentences were taken from the passages."
     )
@@ -151,11 +161,12 @@ class AskAnswer(BaseModel):
         """The same as the engine gives it, with the thumbnails of its hits."""
         return cls(
             answer=answer.text,
-            found=answer.found,
-            asked=answer.asked,
+            outcome=answer.outcome,
+            intent=answer.intent,
+            searched_for=answer.searched_for,
             citations=[served_citation(citation, thumbnails) for citation in answer.citations],
             statements=answer.statements,
-            hits=[served_hit(hit, thumbnails) for hit in answer.hits],
+            passages=[served_hit(hit, thumbnails) for hit in answer.passages],
             model=answer.model,
             usage=answer.usage,
         )

@@ -36,7 +36,7 @@ OF_TEXTS: Final = {"exact_match": exact_match, "f1": token_f1, "contained": cont
 def measure(answered: Answered, answers: Sequence[str], gold: Gold) -> Mapping[str, float]:
     """Every measure of one answer to a question with these known ``answers`` and gold chunks."""
     chunks = {chunk for group in gold.groups for chunk in group}
-    found = float(answered.found)
+    found = float(answered.outcome != "absent")
     said = answered.said
     # A refusal may share words with a known answer: it says none of them.
     values = {name: compare(said, answers) if found else 0.0 for name, compare in OF_TEXTS.items()}

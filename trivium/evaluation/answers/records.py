@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from trivium.answering.marks import cited, without_marks
-from trivium.types import Answer
+from trivium.types import Answer, Outcome
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -44,7 +44,7 @@ class Answered(BaseModel):
     row: str
     question: str
     text: str
-    found: bool
+    outcome: Outcome
     statements: tuple[Said, ...]
     citations: tuple[Cited, ...]
     hits: tuple[str, ...]
@@ -69,7 +69,7 @@ class Answered(BaseModel):
             row=row,
             question=question,
             text=answer.text,
-            found=answer.found,
+            outcome=answer.outcome,
             statements=tuple(
                 Said(
                     start=s.start,
@@ -81,7 +81,7 @@ class Answered(BaseModel):
                 for s in answer.statements
             ),
             citations=tuple(Cited(number=c.number, uri=c.uri) for c in answer.citations),
-            hits=tuple(hit.uri for hit in answer.hits),
+            hits=tuple(hit.uri for hit in answer.passages),
             offered=tuple(offered),
             prompt_tokens=answer.usage.prompt_tokens,
             completion_tokens=answer.usage.completion_tokens,

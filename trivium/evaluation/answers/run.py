@@ -98,9 +98,9 @@ class _Asking:
 
     def _offered(self, given: Answer) -> list[int]:
         """The numbers of the passages that the reader was given: the prompt is made the same way again."""
-        found = passages(given.hits)
-        if self.model is not None and found:
-            found = list(make_prompt(given.asked, found, self.model).offered)
+        found = passages(given.passages)
+        if self.model is not None and found and given.searched_for is not None:
+            found = list(make_prompt(given.searched_for, found, self.model).offered)
         return [passage.number for passage in found]
 
 
@@ -264,7 +264,7 @@ def _judgements(
 def _judged(judge: Judge, store: GraphStore, question: Question, answered: Answered) -> Judgement:
     records = store.fetch(list(answered.context))
     context = "\n\n".join(f"{' > '.join(headings_of(record.section))}: {record.text}" for record in records)
-    text = answered.said if answered.found else ""
+    text = answered.said if answered.outcome != "absent" else ""
     return judge.judge(answered.row, question.id, question.text, text, context, question.answers)
 
 
@@ -297,7 +297,7 @@ def _values(
             name: np.array([scores[name] for scores in measured], dtype=np.float64) for name in MEASURES
         }
         # An answer that says nothing was found has no similarity to a known answer.
-        texts = [answered.said if answered.found else "" for answered in row_answers]
+        texts = [answered.said if answered.outcome != "absent" else "" for answered in row_answers]
         values[row]["cosine"] = _cosines(embedder, texts, golds)
         if bertscore is not None:
             values[row]["bertscore"] = np.nan_to_num(np.array(bertscore.scores(texts, golds)), nan=0.0)

@@ -224,9 +224,9 @@ def _found(hit: Hit) -> FoundPassage:
 
 
 def _answered(answer: Answer) -> Answered:
-    texts = {hit.uri: hit.text for hit in answer.hits}
+    texts = {hit.uri: hit.text for hit in answer.passages}
     return Answered(
-        found=answer.found,
+        outcome=answer.outcome,
         answer=answer.text,
         citations=[
             Cited(

@@ -26,9 +26,9 @@ router = APIRouter(tags=["ask"])
 KEEP_ALIVE_SECONDS = 10.0
 _PING = b": still writing\n\n"
 
-_EVENTS = """Server-sent events, each with JSON: `found` {hits, asked} once, `piece` {text} as the answer is written, then
-`done` with the whole answer (whose text may differ: citations of passages that were not offered are gone), or `error`
-{error: {code, message}}."""
+_EVENTS = """Server-sent events, each with JSON: `found` {passages, searched_for, intent} once,
+`piece` {text} as the answer is written, then `done` with the whole answer (whose text may differ: citations of passages
+that were not offered are gone), or `error` {error: {code, message}}."""
 _STREAM = {
     "type": "object",
     "description": _EVENTS,
@@ -107,10 +107,12 @@ class Answering:
                 fusion=given.fusion,
                 settings=given.settings,
                 where=given.where,
+                intent=given.intent,
+                rewrite=given.rewrite,
             )
             for event in _until_stopped(events):
                 if isinstance(event, Found):
-                    self.thumbnails = addresses(engine.store, event.hits)
+                    self.thumbnails = addresses(engine.store, event.passages)
                 take(event)
 
 
@@ -170,8 +172,9 @@ def _named(event: AnswerEvent, thumbnails: Addresses) -> tuple[str, dict[str, An
     match event:
         case Found():
             return "found", {
-                "hits": [served_hit(hit, thumbnails) for hit in event.hits],
-                "asked": event.asked,
+                "passages": [served_hit(hit, thumbnails) for hit in event.passages],
+                "searched_for": event.searched_for,
+                "intent": event.intent,
             }
         case Piece():
             return "piece", {"text": event.text}

@@ -1,0 +1,188 @@
+"""Fit the classifiers of intent, and test them on phrases of writers and questions about documents they have not seen.
+
+    python -m experiments.intent.fit --save
+    python -m experiments.intent.fit --data ../shared/data
+
+``phrases.jsonl`` was written for this: ten writers, four intents. ``--data`` adds questions of the evaluation sets, all
+meant for the collection. Every phrase is also taken with a typo. ``--save`` keeps what is fitted on everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, f1_score
+
+from trivium.answering.classifier import NO_EMBEDDER
+from trivium.answering.intent import IntentClassifier, expressions
+from trivium.embedding.registry import open_embedder
+from trivium.sample import question_files
+
+INTENTS = ("collection", "live", "small_talk", "conversation")
+EMBEDDERS = ("bge-small", "minilm", NO_EMBEDDER)
+SETS = {
+    "wiki/squad_questions.jsonl": "page",
+    "nq/qed_questions.jsonl": "page",
+    "markdown/handbook_questions.jsonl": "evidence",
+    "markdown/kubernetes_questions.jsonl": "evidence",
+    "domains/stackfaq_questions.jsonl": "gold_titles",
+    "domains/cranfield_questions.jsonl": "id",
+    "domains/fairytaleqa_questions.jsonl": "gold_passages",
+    "pdf/financebench_questions.jsonl": "document",
+}
+PER_SET = 150
+THRESHOLDS = {"live": 0.7, "small_talk": 0.8, "conversation": 0.8}
+FOLDS = 5
+MIN_PHRASES = 4
+"""A word, or two in a row, that occurs in fewer phrases is no feature."""
+Floats = NDArray[np.float64]
+EXPRESSION_WEIGHT = 0.3
+"""Of a word beside a vector of length 1."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A text, what it is meant for, and by which writer or about which document it is."""
+
+    text: str
+    intent: str
+    group: str
+
+
+def phrases(data: Path | None) -> list[Phrase]:
+    """All phrases, and the questions of the sets."""
+    lines = (Path(__file__).parent / "phrases.jsonl").read_text("utf-8").splitlines()
+    found = [Phrase(row["text"], row["intent"], f"writer {row['writer']}") for row in map(json.loads, lines)]
+    sets = [(file, "page") for file in question_files()]
+    if data is not None:
+        sets += [(data / name, key) for name, key in SETS.items()]
+    for file, key in sets:
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        rng = random.Random(0)
+        rows = rows if len(rows) <= PER_SET else rng.sample(rows, PER_SET)
+        found += [
+            Phrase(row["question"], "collection", f"{file.stem} {_document(row.get(key))}") for row in rows
+        ]
+    return found
+
+
+def _document(value: object) -> str:
+    if isinstance(value, list) and value:
+        first = value[0]
+        return str(first.get("document") or first.get("title")) if isinstance(first, dict) else str(first)
+    return str(value)
+
+
+def with_typo(text: str, rng: random.Random) -> str:
+    """Two neighbouring letters exchanged, one left out, or one doubled; the case and the question mark may go."""
+    places = [place for place, c in enumerate(text[:-1]) if c.isalpha() and text[place + 1].isalpha()]
+    if places:
+        place = rng.choice(places)
+        pair = text[place : place + 2]
+        text = text[:place] + rng.choice([pair[::-1], pair[0], pair[0] * 2 + pair[1]]) + text[place + 2 :]
+    return text.lower().rstrip("?!.") if rng.random() < 0.5 else text
+
+
+def fitted(texts: Sequence[str], vectors: Floats | None, intents: Sequence[str]) -> IntentClassifier:
+    """A softmax regression on vectors and words, in which each intent weighs the same."""
+    counts = Counter(feature for text in texts for feature in expressions(text))
+    known = {
+        feature: place
+        for place, feature in enumerate(sorted(f for f, n in counts.items() if n >= MIN_PHRASES))
+    }
+    rows = [[known[f] for f in expressions(text) if f in known] for text in texts]
+    said = csr_matrix(
+        (
+            np.full(sum(map(len, rows)), EXPRESSION_WEIGHT),
+            [place for row in rows for place in row],
+            np.cumsum([0, *map(len, rows)]),
+        ),
+        (len(texts), len(known)),
+    )
+    seen = said if vectors is None else hstack([csr_matrix(vectors), said]).tocsr()
+    model = LogisticRegression(C=10.0, class_weight="balanced", max_iter=3000).fit(seen, list(intents))
+    size = 0 if vectors is None else vectors.shape[1]
+    return IntentClassifier(
+        tuple(str(intent) for intent in model.classes_),  # type: ignore[arg-type]
+        np.round(model.coef_[:, :size], 3).astype(np.float32),
+        np.round(model.intercept_, 3).astype(np.float32),
+        {
+            feature: np.round(model.coef_[:, size + place] * EXPRESSION_WEIGHT, 3).astype(np.float32)
+            for feature, place in known.items()
+        },
+        THRESHOLDS,
+    )
+
+
+def main() -> None:
+    """Print what is right, and save."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="folder of the evaluation data")
+    parser.add_argument("--save", action="store_true")
+    arguments = parser.parse_args()
+    found = phrases(arguments.data)
+    rng = random.Random(0)
+    noisy = [with_typo(phrase.text, rng) for phrase in found]
+    intents = np.array([phrase.intent for phrase in found])
+    groups = sorted({phrase.group for phrase in found})
+    fold_of = dict(zip(groups, np.random.default_rng(0).permutation(len(groups)) % FOLDS, strict=True))
+    fold = np.array([fold_of[phrase.group] for phrase in found])
+    written = np.array([phrase.group.startswith("writer") for phrase in found])
+    saved = {}
+    texts = [phrase.text for phrase in found]
+    for name in EMBEDDERS:
+        clean = typos = None
+        if name != NO_EMBEDDER:
+            with closing(open_embedder(name)) as embedder:
+                clean, typos = (
+                    np.array([embedder.embed_query(text) for text in own], dtype=np.float64)
+                    for own in (texts, noisy)
+                )
+        both = None if clean is None or typos is None else np.vstack([clean, typos])
+        twice = np.tile(fold, 2)
+        said: dict[str, NDArray[np.object_]] = {
+            case: np.empty(len(found), dtype=object) for case in ("as written", "with typos")
+        }
+        for one in range(FOLDS):
+            rest = np.flatnonzero(twice != one)
+            model = fitted(
+                [[*texts, *noisy][row] for row in rest],
+                None if both is None else both[rest],
+                [[*intents, *intents][row] for row in rest],
+            )
+            for answers, own, vectors in zip(said.values(), (texts, noisy), (clean, typos), strict=True):
+                for row in np.flatnonzero(fold == one):
+                    answers[row] = model.intent(own[row], None if vectors is None else vectors[row])
+        for case, answers in said.items():
+            right = answers == intents
+            f1 = f1_score(intents, answers.astype(str), average="macro")
+            print(
+                f"{name}, {case}: accuracy {right.mean():.4f}, of phrases by writer {right[written].mean():.4f},"
+                f" macro F1 {f1:.4f} ({len(found)} phrases, {len(groups)} groups)"
+            )
+            print(f"  of questions of the sets, taken for the collection: {right[~written].mean():.4f}")
+            table = confusion_matrix(intents, answers.astype(str), labels=list(INTENTS))
+            for intent, row in zip(INTENTS, table.tolist(), strict=True):
+                print(f"  {intent:<14}" + "".join(f"{count:>7}" for count in row))
+        saved[name] = fitted([*texts, *noisy], both, [*intents, *intents]).as_json()
+    if arguments.save:
+        target = Path(str(files("trivium.answering").joinpath("intents.json")))
+        target.write_text(json.dumps(saved) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What a question is taken for: one to the collection, to sources outside it, small talk, or about the conversation.
+
+A softmax regression on the vector of the question and on the words it is made of, fitted by ``experiments/intent`` for
+each built-in embedder and kept in ``intents.json``; for other embedders on the words alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from trivium.answering.classifier import NO_EMBEDDER
+from trivium.embedding.base import Embedder, Vectors
+from trivium.text import words
+from trivium.types import Intent
+
+
+@dataclass(frozen=True, slots=True)
+class IntentClassifier:
+    """``weights`` (intents x dimension), ``intercepts`` (intents) and those of ``expressions`` (words, pairs of words).
+    Another intent than ``collection`` needs a probability of at least its threshold, since a question that is not
+    searched for is not answered."""
+
+    intents: tuple[Intent, ...]
+    weights: Vectors
+    intercepts: Vectors
+    expressions: Mapping[str, Vectors]
+    thresholds: Mapping[str, float]
+
+    def probabilities(self, text: str, vector: Vectors | None = None) -> dict[Intent, float]:
+        """By intent, of a question and its vector; they add up to 1."""
+        logits = self.intercepts.astype(np.float64)
+        for expression in expressions(text):
+            logits = logits + self.expressions.get(expression, 0.0)
+        if vector is not None:
+            logits = logits + self.weights @ vector
+        powers = np.exp(logits - logits.max())
+        return dict(zip(self.intents, (powers / powers.sum()).tolist(), strict=True))
+
+    def intent(self, text: str, vector: Vectors | None = None) -> Intent:
+        """The most probable one that is probable enough."""
+        probabilities = self.probabilities(text, vector)
+        best = max(probabilities, key=lambda intent: probabilities[intent])
+        return best if probabilities[best] >= self.thresholds.get(best, 0.0) else "collection"
+
+    def as_json(self) -> dict[str, Any]:
+        """What :meth:`from_json` reads."""
+        return {
+            "intents": list(self.intents),
+            "weights": _rounded(self.weights),
+            "intercepts": _rounded(self.intercepts),
+            "expressions": {expression: _rounded(own) for expression, own in self.expressions.items()},
+            "thresholds": dict(self.thresholds),
+        }
+
+    @classmethod
+    def from_json(cls, fitted: Mapping[str, Any]) -> Self:
+        """One that was kept."""
+        return cls(
+            tuple(fitted["intents"]),
+            np.array(fitted["weights"], dtype=np.float32),
+            np.array(fitted["intercepts"], dtype=np.float32),
+            {name: np.array(own, dtype=np.float32) for name, own in fitted["expressions"].items()},
+            fitted["thresholds"],
+        )
+
+
+def expressions(text: str) -> list[str]:
+    """The distinct words of a text and pairs of neighbouring ones.
+
+    >>> expressions("Thank you, thank you")
+    ['thank', 'you', 'thank you', 'you thank']
+    """
+    said = words(text)
+    return list(dict.fromkeys([*said, *(f"{first} {second}" for first, second in pairwise(said))]))
+
+
+def recognise(question: str, embedder: Embedder) -> Intent:
+    """What a question is taken for."""
+    name = embedder.identity.name
+    if name in _shipped():
+        return load_intents(name).intent(question, embedder.embed_query(question))
+    return load_intents(NO_EMBEDDER).intent(question)
+
+
+@cache
+def load_intents(embedder: str) -> IntentClassifier:
+    """The classifier that was fitted for an embedder. Raises KeyError where none was."""
+    return IntentClassifier.from_json(_shipped()[embedder])
+
+
+@cache
+def _shipped() -> dict[str, Any]:
+    fitted: dict[str, Any] = json.loads(files(__package__).joinpath("intents.json").read_text("utf-8"))
+    return fitted
+
+
+def _rounded(values: Vectors) -> list[Any]:
+    rounded: list[Any] = np.round(values.astype(np.float64), 3).tolist()
+    return rounded

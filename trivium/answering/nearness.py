@@ -1,0 +1,35 @@
+"""How near a collection is to a question: whether what was found is about what is asked, or about something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trivium.answering.extraction import Sentence
+from trivium.answering.passages import NumberedPassage
+from trivium.answering.rarity import Rarity, names_and_numbers
+
+BEST = 3
+"""Passages that are looked at together: those that are quoted where no sentence answers."""
+
+
+def nearness_features(
+    question: str, offered: Sequence[NumberedPassage], ranked: Sequence[Sentence], rarity: Rarity
+) -> dict[str, float]:
+    """What the classifier sees of a question and the passages found for it: how much of the question's weight the best
+    of them says (``covered``), how much the best three say together (``covered_together``) and how much of its ``names``;
+    whether they say its ``rarest`` term and the ``second`` rarest; the highest ``cosine`` of a sentence; and how probably
+    the ``best`` sentence answers. All in [0, 1] but the cosine, which is in [-1, 1]."""
+    asked = rarity.content(question)
+    first = offered[:BEST]
+    together = frozenset[str]().union(*(passage.said for passage in first))
+    names = [term for name in names_and_numbers(question) for term in rarity.terms(name)]
+    by_weight = sorted(asked, key=lambda term: -rarity.weights.get(term, 0.0))
+    return {
+        "covered": max((rarity.covered(asked, passage.said) for passage in first), default=0.0),
+        "covered_together": rarity.covered(asked, together),
+        "names": rarity.covered(names, together) if names else rarity.covered(asked, together),
+        "rarest": float(by_weight[0] in together) if by_weight else 0.0,
+        "second": float(by_weight[1] in together) if len(by_weight) > 1 else float(bool(by_weight)),
+        "cosine": max((sentence.cosine for sentence in ranked), default=0.0),
+        "best": ranked[0].probability if ranked else 0.0,
+    }
