@@ -113,11 +113,11 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     if not carried:
         return f"{before.rstrip()} {question.strip()}"
     own = set(terms(f"{question} {' '.join(carried)}"))
-    topic = [word for word in before.split() if _topic(word) and own.isdisjoint(terms(word))]
+    topic = [
+        word.strip("()?!.,; ") for word in before.split() if _topic(word) and own.isdisjoint(terms(word))
+    ]
     end = "?" if question.rstrip().endswith("?") else ""
-    return (
-        f"{question.rstrip(' ?')} ({', '.join([*carried, ' '.join(topic).strip('?.,; ')]).rstrip(', ')}){end}"
-    )
+    return f"{question.rstrip(' ?')} ({', '.join([*carried, ' '.join(topic)]).rstrip(', ')}){end}"
 
 
 def known_names(text: str, store: GraphReader) -> list[str]:

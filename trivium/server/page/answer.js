@@ -33,7 +33,7 @@ export function showAnswer(done) {
   box.setAttribute("aria-busy", "false");
   const text = new Text(done.answer);
   const cited = new Map(done.citations.map((citation) => [String(citation.number), citation]));
-  const texts = new Map(done.hits.map((hit) => [hit.uri, hit.text]));
+  const texts = new Map(done.passages.map((hit) => [hit.uri, hit.text]));
   const parts = [];
   let from = 0;
   for (const statement of done.statements) {
@@ -41,7 +41,7 @@ export function showAnswer(done) {
     const said = text.slice(statement.start, statement.end);
     const sentence = [...linked(said, cited, texts), ...unnamed(said, statement, cited, texts)];
     parts.push(
-      statement.supported || !done.found
+      statement.supported
         ? el("span", { class: "statement" }, ...sentence)
         : el("span", { class: "statement unsupported", title: "The passages do not bear this out." }, ...sentence),
     );
@@ -49,9 +49,10 @@ export function showAnswer(done) {
   }
   parts.push(...linked(text.slice(from), cited, texts));
   box.replaceChildren(...parts);
-  const unsupported = done.found && done.statements.some((statement) => !statement.supported);
+  const quoted = done.outcome === "answered" && done.intent === "collection";
+  const unsupported = done.statements.some((statement) => !statement.supported);
   note.textContent = [
-    done.model !== null ? `Written by ${done.model}.` : done.found ? "Sentences of the passages, word for word." : "",
+    done.model !== null ? `Written by ${done.model}.` : quoted ? "Sentences of the passages, word for word." : "",
     unsupported ? "What is underlined with dots is not borne out by the passages." : "",
   ]
     .filter((sentence) => sentence !== "")

@@ -10,7 +10,8 @@ import { chosenViews, drawViews } from "./views.js";
 const SHOWN = 10;
 const TURNS = 10;
 const field = byId("question");
-let current = ""; // the question whose passages are shown
+let posed = ""; // the question that was asked
+let current = ""; // what was searched for: the question whose passages are shown
 let searching = new AbortController();
 let asking = new AbortController();
 let turns = [];
@@ -40,21 +41,47 @@ async function rank(question, again) {
   }
 }
 
-async function answer(question) {
+/** Say what was searched for where it is not what was asked, and offer to search for that instead. */
+function showSearched(question, searched) {
+  const box = byId("searched");
+  box.hidden = searched === null || searched === question;
+  if (box.hidden) return;
+  box.replaceChildren(
+    `Searched for “${searched}”. `,
+    el("button", { type: "button", class: "quiet", onclick: () => pose(question, false) }, "Search as asked"),
+  );
+}
+
+/** The passages of an answer: those of the question that it was answered from, none where nothing was searched for. */
+function showFound(question, searched) {
+  showSearched(question, searched);
+  byId("passages").hidden = searched === null;
+  current = searched ?? "";
+  if (searched !== null) rank(searched, false);
+}
+
+async function answer(question, rewrite) {
   asking.abort();
   asking = new AbortController();
   const { signal } = asking;
   beginAnswer();
+  let found = false;
   try {
     let whole = null;
     await ask(
-      { question, history: turns, ...chosenViews(), ...condition() },
+      { question, history: turns, rewrite, ...chosenViews(), ...condition() },
       {
+        found: ({ searched_for: searched }) => {
+          found = true;
+          showFound(question, searched);
+        },
         piece: ({ text }) => addPiece(text),
         done: (done) => {
           whole = done;
         },
-        error: ({ error }) => failAnswer(error.message),
+        error: ({ error }) => {
+          throw new Error(error.message);
+        },
       },
       signal,
     );
@@ -63,27 +90,31 @@ async function answer(question) {
     turns = [...turns, { question, answer: whole.answer }].slice(-TURNS);
     byId("forget").hidden = false;
   } catch (error) {
-    if (!signal.aborted) failAnswer(error.message);
+    if (signal.aborted) return;
+    failAnswer(error.message);
+    if (!found) showFound(question, question); // passages need no answer
   }
 }
 
-function pose(question) {
-  current = question;
+function pose(question, rewrite = true) {
+  posed = question;
+  current = "";
   field.value = question;
   document.title = `${question} · Trivium`;
   byId("welcome").hidden = true;
   byId("columns").hidden = false;
+  byId("searched").hidden = true;
   closeHits();
-  rank(question, false);
-  answer(question);
+  answer(question, rewrite);
 }
 
 function fromAddress() {
   const question = new URLSearchParams(location.hash.slice(1)).get("q") ?? "";
   if (question.trim() !== "") {
-    if (question !== current) pose(question);
+    if (question !== posed) pose(question);
     return;
   }
+  posed = "";
   current = "";
   searching.abort();
   asking.abort();
@@ -144,7 +175,7 @@ byId("form").addEventListener("submit", (event) => {
 });
 byId("filter-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (current !== "") pose(current);
+  if (posed !== "") pose(posed);
 });
 byId("forget").addEventListener("click", () => {
   turns = [];
