@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -24,6 +24,7 @@ from trivium.cli.options import (
     Store,
     WhereOption,
 )
+from trivium.cli.speech import SpokenAsk
 from trivium.cli.terminal import err, out, print_json, shown
 from trivium.engine import Engine
 from trivium.graph.schema import headings_of
@@ -31,6 +32,9 @@ from trivium.llm.base import ChatModel
 from trivium.serialization import answer_json
 from trivium.text import plain
 from trivium.types import Answer, Turn, place_of
+
+if TYPE_CHECKING:
+    from trivium.speech import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ class _Answerer:
     where: str | None
     json: bool
     stream: bool
+    heard: Transcript | None = None
+    """What was said, where the question was spoken."""
 
     def events(self, question: str, history: Sequence[Turn]) -> Iterator[AnswerEvent]:
         with wrong_argument():
@@ -85,6 +91,21 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="FILE",
+            help="Recording of the question (WAV, FLAC, Ogg, WebM, MP4, MP3, AAC or AIFF; - for stdin).",
+            show_default=False,
+        ),
+    ] = None,
+    speak: Annotated[
+        Path | None,
+        typer.Option(
+            "--speak", metavar="FILE", help="WAV file to speak the answer into.", show_default=False
+        ),
+    ] = None,
     no_stream: Annotated[
         bool, typer.Option("--no-stream", help="Print the answer when it is whole.")
     ] = False,
@@ -101,15 +122,22 @@ def ask(
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
         trivium ask --store my-store
+
+        trivium ask --listen question.wav --speak answer.wav --store my-store
     """
-    if question is None and (json or not sys.stdin.isatty()):
+    spoken = SpokenAsk(question, listen, speak)
+    if question is None and listen is None and (json or not sys.stdin.isatty()):
         raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else read_history(history)
     chat = chat_model(model)
     with open_engine(store, selector, assignments) as engine:
-        answerer = _Answerer(engine, chat, k, retriever, fusion, where, json, not no_stream)
+        heard = spoken.hear()
+        if heard is not None:
+            question = heard.text
+        answerer = _Answerer(engine, chat, k, retriever, fusion, where, json, not no_stream, heard)
         for asked in _conversation() if question is None else [question]:
             answer = _answer(answerer, asked, turns)
+            spoken.say(answer)
             turns.append(Turn(asked, answer.text))
             if history is not None:
                 append_turn(history, turns[-1])
@@ -142,7 +170,8 @@ def _answer(answerer: _Answerer, question: str, history: Sequence[Turn]) -> Answ
             streamed += event.text
         elif isinstance(event, Done):
             if answerer.json:
-                print_json(answer_json(event.answer))
+                spoken = {} if answerer.heard is None else {"heard": asdict(answerer.heard)}
+                print_json({**answer_json(event.answer), **spoken})
             else:
                 print_answer(event.answer, streamed)
             return event.answer

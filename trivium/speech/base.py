@@ -14,7 +14,7 @@ Samples = NDArray[np.int16]
 MAX_SECONDS = 120.0
 """How long audio may last where nobody says otherwise: a question is said in ten seconds."""
 MAX_BYTES = 16 << 20
-"""How large an audio file may be: two minutes of uncompressed sound, but for those in studio quality."""
+"""How large an audio file may be that is sent or read: two minutes without compression, one channel or a low rate."""
 
 
 @dataclass(frozen=True, slots=True)

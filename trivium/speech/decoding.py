@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trivium.common import stopping
 from trivium.errors import AudioError, AudioTooLongError, SpeechError
-from trivium.speech.base import MAX_BYTES, MAX_SECONDS
+from trivium.speech.base import MAX_SECONDS
 from trivium.speech.decoder import NO_SOUND, NOT_READ, RATE, TOO_LONG
 
 Waveform = NDArray[np.float32]
@@ -24,15 +24,13 @@ _PATIENCE_SECONDS = 30.0
 _KINDS = "WAV, FLAC, Ogg, WebM, MP4, MP3, AAC or AIFF"
 
 
-def decode(audio: bytes, seconds: float = MAX_SECONDS, size: int = MAX_BYTES) -> Waveform:
-    """The samples of an audio file that lasts ``seconds`` and has ``size`` bytes at most, however many channels and
-    samples a second it has. A file that breaks off is read as far as it goes.
+def decode(audio: bytes, seconds: float = MAX_SECONDS) -> Waveform:
+    """The samples of an audio file that lasts ``seconds`` at most, however many channels and samples a second it
+    has. A file that breaks off is read as far as it goes.
 
     Raises AudioError for what is no audio or cannot be decoded, AudioTooLongError, and SpeechError where the program that
     decodes cannot be started.
     """
-    if len(audio) > size:
-        raise AudioTooLongError(f"expected {size:,} bytes of audio at most, got {len(audio):,}")
     form = container_format(audio)
     most = int(seconds * RATE) * 2
     stopping.check()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 import numpy as np
-from hibari import Hibari
-from hibari.voices import DEFAULT, VOICES, voice_path
 
 from trivium.errors import ConfigurationError, SpeechError
 from trivium.speech.base import Samples
+
+_log = logging.getLogger(__name__)
 
 
 class HibariVoice:
@@ -18,6 +19,9 @@ class HibariVoice:
     def __init__(self, voice: str | None = None) -> None:
         """``voice``: None for the one in the package. Others must have been downloaded by the command ``hibari``. Raises
         ConfigurationError for one that is not there."""
+        from hibari import Hibari
+        from hibari.voices import DEFAULT, VOICES, voice_path
+
         chosen = DEFAULT if voice is None else voice
         try:
             path = voice_path(chosen, download_missing=False)
@@ -36,10 +40,20 @@ class HibariVoice:
 
     def say(self, sentence: str) -> Samples:
         """See :class:`~trivium.speech.base.Voice`."""
-        try:
-            with self._lock:
-                sound = self._voice(sentence, seed=0)
-        except Exception as error:  # its rules of pronunciation meet any text, and raise anything
-            raise SpeechError(f"a sentence could not be spoken: {type(error).__name__}: {error}") from error
-        samples: Samples = (np.clip(sound, -1.0, 1.0) * 32767.0).astype(np.int16)
+        with self._lock:
+            try:
+                phonemes = self._voice.phonemize(sentence)
+            except (
+                Exception
+            ) as error:  # its rules meet any text, and raise anything: the rest is to be heard all the same
+                _log.warning("hibari cannot pronounce a sentence: %s", type(error).__name__)
+                phonemes = []
+            try:
+                sound = [self._voice.from_phonemes(part, seed=0) for part in phonemes]
+            except Exception as error:  # of ONNX Runtime, which has a class for each
+                raise SpeechError(
+                    f"a sentence could not be spoken: {type(error).__name__}: {error}"
+                ) from error
+        whole = np.concatenate([np.zeros(0, np.float32), *sound])
+        samples: Samples = (np.clip(whole, -1.0, 1.0) * 32767.0).astype(np.int16)
         return samples

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import threading
 import wave
+import weakref
 from pathlib import Path
 from typing import IO
 
@@ -46,7 +48,8 @@ class PiperVoice:
         self.name = f"piper:{model}"
         self.rate = int(rate)
         self._command = [*shlex.split(command), "--model", str(model)]
-        self._folder = tempfile.TemporaryDirectory(prefix="trivium-piper-")
+        self._folder = tempfile.mkdtemp(prefix="trivium-piper-")
+        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         with self._lock:
@@ -85,7 +88,7 @@ class PiperVoice:
         """End the program. It ends with this process in any case."""
         with self._lock:
             self._end()
-        self._folder.cleanup()
+        self._remove()
 
     def _program(self) -> subprocess.Popen[str]:
         """The running program, started where there is none."""
@@ -93,7 +96,7 @@ class PiperVoice:
             return self._process
         try:
             self._process = subprocess.Popen(
-                [*self._command, "--output-dir", self._folder.name],
+                [*self._command, "--output-dir", self._folder],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

@@ -51,6 +51,11 @@ class Speech:
         return _passes(self.check_speaking)
 
     @property
+    def seconds(self) -> float:
+        """How long audio may last for the recogniser of the settings."""
+        return self._settings.audio_seconds
+
+    @property
     def recogniser(self) -> Recogniser:
         """Raises ConfigurationError and MissingExtraError."""
         return open_recogniser(self._settings) if self._recogniser is None else self._recogniser

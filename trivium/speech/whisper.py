@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from faster_whisper import WhisperModel
-
 from trivium.common import stopping
 from trivium.errors import ConfigurationError, SpeechError
 from trivium.speech.base import MAX_SECONDS, Transcript
@@ -25,6 +23,8 @@ class WhisperRecogniser:
     def __init__(self, folder: Path, *, seconds: float = MAX_SECONDS, workers: int | None = None) -> None:
         """``folder``: a Whisper model as CTranslate2 keeps it. ``seconds``: how long audio may last. ``workers``:
         threads, None for one a core. Raises ConfigurationError where the folder holds no such model."""
+        from faster_whisper import WhisperModel
+
         missing = [name for name in _FILES if not (folder / name).is_file()]
         if missing:  # the library would look for what is missing on the network
             raise ConfigurationError(
