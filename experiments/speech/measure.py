@@ -78,14 +78,39 @@ def main() -> None:
                     for one, other, error in zip(typed, heard.questions, errors, strict=True)
                     if error > 0
                 ]
+        titles = [page.uri for page in engine.store.pages(None, 1000)]
+        names = name_rows(engine, speech, titles)
     console = Console(width=160)
     console.print(grid)
+    console.print(names)
     console.print(
         f"{len(typed)} questions; {voice.name} spoke {heard.seconds_of_audio:.0f} s in {to_speak:.1f} s,"
         f" {recogniser.name} heard them; without noise it mistook:"
     )
     for one, other in wrong:
         console.print(f"  {one}\n    {other}", soft_wrap=True)
+
+
+def name_rows(engine: trivium.Engine, speech: Speech, titles: Sequence[str]) -> Grid:
+    """Questions that hang on one name: "What is known about Asaph Hall?" of each page."""
+    typed = [Question(title, f"What is known about {title}?") for title in titles]
+    spoken = [np.concatenate(list(speech.spoken(question.text))) for question in typed]
+    heard = hear(speech, typed, spoken, speech.voice.rate)
+    grid = Grid(f"names ({len(titles)})", "heard as they are", "page first", "page in five")
+    for label, questions in (("typed", typed), ("spoken", heard.questions)):
+        right = [
+            normalise_name(one.id) in normalise_name(other.text)
+            for one, other in zip(typed, questions, strict=True)
+        ]
+        found = [[hit.page for hit in engine.search(question.text, 5)] for question in questions]
+        places = [[page == one.id for page in pages] for one, pages in zip(typed, found, strict=True)]
+        grid.add_row(
+            label,
+            f"{np.mean(right):.3f}",
+            f"{np.mean([place[0] for place in places]):.3f}",
+            f"{np.mean([any(place) for place in places]):.3f}",
+        )
+    return grid
 
 
 def noisy(samples: Samples, decibels: float | None) -> Samples:

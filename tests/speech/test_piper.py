@@ -96,5 +96,6 @@ def test_the_settings_name_voice_and_program(model: Path, command: str) -> None:
 def test_what_is_missing_is_named(model: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="pipx install piper-tts"):
         PiperVoice(model, "no-such-program")
+    assert not Speech(settings=Settings(voice=f"piper:{model}", piper_command="no-such-program")).speaks
     with pytest.raises(ConfigurationError, match=r"expected a voice of Piper .*other\.onnx"):
         PiperVoice(tmp_path / "other.onnx")

@@ -29,24 +29,35 @@ _WROTE = re.compile(r"Wrote (.+\.wav)\s*$")
 _PATIENCE_SECONDS = 60.0
 
 
+def check_piper(model: Path, command: str) -> int:
+    """The samples a second of a voice. Raises ConfigurationError where the voice or the program is not there."""
+    description = model.with_name(f"{model.name}.json")
+    try:
+        rate = int(json.loads(description.read_bytes())["audio"]["sample_rate"])
+        if not model.is_file():
+            raise FileNotFoundError(model)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"expected a voice of Piper (TRIVIUM_VOICE=piper:FILE.onnx), {model} and {description.name} beside it:"
+            f" {type(error).__name__}: {error}"
+        ) from error
+    program = shlex.split(command)[:1]
+    if not program or shutil.which(program[0]) is None:
+        raise ConfigurationError(
+            f"there is no program {command!r} to speak with: install it in an environment of its own (pipx install"
+            " piper-tts), name it by TRIVIUM_PIPER_COMMAND, or set TRIVIUM_VOICE=hibari"
+        )
+    return rate
+
+
 class PiperVoice:
     """A voice in a file. One sentence after the other is spoken."""
 
     def __init__(self, model: Path, command: str = "piper") -> None:
         """``model``: the voice (``.onnx``), with its description (``.onnx.json``) beside it. ``command``: the program,
         also with arguments. Raises ConfigurationError where one of them is not there."""
-        description = model.with_name(f"{model.name}.json")
-        try:
-            rate = json.loads(description.read_bytes())["audio"]["sample_rate"]
-            if not model.is_file():
-                raise FileNotFoundError(model)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(
-                f"expected a voice of Piper (TRIVIUM_VOICE=piper:FILE.onnx), {model} and {description.name} beside it:"
-                f" {type(error).__name__}: {error}"
-            ) from error
         self.name = f"piper:{model}"
-        self.rate = int(rate)
+        self.rate = check_piper(model, command)
         self._command = [*shlex.split(command), "--model", str(model)]
         self._folder = tempfile.mkdtemp(prefix="trivium-piper-")
         self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
@@ -103,11 +114,8 @@ class PiperVoice:
                 encoding="utf-8",
                 errors="replace",
             )
-        except FileNotFoundError as error:
-            raise ConfigurationError(
-                f"there is no program {self._command[0]!r} to speak with: install it in an environment of its own (pipx"
-                " install piper-tts), name it by TRIVIUM_PIPER_COMMAND, or set TRIVIUM_VOICE=hibari"
-            ) from error
+        except OSError as error:
+            raise SpeechError(f"the program {self._command[0]!r} cannot be started: {error}") from error
         return self._process
 
     def _end(self) -> None:

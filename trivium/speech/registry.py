@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.settings import Settings
 from trivium.speech.base import Recogniser, Voice
+from trivium.speech.hibari import HibariVoice
+from trivium.speech.piper import PiperVoice, check_piper
+from trivium.speech.whisper import WhisperRecogniser, check_model
 
 T = TypeVar("T")
 
@@ -23,14 +26,16 @@ _lock = threading.Lock()
 
 
 def check_recogniser(settings: Settings) -> None:
-    """Raise what :func:`open_recogniser` would without loading anything: ConfigurationError for an unknown name,
-    MissingExtraError."""
+    """Raise what :func:`open_recogniser` would, without loading anything: ConfigurationError for an unknown name or
+    files that are not there, MissingExtraError."""
     family, _, folder = settings.recogniser.partition(":")
     if family != "whisper":
         raise ConfigurationError(
             f"expected whisper or whisper:FOLDER as recogniser, got {settings.recogniser!r}"
         )
     _need("hearing questions", "faster_whisper", *([] if folder else [_WEIGHTS]))
+    if folder:
+        check_model(Path(folder).expanduser())
 
 
 def check_voice(settings: Settings) -> None:
@@ -38,7 +43,9 @@ def check_voice(settings: Settings) -> None:
     family, _, model = settings.voice.partition(":")
     if family == "hibari":
         _need("speaking answers", "hibari")
-    elif family != "piper" or not model:
+    elif family == "piper" and model:
+        check_piper(Path(model).expanduser(), settings.piper_command)
+    else:
         raise ConfigurationError(
             f"expected hibari, hibari:NAME or piper:FILE.onnx as voice, got {settings.voice!r}"
         )
@@ -51,8 +58,6 @@ def open_recogniser(settings: Settings) -> Recogniser:
     key = (settings.recogniser, settings.audio_seconds, settings.workers)
 
     def load() -> Recogniser:
-        from trivium.speech.whisper import WhisperRecogniser
-
         _, _, given = settings.recogniser.partition(":")
         folder = Path(given).expanduser() if given else _bundled_weights()
         return WhisperRecogniser(folder, seconds=settings.audio_seconds, workers=settings.workers)
@@ -68,11 +73,7 @@ def open_voice(settings: Settings) -> Voice:
     def load() -> Voice:
         family, _, name = settings.voice.partition(":")
         if family == "hibari":
-            from trivium.speech.hibari import HibariVoice
-
             return HibariVoice(name or None)
-        from trivium.speech.piper import PiperVoice
-
         return PiperVoice(Path(name).expanduser(), settings.piper_command)
 
     return _once((settings.voice, settings.piper_command), load)

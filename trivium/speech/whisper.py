@@ -15,6 +15,17 @@ _REPETITIVE = 2.4
 """How many times smaller a compressor makes a text that goes round in circles, as Whisper's do over noise."""
 
 
+def check_model(folder: Path) -> None:
+    """Raises ConfigurationError where a folder has not the files of a model: the library would look for what is missing
+    on the network."""
+    missing = [name for name in _FILES if not (folder / name).is_file()]
+    if missing:
+        raise ConfigurationError(
+            "expected the folder of a Whisper model for CTranslate2 (TRIVIUM_RECOGNISER=whisper:FOLDER),"
+            f" got {folder} without {', '.join(missing)}"
+        )
+
+
 class WhisperRecogniser:
     """A model on the processor, quantised to 8 bits. One question after the other is heard: each takes all cores."""
 
@@ -25,12 +36,7 @@ class WhisperRecogniser:
         threads, None for one a core. Raises ConfigurationError where the folder holds no such model."""
         from faster_whisper import WhisperModel
 
-        missing = [name for name in _FILES if not (folder / name).is_file()]
-        if missing:  # the library would look for what is missing on the network
-            raise ConfigurationError(
-                "expected the folder of a Whisper model for CTranslate2 (TRIVIUM_RECOGNISER=whisper:FOLDER),"
-                f" got {folder} without {', '.join(missing)}"
-            )
+        check_model(folder)
         try:
             self._model = WhisperModel(
                 str(folder),
