@@ -250,3 +250,23 @@ def test_the_state_says_whether_speech_is_there(
         said = without.post("/speak", json={"text": TEXT})
         assert error_of(heard) == error_of(said) == (501, "not_installed")
         assert "pip install 'trivium[speech]'" in heard.text
+
+
+def test_no_more_recordings_are_held_than_there_is_room_for(
+    store: Path, recogniser: FakeRecogniser, speech: Speech, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waiting and being heard; when they have been, there is room again."""
+    monkeypatch.setattr("trivium.server.audio.MAX_AT_ONCE", 2)
+    recogniser.open = False
+    with (
+        listening(store, ServerSettings(speech_workers=1), speech=speech) as address,
+        asking(address, "/transcribe", AUDIO, "audio/wav") as first,
+        asking(address, "/transcribe", AUDIO, "audio/wav") as second,
+    ):
+        until(lambda: taken(address) == 2)
+        with asking(address, "/transcribe", AUDIO, "audio/wav") as third:
+            assert third.getresponse().status == 503
+        recogniser.gate.set()
+        assert first.getresponse().status == second.getresponse().status == 200
+        with asking(address, "/transcribe", AUDIO, "audio/wav") as fourth:
+            assert fourth.getresponse().status == 200

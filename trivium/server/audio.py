@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from fastapi import Request
 
@@ -12,7 +13,7 @@ from trivium.server.uploads import content_type_of, pieces_of
 from trivium.types import MetadataValue
 
 MAX_AT_ONCE = 8
-"""Received at once."""
+"""Received, waiting and being heard at once: each is held in memory."""
 _FORM = "multipart/form-data"
 _RAW = ("audio/", "video/", "application/octet-stream", "application/ogg")
 """What a body that is the file may be called: browsers name what they record audio/webm or video/webm."""
@@ -22,11 +23,13 @@ class AudioReceiver:
     """Receives spoken questions. Belongs to one event loop."""
 
     def __init__(self) -> None:
-        self._receiving = 0
+        self._held = 0
 
-    async def receive(self, request: Request) -> bytes:
-        """The one file of a form, or the body. Its size is limited before (:mod:`trivium.server.request_checks`). Raises
-        ApiError where something else came, or too slowly, and ClientGoneError."""
+    @asynccontextmanager
+    async def receive(self, request: Request) -> AsyncIterator[bytes]:
+        """The one file of a form, or the body; its place is kept till the block ends. Its size is limited before
+        (:mod:`trivium.server.request_checks`). Raises ApiError where something else came, too much at once, or too
+        slowly, and ClientGoneError."""
         kind = content_type_of(request)
         if kind != _FORM and not kind.startswith(_RAW):
             raise ApiError(
@@ -35,13 +38,13 @@ class AudioReceiver:
                 f"expected audio (such as audio/wav or audio/webm) or a form with one file, got"
                 f" {kind[:100] or 'no content type'}",
             )
-        if self._receiving >= MAX_AT_ONCE:
-            raise busy("as many spoken questions as can be received at once are being received", close=True)
-        self._receiving += 1
+        if self._held >= MAX_AT_ONCE:
+            raise busy("more spoken questions are waiting than can be heard soon", close=True)
+        self._held += 1
         try:
-            return await (_file_of_form(request) if kind == _FORM else _body(request))
+            yield await (_file_of_form(request) if kind == _FORM else _body(request))
         finally:
-            self._receiving -= 1
+            self._held -= 1
 
 
 async def _body(request: Request) -> bytes:

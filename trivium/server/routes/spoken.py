@@ -72,12 +72,12 @@ async def transcribe(request: Request, serving: Serving) -> Transcription:
     that is installed, and how long the audio may last."""
     serving.speech.check_hearing()  # before the audio is sent
     serving.speaking.check()
-    audio = await serving.audio.receive(request)
-    heard = await unless_gone(
-        request,
-        serving.speaking.run(lambda: serving.speech.transcribe(audio)),
-        serving.settings.timeout,
-    )
+    async with serving.audio.receive(request) as audio:
+        heard = await unless_gone(
+            request,
+            serving.speaking.run(lambda: serving.speech.transcribe(audio)),
+            serving.settings.timeout,
+        )
     return Transcription(text=heard.text, language=heard.language, seconds=heard.seconds)
 
 
