@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from trivium.checking.report import CheckReport as CheckReport
     from trivium.embedding.base import Embedder as Embedder
     from trivium.engine import Engine as Engine
+    from trivium.errors import AudioError as AudioError
+    from trivium.errors import AudioTooLongError as AudioTooLongError
     from trivium.errors import ChatModelError as ChatModelError
     from trivium.errors import ChunkerMismatchError as ChunkerMismatchError
     from trivium.errors import ConfigurationError as ConfigurationError
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from trivium.errors import NothingReadError as NothingReadError
     from trivium.errors import ParseError as ParseError
     from trivium.errors import QuestionFileError as QuestionFileError
+    from trivium.errors import SpeechError as SpeechError
     from trivium.errors import StoreBusyError as StoreBusyError
     from trivium.errors import StoreChangedError as StoreChangedError
     from trivium.errors import StoreError as StoreError
@@ -82,6 +85,8 @@ _MODULES = {
     "embedding.base": ("Embedder",),
     "engine": ("Engine",),
     "errors": (
+        "AudioError",
+        "AudioTooLongError",
         "ChatModelError",
         "ChunkerMismatchError",
         "ConfigurationError",
@@ -94,6 +99,7 @@ _MODULES = {
         "NothingReadError",
         "ParseError",
         "QuestionFileError",
+        "SpeechError",
         "StoreBusyError",
         "StoreChangedError",
         "StoreError",

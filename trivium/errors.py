@@ -3,6 +3,8 @@
 TriviumError
 ├── InputError              a document, question file or argument is not what was expected
 │   ├── ParseError          a document cannot be turned into a page
+│   ├── AudioError          what should be audio is not, or is damaged
+│   │   └── AudioTooLongError  it lasts longer, or is larger, than is listened to
 │   ├── NothingReadError    none of the documents that were given could be read
 │   └── QuestionFileError   a question file is malformed (names the line)
 ├── StoreError              the store cannot do what was asked
@@ -14,6 +16,7 @@ TriviumError
 │   └── ChunkerMismatchError   the pages of the store were cut by another chunker
 ├── EmbeddingError          an embedder failed or answered with something else than vectors
 │   └── ModelNotInstalledError  model files are missing; the message names the command that installs them
+├── SpeechError             a recogniser or a voice failed
 ├── ChatModelError          a language model failed or answered with something unusable
 ├── FusionError             a fusion name or its saved weights do not fit
 ├── ConfigurationError      settings are malformed or unknown
@@ -37,6 +40,14 @@ class InputError(TriviumError):
 
 class ParseError(InputError):
     """A document cannot be turned into a page."""
+
+
+class AudioError(InputError):
+    """What should be audio is not, or is damaged."""
+
+
+class AudioTooLongError(AudioError):
+    """Audio lasts longer, or is larger, than is listened to."""
 
 
 class NothingReadError(InputError):
@@ -86,6 +97,10 @@ class EmbeddingError(TriviumError):
 
 class ModelNotInstalledError(EmbeddingError):
     """The files of a model are not on this machine."""
+
+
+class SpeechError(TriviumError):
+    """A recogniser or a voice failed."""
 
 
 class ChatModelError(TriviumError):

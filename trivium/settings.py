@@ -93,6 +93,19 @@ class Settings(BaseSettings):
     docling_command: str = "docling"
     """The program of ``pdf_reader = "docling"``, with arguments that come before those of this program."""
 
+    recogniser: str = "whisper"
+    """What hears questions: ``whisper`` with the weights of the extra ``speech`` (English), or ``whisper:FOLDER`` with a
+    model of Whisper for CTranslate2."""
+
+    voice: str = "hibari"
+    """What speaks answers: ``hibari`` (English), ``hibari:NAME``, or ``piper:FILE.onnx`` by the program Piper."""
+
+    audio_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    """How long a spoken question may last."""
+
+    piper_command: str = "piper"
+    """The program of ``voice = "piper:FILE.onnx"``, with arguments that come before those of this program."""
+
     contact: str | None = None
     """How the operator of a MediaWiki can reach you; part of the user agent."""
 

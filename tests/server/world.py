@@ -22,6 +22,7 @@ from trivium.server.app import create_app
 from trivium.server.running import Server, configured
 from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
+from trivium.speech import Speech
 from trivium.types import Answer, Citation, Hit, Intent, Statement, Turn, Usage
 
 QUESTION = "Who found the moons of Mars?"
@@ -129,11 +130,13 @@ def serving(
     model: ChatModel | None = None,
     *,
     extracts: bool = False,
+    speech: Speech | None = None,
 ) -> Iterator[TestClient]:
     """A client of a server that is ready. With ``extracts`` it answers itself, with sentences of what it found."""
     script = Script() if script is None else script
     script.gate.set()
-    app = create_app(store, settings, answerer=default_answerer if extracts else script.answerer, model=model)
+    answerer = default_answerer if extracts else script.answerer
+    app = create_app(store, settings, answerer=answerer, model=model, speech=speech)
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: app.state.service.collection.ready)
         yield client
@@ -145,13 +148,14 @@ def listening(
     settings: ServerSettings | None = None,
     script: Script | None = None,
     model: ChatModel | None = None,
+    speech: Speech | None = None,
 ) -> Iterator[str]:
     """The address of a server on a port of its own, as a process would run it, when it is ready. With a ``model`` it is
     that which answers."""
     script = Script() if script is None else script
     script.gate.set()
     answerer = script.answerer if model is None else default_answerer
-    app = create_app(store, settings, answerer=answerer, model=model)
+    app = create_app(store, settings, answerer=answerer, model=model, speech=speech)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))

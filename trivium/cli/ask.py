@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from rich.text import Text
@@ -25,6 +25,7 @@ from trivium.cli.options import (
     Store,
     WhereOption,
 )
+from trivium.cli.speech import SpokenAsk
 from trivium.cli.terminal import out, print_json, shown
 from trivium.engine import Engine
 from trivium.graph.schema import headings_of
@@ -32,6 +33,9 @@ from trivium.llm.base import ChatModel
 from trivium.serialization import answer_json
 from trivium.text import plain
 from trivium.types import Answer, Intent, Turn, place_of
+
+if TYPE_CHECKING:
+    from trivium.speech import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Answerer:
     json: bool
     stream: bool
     one_line: bool = False
+    heard: Transcript | None = None
+    """What was said, where the question was spoken."""
 
     def events(self, question: str, history: Sequence[Turn]) -> Iterator[AnswerEvent]:
         with wrong_argument():
@@ -102,6 +108,21 @@ def ask(
     as_asked: Annotated[
         bool, typer.Option("--as-asked", help="Search for a follow-up as it is, not made to stand by itself.")
     ] = False,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="FILE",
+            help="Recording of the question (WAV, FLAC, Ogg, WebM, MP4, MP3, AAC or AIFF; - for stdin).",
+            show_default=False,
+        ),
+    ] = None,
+    speak: Annotated[
+        Path | None,
+        typer.Option(
+            "--speak", metavar="FILE", help="WAV file to speak the answer into.", show_default=False
+        ),
+    ] = None,
     no_stream: Annotated[
         bool, typer.Option("--no-stream", help="Print the answer when it is whole.")
     ] = False,
@@ -118,12 +139,18 @@ def ask(
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
         trivium ask --store my-store
+
+        trivium ask --listen question.wav --speak answer.wav --store my-store
     """
-    if question is None and (json or not sys.stdin.isatty()):
+    spoken = SpokenAsk(question, listen, speak)
+    if question is None and listen is None and (json or not sys.stdin.isatty()):
         raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else read_history(history)
     chat = chat_model(model)
     with open_engine(store, selector, assignments) as engine:
+        heard = spoken.hear()
+        if heard is not None:
+            question = heard.text
         answerer = Answerer(
             engine,
             chat,
@@ -135,11 +162,13 @@ def ask(
             not as_asked,
             json,
             not no_stream,
+            heard=heard,
         )
         if question is None:
             converse(answerer, turns, history)
             return
         answer = answer_at_terminal(answerer, question, turns)
+        spoken.say(answer)
         if history is not None:
             append_turn(history, Turn(question, answer.text))
 
@@ -221,7 +250,8 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
             streamed += event.text
         elif isinstance(event, Done):
             if answerer.json:
-                print_json(answer_json(event.answer), one_line=answerer.one_line)
+                spoken = {} if answerer.heard is None else {"heard": asdict(answerer.heard)}
+                print_json({**answer_json(event.answer), **spoken}, one_line=answerer.one_line)
             else:
                 print_answer(event.answer, streamed)
             return event.answer

@@ -20,6 +20,7 @@ from trivium.graph.factory import is_address
 from trivium.llm.base import ChatModel
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
+from trivium.server.audio import AudioReceiver
 from trivium.server.audit import Audit, AuditLog, open_audit_file
 from trivium.server.changes import perform
 from trivium.server.collection import Collection
@@ -31,12 +32,13 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
-from trivium.server.routes import asking, changes, documents, entities, searching, state, thumbnails
+from trivium.server.routes import asking, changes, documents, entities, searching, spoken, state, thumbnails
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.server.spool import Spool, spool_folder
 from trivium.server.uploads import Uploads
 from trivium.server.wellbeing import Wellbeing
+from trivium.speech import Speech
 
 PAGE = Path(__file__).parent / "page"
 """The files of the page: all of them are public."""
@@ -57,9 +59,11 @@ def create_app(
     *,
     model: ChatModel | None = None,
     answerer: Callable[[Engine], Answerer] = default_answerer,
+    speech: Speech | None = None,
 ) -> FastAPI:
     """The app on an existing store. ``model`` writes the answers; without one they are quoted from the passages.
     ``answerer`` returns what answers questions, given the current engine; by default that engine itself.
+    ``speech``: None for the recogniser and the voice of the package's settings.
 
     The store is opened at once (raises StoreNotFoundError, StoreFormatError; ConfigurationError and OSError where a file
     that the settings name cannot be used), its indexes and the embedder are loaded
@@ -96,10 +100,13 @@ def create_app(
         answerer=answerer,
         model=model,
         processes=processes,
+        audio=AudioReceiver(),
+        speech=Speech() if speech is None else speech,
+        speaking=Pool("speech", settings.speech_workers, settings.speech_queue),
     )
     folder = None if is_address(store) else Path(store)
     wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
-    for pool in (service.searching, service.answering):
+    for pool in (service.searching, service.answering, service.speaking):
         metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
 
     app = FastAPI(
@@ -118,7 +125,7 @@ def create_app(
     app.state.wellbeing = wellbeing
     app.state.audit = audit
     errors.install(app)
-    for routes in (searching, asking, documents, thumbnails, changes, entities, state):
+    for routes in (searching, asking, spoken, documents, thumbnails, changes, entities, state):
         app.include_router(routes.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
@@ -172,5 +179,6 @@ def _close(service: Service, opening: threading.Thread) -> None:
     stopped = service.jobs.stop(service.settings.shutdown_timeout)
     service.searching.close()
     service.answering.close()
+    service.speaking.close()
     if stopped:  # else a thread still writes with it
         service.collection.close()

@@ -14,10 +14,13 @@ from starlette.exceptions import HTTPException
 
 from trivium.common.stopping import StoppedError
 from trivium.errors import (
+    AudioTooLongError,
     ChatModelError,
     EmbeddingError,
     FusionError,
     InputError,
+    MissingExtraError,
+    SpeechError,
     StoreBusyError,
     StoreChangedError,
     StoreError,
@@ -93,6 +96,8 @@ def of_trivium(error: TriviumError) -> ApiError:
     match error:
         case OptionError():
             return ApiError(422, "invalid", str(error))
+        case AudioTooLongError():
+            return ApiError(413, "too_large", str(error))
         case InputError() | FusionError():
             return ApiError(400, "bad_request", str(error))
         case StoreBusyError():
@@ -105,6 +110,10 @@ def of_trivium(error: TriviumError) -> ApiError:
             return busy("the question could not be embedded", "embedding")
         case ChatModelError():
             return ApiError(502, "model", "the language model did not answer")
+        case SpeechError():
+            return busy("the recogniser or the voice failed", "speech")
+        case MissingExtraError():
+            return ApiError(501, "not_installed", str(error))
         case _:
             return ApiError(500, "internal", "internal error; the server's log has the details")
 

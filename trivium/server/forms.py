@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -10,9 +11,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from trivium.errors import InputError
 from trivium.metadata import parse_object
 from trivium.server.errors import ApiError
-
-if TYPE_CHECKING:
-    from trivium.server.uploads import Upload
+from trivium.types import MetadataValue
 
 MAX_FILES = 500
 _MAX_FIELDS = 10
@@ -20,11 +19,34 @@ _MAX_FIELD_BYTES = 1 << 20
 _MAX_HEADER_BYTES = 8 << 10
 
 
+class Files(Protocol):
+    """Takes the files of a form, one after the other; :class:`~trivium.server.uploads.Upload` is one."""
+
+    names: list[str]
+    """What they were called."""
+
+    def begin_file(self, name: str) -> None:
+        """What is written next is in a new file."""
+        ...
+
+    def write(self, piece: bytes) -> None:
+        """Add to the file."""
+        ...
+
+    def end_file(self) -> None:
+        """The file is complete."""
+        ...
+
+    def add_metadata(self, metadata: Mapping[str, MetadataValue]) -> None:
+        """Say something of all the files."""
+        ...
+
+
 class FormReader:
     """Takes a form piece by piece, and its files into an upload. The field ``meta`` is
     metadata of them; other fields that are no files are skipped."""
 
-    def __init__(self, content_type: str, upload: Upload) -> None:
+    def __init__(self, content_type: str, upload: Files) -> None:
         """Raises ApiError where the header of the form names no boundary."""
         _, options = parse_options_header(content_type)
         boundary = options.get(b"boundary", b"")

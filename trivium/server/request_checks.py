@@ -28,7 +28,9 @@ UPLOADS = "/documents"
 _UPLOAD_TIMES = 10
 """How many times as long an upload may take to arrive."""
 _READING = ("GET", "HEAD", "OPTIONS")
-_QUESTIONS = ("/search", "/ask", "/explain")
+AUDIO = "/transcribe"
+"""Requests to this path may be as large as spoken questions are."""
+_QUESTIONS = ("/search", "/ask", "/explain", AUDIO, "/speak")
 """What is asked with POST and changes nothing. Whatever else is not read is a change, so that a new route needs a key
 that may write unless it is named here."""
 _MAX_HEADERS = 100
@@ -111,6 +113,8 @@ class Guard:
         await self._app(scope, receive_some, send)
 
     def _limit(self, path: str) -> int:
+        if path == AUDIO:
+            return self._settings.audio_bytes
         return self._settings.upload_bytes if _uploads(path) else self._settings.request_bytes
 
     def _check_host(self, headers: Headers) -> None:

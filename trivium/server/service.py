@@ -15,6 +15,7 @@ from trivium.answering.events import AnswerEvent
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
+from trivium.server.audio import AudioReceiver
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, ClientGoneError, busy
 from trivium.server.jobs import Jobs
@@ -24,6 +25,7 @@ from trivium.server.processes import Processes
 from trivium.server.questions import KINDS, Reply
 from trivium.server.settings import ServerSettings
 from trivium.server.uploads import Uploads
+from trivium.speech import Speech
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ class Service:
     """The parts of a running server. ``answerer`` returns what answers questions, given
     the current engine; ``model`` is
     the language model that writes, None where passages are quoted. ``processes`` answer what they can, where there are
-    any."""
+    any. ``speech`` hears and speaks, in the threads of ``speaking``."""
 
     settings: ServerSettings
     collection: Collection
@@ -58,6 +60,9 @@ class Service:
     answering: Pool
     answerer: Callable[[Engine], Answerer]
     model: ChatModel | None
+    audio: AudioReceiver
+    speech: Speech
+    speaking: Pool
     processes: Processes | None = None
 
     @property

@@ -22,6 +22,7 @@ from pydantic_core import PydanticCustomError
 from trivium.embedding.workers import available_cores
 from trivium.errors import ConfigurationError
 from trivium.server.keys import Key, parse_key
+from trivium.speech.base import MAX_BYTES
 
 
 def _as_key(given: Any) -> Key:
@@ -72,10 +73,12 @@ class ServerSettings(BaseModel):
     the documents is appended, beside the log. ``cors_origins``: pages of which other origins may use
     it (``https://host[:port]``). ``hosts``: names under which the server may be addressed, besides the loopback ones;
     only looked at where it listens on loopback: there a foreign name means that a page of the web rebound its own.
-    ``request_bytes``: of a request's JSON; ``upload_bytes``: of one with documents. ``timeout``: until a request is
+    ``request_bytes``: of a request's JSON; ``upload_bytes``: of one with documents, ``audio_bytes``
+    of one with a spoken question. ``timeout``: until a request is
     given up, ``answer_timeout`` one that waits for a language model. ``workers``: questions answered at once (default:
     one a core), and ``queue`` how many may wait for them before more are refused; ``answer_workers`` and ``answer_queue``
-    the same for answers of a language model. ``processes``: how many processes search beside the one that serves (0: it
+    the same for answers of a language model, ``speech_workers`` and ``speech_queue`` for what is heard and
+    spoken. ``processes``: how many processes search beside the one that serves (0: it
     searches itself). ``path_selector``: who chooses for the path retriever, ``match``, ``llm`` or a declared one
     (None: as the settings of the package say), and ``retriever_settings`` their values by dotted name, such as
     ``{"walk.damping": 0.4}``. ``rate_limit``: requests a client may make in a minute, None for any number. A client is
@@ -103,6 +106,7 @@ class ServerSettings(BaseModel):
     hosts: tuple[str, ...] = ()
     request_bytes: Count = 256 << 10
     upload_bytes: Count = 64 << 20
+    audio_bytes: Count = MAX_BYTES
     timeout: Seconds = 30.0
     answer_timeout: Seconds = 180.0
     workers: Count = Field(default_factory=available_cores)
@@ -110,6 +114,8 @@ class ServerSettings(BaseModel):
     processes: Annotated[int, Field(ge=0)] = 0
     answer_workers: Count = 4
     answer_queue: Count = 16
+    speech_workers: Count = 2
+    speech_queue: Count = 16
     path_selector: str | None = None
     retriever_settings: dict[str, Any] = Field(default_factory=dict)
     rate_limit: Count | None = None

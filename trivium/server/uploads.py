@@ -166,7 +166,7 @@ class Uploads:
         """The documents of a request: the files of a form or records, or, where the ``title`` of the one document is
         asked for when it has come, its HTML or text. They are on the disk, and removed when the block ends unless a
         job has ``taken`` them. Raises ApiError where there are none, something else or too much came, or too slowly."""
-        kind = _content_type(request)
+        kind = content_type_of(request)
         expected = _FORM if title is None else _PAGE
         if kind not in expected:
             raise ApiError(
@@ -237,14 +237,14 @@ class Uploads:
         read = 0
         if kind == "multipart/form-data":
             form = FormReader(request.headers["content-type"], upload)
-            async for piece in _pieces(request):
+            async for piece in pieces_of(request):
                 read += len(piece)
                 reserve(read)
                 await settled(lambda piece=piece: form.write(piece))  # type: ignore[misc]
             form.finish()
             return
         with upload.body.open("xb") as body:
-            async for piece in _pieces(request):
+            async for piece in pieces_of(request):
                 read += len(piece)
                 reserve(read)
                 if kind == "application/json" and read > MAX_JSON_BYTES:
@@ -273,7 +273,7 @@ async def settled(work: Callable[[], R]) -> R:
         raise
 
 
-async def _pieces(request: Request) -> AsyncIterator[bytes]:
+async def pieces_of(request: Request) -> AsyncIterator[bytes]:
     """The body as it comes. Raises ApiError where that is too slow, ClientGoneError."""
     now = asyncio.get_running_loop().time
     began, read = now(), 0
@@ -334,7 +334,7 @@ def _parsed(content: bytes, model: type[T]) -> T:
         raise ApiError(422, "invalid", message) from None
 
 
-def _content_type(request: Request) -> str:
+def content_type_of(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

@@ -36,6 +36,14 @@ class Readiness(BaseModel):
     problems: list[Problem]
 
 
+class SpeechState(BaseModel):
+    """Whether `POST /transcribe` and `POST /speak` can be asked: whether what they need is installed."""
+
+    transcribe: bool
+    speak: bool
+    seconds: float = Field(description="How long a spoken question may last.")
+
+
 class Stats(BaseModel):
     """What the store holds, and how the server is set."""
 
@@ -50,6 +58,7 @@ class Stats(BaseModel):
     chunker: str | None
     schema_version: int
     model: str | None = Field(description="The language model that answers; null where passages are quoted.")
+    speech: SpeechState
     waiting: dict[str, int] = Field(description="Requests running and waiting, by pool.")
 
 
@@ -106,7 +115,10 @@ async def stats(serving: Serving) -> Stats:
         chunker=info.chunker,
         schema_version=info.schema_version,
         model=None if serving.model is None else serving.model.name,
-        waiting={pool.name: pool.taken for pool in (serving.searching, serving.answering)},
+        speech=SpeechState(
+            transcribe=serving.speech.hears, speak=serving.speech.speaks, seconds=serving.speech.seconds
+        ),
+        waiting={pool.name: pool.taken for pool in (serving.searching, serving.answering, serving.speaking)},
     )
 
 
