@@ -102,10 +102,30 @@ def test_a_malformed_line_is_refused_with_its_number_and_what_came(
     assert len(str(caught.value)) < 400
 
 
-def test_an_id_used_twice_is_refused_naming_both_lines(file: Path) -> None:
-    """Also when the second is the made one."""
-    file.write_text('{"question": "x", "id": "line-2"}\n{"question": "y"}\n')
+def test_a_question_that_is_there_twice_is_refused_naming_both_lines(file: Path) -> None:
+    """Also when the id of the second is the made one."""
+    file.write_text('{"question": "x", "id": "line-2"}\n{"question": "x"}\n')
     with pytest.raises(QuestionFileError, match=r"line 2: .*'line-2' again \(first on line 1\)"):
+        read_questions(file)
+
+
+def test_another_question_with_the_same_id_gets_one_of_its_own(file: Path) -> None:
+    """No question is lost, and none is taken for another; the first keeps its id. Ids that are made do not collide."""
+    lines = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "z"), ("a (line 2)", "v"), ("line-7", "x")]
+    rows = [{"id": name, "question": text} for name, text in lines] + [{"question": "w"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert [(question.id, question.text) for question in read_questions(file)] == [
+        ("a", "x"),
+        ("a (line 2)", "y"),
+        ("b", "x"),
+        ("a (line 4)", "z"),
+        ("a (line 2) (line 5)", "v"),
+        ("line-7", "x"),
+        ("line-7 (line 7)", "w"),
+    ]
+    rows = [{"id": "a (line 3)", "question": "u"}, {"id": "a", "question": "x"}, {"id": "a", "question": "y"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(QuestionFileError, match=r"line 3: .*'a' again \(first on line 2\)"):
         read_questions(file)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from trivium.types import GoldPassage, Question
 def read_questions(path: str | Path) -> list[Question]:
     """The questions of a file, in file order. Blank lines are skipped.
 
-    A question without ``id`` gets the id ``line-<n>``, n counted from 1. Raises QuestionFileError, naming the
-    line, for anything malformed, for an id that occurs twice, and for a file without questions.
+    A question without ``id`` gets the id ``line-<n>``, n counted from 1. Where another question has the id already, the
+    later one is called ``<id> (line <n>)``: files put together from several ones have such. Raises QuestionFileError,
+    naming the line, for anything malformed, for a question that occurs twice with its id, and for a file without
+    questions.
     """
     path = Path(path)
     try:
@@ -29,7 +32,7 @@ def read_questions(path: str | Path) -> list[Question]:
     except OSError as error:
         raise QuestionFileError(f"{path}: expected a readable question file, got {error.strerror}") from error
     questions: list[Question] = []
-    line_of: dict[str, int] = {}
+    known: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -37,12 +40,16 @@ def read_questions(path: str | Path) -> list[Question]:
             question = _question(_decode(line), f"line-{number}")
         except ValueError as error:
             raise QuestionFileError(f"{path}, line {number}: {error}") from error
-        if question.id in line_of:
-            raise QuestionFileError(
-                f"{path}, line {number}: expected every id once, got {question.id[:60]!r} again "
-                f"(first on line {line_of[question.id]})"
-            )
-        line_of[question.id] = number
+        if question.id in known:
+            first, text = known[question.id]
+            own = f"{question.id} (line {number})"
+            if text == question.text or own in known:
+                raise QuestionFileError(
+                    f"{path}, line {number}: expected every question once, got {question.id[:60]!r} again "
+                    f"(first on line {first})"
+                )
+            question = replace(question, id=own)
+        known[question.id] = number, question.text
         questions.append(question)
     if not questions:
         raise QuestionFileError(f"{path}: expected at least one line with a question, got an empty file")
