@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trivium.datasets.questions import read_questions
 from trivium.errors import QuestionFileError
-from trivium.types import GoldPassage, Question
+from trivium.types import Evidence, GoldPassage, Question, Turn
 
 DATA = Path(os.environ.get("TRIVIUM_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -47,6 +47,47 @@ def test_every_known_key_is_read_and_other_keys_are_ignored(file: Path) -> None:
             gold_passages=(GoldPassage("Ganymede", "A moon."),),
         )
     ]
+
+
+def read(file: Path, **keys: object) -> Question:
+    """The question of a file with one line."""
+    file.write_text(json.dumps({"id": "a", "question": "Why?", **keys}))
+    (question,) = read_questions(file)
+    return question
+
+
+def test_documents_are_named_with_pages_or_quotes(file: Path) -> None:
+    """Where there are pages, evidence says something else: the text of these pages, or whatever it may be."""
+    paged = (Evidence("report.pdf", pages=(12, 3)),)
+    assert read(file, document="report.pdf", pages=[12, 3]).evidence == paged
+    for beside in (["The text of page 12."], [{"document": "b.md", "quotes": ["x"]}], [], 3, None):
+        assert read(file, document="report.pdf", pages=[12, 3], evidence=beside).evidence == paged
+    quoted = [
+        {"document": "a.md", "quotes": ["one", "two"]},
+        {"document": "b.md", "quotes": ["x"], "more": 1},
+    ]
+    expected = (Evidence("a.md", ("one", "two")), Evidence("b.md", ("x",)))
+    assert read(file, evidence=quoted).evidence == expected
+    assert read(file, evidence=quoted, document="c.md", pages=None).evidence == expected
+
+
+def test_a_document_or_pages_alone_beside_other_gold_say_something_else(file: Path) -> None:
+    for keys in ({"document": "a.md"}, {"pages": [1]}, {"document": None, "pages": "12-14"}):
+        question = read(file, page="Mars", answers=["red"], **keys)
+        assert (question.page, question.evidence) == ("Mars", ())
+
+
+def test_any_of_the_gold_may_do_and_a_question_may_follow_on_others(file: Path) -> None:
+    assert (
+        read(file).gold_any
+        is read(file, gold_any=None).gold_any
+        is read(file, gold_any=False).gold_any
+        is False
+    )
+    assert read(file, gold_any=True).gold_any is True
+    turns = ["Who?", {"question": "When?", "answer": "In 1877."}, {"question": "Where?", "answer": None}]
+    assert read(file, history=turns).history == ("Who?", Turn("When?", "In 1877."), Turn("Where?", ""))
+    assert read(file).history == read(file, history=[]).history == ()
 
 
 def test_a_missing_id_is_made_from_the_line_number_and_blank_lines_count(file: Path) -> None:
@@ -91,6 +132,32 @@ def test_any_text_survives_even_with_unicode_line_separators(tmp_path_factory, t
         (b'{"question": "x", "gold_passages": [{"title": "y"}]}', "an object with the keys title"),
         (b'{"question": "x", "gold_passages": ["y"]}', "objects"),
         (b'{"question": "\\ud800"}', "surrogate"),
+        (
+            b'{"question": "x", "document": "a.pdf"}',
+            '"pages" beside "document", got the keys document, question',
+        ),
+        (b'{"question": "x", "pages": [1]}', '"document" beside "pages"'),
+        (b'{"question": "x", "document": 3, "pages": [1]}', 'string as "document", got 3'),
+        (b'{"question": "x", "document": "a", "pages": []}', "page numbers.*got an empty list"),
+        (b'{"question": "x", "document": "a", "pages": 12}', "page numbers.*got 12"),
+        (b'{"question": "x", "document": "a", "pages": [1, "2"]}', r'pages\[1\]", got "2"'),
+        (b'{"question": "x", "document": "a", "pages": [true]}', r'pages\[0\]", got true'),
+        (b'{"question": "x", "document": "a", "pages": [0]}', r'from 1 as "pages\[0\]", got 0'),
+        (b'{"question": "x", "document": "a", "pages": [1.5]}', "got 1.5"),
+        (b'{"question": "x", "evidence": []}', '"evidence", got an empty list'),
+        (b'{"question": "x", "evidence": {"document": "a"}}', "an object with the keys document"),
+        (b'{"question": "x", "evidence": ["a quote"]}', r'quotes"} object as "evidence\[0\]", got "a quote"'),
+        (b'{"question": "x", "evidence": [{"document": "a"}]}', "got an object with the keys document"),
+        (b'{"question": "x", "evidence": [{"document": "a", "quotes": []}]}', 'quotes", got an empty list'),
+        (b'{"question": "x", "evidence": [{"document": "a", "quotes": "q"}]}', 'quotes", got "q"'),
+        (b'{"question": "x", "evidence": [{"document": "a", "quotes": [" "]}]}', r"quotes\[0\]"),
+        (b'{"question": "x", "evidence": [{"document": "", "quotes": ["q"]}]}', r"evidence\[0\].document"),
+        (b'{"question": "x", "gold_any": "yes"}', 'true or false as "gold_any", got "yes"'),
+        (b'{"question": "x", "gold_any": 1}', "got 1"),
+        (b'{"question": "x", "history": "y"}', 'list as "history"'),
+        (b'{"question": "x", "history": ["y", 2]}', r"history\[1\]"),
+        (b'{"question": "x", "history": [{"answer": "y"}]}', "the keys answer"),
+        (b'{"question": "x", "history": [{"question": "y", "answer": 2}]}', r"history\[0\].answer"),
     ],
 )
 def test_a_malformed_line_is_refused_with_its_number_and_what_came(
@@ -102,10 +169,30 @@ def test_a_malformed_line_is_refused_with_its_number_and_what_came(
     assert len(str(caught.value)) < 400
 
 
-def test_an_id_used_twice_is_refused_naming_both_lines(file: Path) -> None:
-    """Also when the second is the made one."""
-    file.write_text('{"question": "x", "id": "line-2"}\n{"question": "y"}\n')
+def test_a_question_that_is_there_twice_is_refused_naming_both_lines(file: Path) -> None:
+    """Also when the id of the second is the made one."""
+    file.write_text('{"question": "x", "id": "line-2"}\n{"question": "x"}\n')
     with pytest.raises(QuestionFileError, match=r"line 2: .*'line-2' again \(first on line 1\)"):
+        read_questions(file)
+
+
+def test_another_question_with_the_same_id_gets_one_of_its_own(file: Path) -> None:
+    """No question is lost, and none is taken for another; the first keeps its id. Ids that are made do not collide."""
+    lines = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "z"), ("a (line 2)", "v"), ("line-7", "x")]
+    rows = [{"id": name, "question": text} for name, text in lines] + [{"question": "w"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert [(question.id, question.text) for question in read_questions(file)] == [
+        ("a", "x"),
+        ("a (line 2)", "y"),
+        ("b", "x"),
+        ("a (line 4)", "z"),
+        ("a (line 2) (line 5)", "v"),
+        ("line-7", "x"),
+        ("line-7 (line 7)", "w"),
+    ]
+    rows = [{"id": "a (line 3)", "question": "u"}, {"id": "a", "question": "x"}, {"id": "a", "question": "y"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(QuestionFileError, match=r"line 3: .*'a' again \(first on line 2\)"):
         read_questions(file)
 
 
@@ -126,6 +213,9 @@ def test_an_empty_file_a_folder_and_a_missing_file_are_errors_of_the_question_fi
         ("multihop/hotpotqa_questions.jsonl", 297),
         ("multihop/2wiki_questions.jsonl", 663),
         ("multihop/musique_questions.jsonl", 192),
+        ("domains/stackfaq_questions.jsonl", 1249),
+        ("markdown/handbook_questions.jsonl", 250),
+        ("pdf/financebench_questions.jsonl", 37),
     ],
 )
 def test_the_evaluation_files_are_read_whole(name: str, count: int) -> None:
@@ -133,4 +223,5 @@ def test_the_evaluation_files_are_read_whole(name: str, count: int) -> None:
         pytest.skip(f"no evaluation data at {DATA} (set TRIVIUM_DATA)")
     questions = read_questions(DATA / name)
     assert len(questions) == count
-    assert all(q.gold_passages or q.gold_titles or q.page is not None for q in questions)
+    assert len({q.id for q in questions}) == count
+    assert all(q.evidence or q.gold_passages or q.gold_titles or q.page is not None for q in questions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,7 +28,7 @@ from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.run import evaluate_answers, gold_hits
 from trivium.llm.base import Message
 from trivium.llm.json_replies import JsonSchema
-from trivium.types import Question
+from trivium.types import Question, Turn
 
 RECORDS = {
     "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
@@ -108,6 +109,17 @@ def test_a_reader_is_told_apart_from_its_context(engine: Engine, tmp_path: Path)
     ]  # fmt: skip
     assert all(len(one.hits) == 2 for one in report.answers["lexical"])
     assert {c.found.row for c in report.comparisons} == {"rrf", "gold"}
+
+
+def test_a_follow_up_question_is_asked_by_itself(engine: Engine, tmp_path: Path) -> None:
+    """The same one of every context and reader; without its history nothing would say which moon is meant."""
+    before = Turn("What is Titan?", "Titan is the largest moon of Saturn.")
+    question = Question("when", "When was it found?", ("1655",), "Titan", history=(before,))
+    model = Reader()
+    for folder, asked in (("with", question), ("without", replace(question, history=()))):
+        evaluate_answers(engine, [asked], tmp_path / folder, ["lexical"], model=model, k=1)
+    told = [" ".join(message.content for message in messages[-1:]) for messages in model.asked]
+    assert ["Titan" in text.split("When was it found")[1] for text in told] == [True, False]
 
 
 def test_only_what_fits_into_the_prompt_counts_as_offered(engine: Engine, tmp_path: Path) -> None:

@@ -1,0 +1,158 @@
+"""Questions about documents, measured by the command on a PDF file and a folder of Markdown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.built_stores import EMBEDDER
+from tests.e2e.conftest import Run
+from tests.fakes.pdf_writer import PdfFile
+from trivium.answering.rewriting import rewrite_question
+from trivium.engine import Engine
+from trivium.evaluation.comparison.run import compare_runs
+from trivium.fusion.hits import load_hits
+from trivium.graph.factory import open_store
+from trivium.training.data import read
+from trivium.types import Turn
+
+SAID = (
+    "The lighthouse was painted white in the spring of the year.",
+    "Repairs of the harbour wall took four months and eleven workers.",
+    "A new ferry called Aurora crosses the sound twice a day.",
+)
+"""One sentence on each page of the report."""
+TEAMS = """# Teams
+
+## Channels
+
+| Team | Channel |
+|---|---|
+| Legal | `#legal` |
+| Harbour | [#harbour](../harbour.md) |
+
+## Aurora
+
+The crew of the Aurora meets on **Monday mornings** in [the office](office.md).
+"""
+OFFICE = "# Office\n\nThe office lies behind the lighthouse and opens at seven.\n"
+FOLLOW_UP, BEFORE = (
+    "When does it open?",
+    Turn("Where is the Office?", "The Office lies behind the lighthouse."),
+)
+QUESTIONS: list[dict[str, Any]] = [
+    {"id": "page", "question": "Repairs of the harbour wall", "document": "report.pdf", "pages": [2]},
+    {
+        "id": "row",
+        "question": "Channel of the Legal team",
+        "evidence": [{"document": "teams/_index.md", "quotes": ["| Legal | `#legal` |"]}],
+    },
+    {
+        "id": "both",
+        "question": "Where does the crew of the Aurora meet, and when does the office open?",
+        "evidence": [
+            {
+                "document": "teams/_index.md",
+                "quotes": ["meets on **Monday mornings** in [the office](office.md)"],
+            },
+            {"document": "office.md", "quotes": ["opens at seven", "opens at eight"]},
+        ],
+    },
+    {
+        "id": "any",
+        "question": "When does the office open?",
+        "evidence": [
+            {"document": "office.md", "quotes": ["at seven"]},
+            {"document": "lost.md", "quotes": ["x"]},
+        ],
+        "gold_any": True,
+    },
+    {
+        "id": "follows",
+        "question": FOLLOW_UP,
+        "history": [{"question": BEFORE.question, "answer": BEFORE.answer}],
+        "evidence": [{"document": "my/docs/teams/office.md", "quotes": ["opens at **seven**"]}],
+    },
+    {"id": "no page", "question": "What else?", "document": "report.pdf", "pages": [9]},
+    {"id": "no file", "question": "What else?", "document": "Report.pdf", "pages": [1]},
+]
+TRACED = ["page", "row", "both", "any", "follows"]
+
+
+@pytest.fixture(scope="module")
+def store(trivium: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder ``docs``, built from the folder itself."""
+    folder = tmp_path_factory.mktemp("documents") / "docs"
+    (folder / "teams").mkdir(parents=True)
+    (folder / "teams" / "_index.md").write_text(TEAMS)
+    (folder / "teams" / "office.md").write_text(OFFICE)
+    report = PdfFile()
+    for sentence in SAID:
+        report.page().lines(72, 700, [sentence] * 8)
+    (folder / "report.pdf").write_bytes(report.data())
+    store = folder.parent / "store"
+    built = trivium("build", folder, "--store", store, "--embedder", EMBEDDER, "--no-sentences")
+    assert built.code == 0, built.err
+    return store
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("questions") / "questions.jsonl"
+    file.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS))
+    return file
+
+
+def test_questions_about_documents_are_measured_and_learnt_from(
+    trivium: Run, store: Path, questions: Path, tmp_path: Path
+) -> None:
+    """Hit lists keep the text that was searched for, one group a document, and the documents that folds are split by."""
+    hits = tmp_path / "hits.json"
+    options = ("--retriever", "lexical", "--fusion", "rrf", "--hits", hits, "--runs", tmp_path, "--json")
+    done = trivium("evaluate", questions, "--store", store, *options)
+    assert done.code == 0, done.err
+    report = done.json
+    assert (report["questions"], report["traced"]) == (7, 5)
+    assert {missing["id"]: missing["cause"] for missing in report["untraceable"]} == {
+        "no page": "no chunk of the page holds it",
+        "no file": "the document is not in the store",
+    }
+    assert "did you mean 'docs/report.pdf'" in report["untraceable"][1]["reason"]
+    lexical = report["rows"]["lexical"]
+    assert lexical["hit@5"] == lexical["all@5"] == lexical["recall@5"] == 1.0
+
+    kept = {hit.question_id: hit for hit in load_hits(hits).hits}
+    assert list(kept) == TRACED
+    assert kept["follows"].question == stand_alone(store) != FOLLOW_UP
+    assert {name: hit.groups for name, hit in kept.items()} == dict.fromkeys(TRACED, 1) | {"both": 2}
+    assert kept["both"].pages == ("Office", "Teams") and kept["page"].pages == ("report",)
+    assert len(read([hits], folds=2).hits) == len(TRACED)
+
+    (tmp_path / "questions.jsonl").write_bytes(questions.read_bytes())
+    with Engine.open(store) as engine:
+        runs = [tmp_path / f"{row}.run" for row in ("lexical", "rrf")]
+        compared = compare_runs(*runs, tmp_path / "page.html", engine=engine).read_text("utf-8")
+    assert stand_alone(store) in compared and FOLLOW_UP not in compared
+
+
+def test_a_suite_keeps_what_was_searched_for(
+    trivium: Run, store: Path, questions: Path, tmp_path: Path
+) -> None:
+    suite = tmp_path / "suite.toml"
+    suite.write_text(f'[[set]]\nname = "docs"\nstore = "{store}"\nquestions = "{questions}"\n')
+    done = trivium(
+        "evaluate", "--suite", suite, "--out", tmp_path / "out", "--retriever", "lexical", "--json"
+    )
+    assert done.code == 0, done.err
+    kept = (tmp_path / "out" / "docs" / "questions.jsonl").read_text().splitlines()
+    texts = {row["id"]: row["question"] for row in map(json.loads, kept)}
+    assert list(texts) == TRACED and texts["follows"] == stand_alone(store)
+
+
+def stand_alone(store: Path) -> str:
+    """What is searched for where the follow-up question is asked."""
+    with open_store(store) as opened:
+        return rewrite_question(FOLLOW_UP, [BEFORE], None, opened)[0]
