@@ -24,7 +24,7 @@ from trivium.llm.base import ChatModel, usage_of
 from trivium.text import sentences, words
 from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
 
-_REFUSAL = words(NOT_FOUND)
+_REFUSALS = words(NOT_FOUND), words("not found in the collection")
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
 """How small models begin a refusal."""
 _MIN_REPEATED = 4
@@ -166,5 +166,7 @@ def _final(text: str, cut: bool) -> str:
 
 
 def _refuses(sentence: list[str]) -> bool:
-    before = len(sentence) - len(_REFUSAL)
-    return before >= 0 and sentence[before:] == _REFUSAL and _BEFORE_A_REFUSAL.issuperset(sentence[:before])
+    return any(
+        sentence[-len(refusal) :] == refusal and _BEFORE_A_REFUSAL.issuperset(sentence[: -len(refusal)])
+        for refusal in _REFUSALS
+    )
