@@ -188,7 +188,7 @@ class TestLocalModel:
         assert 0 < answer["usage"]["completion_tokens"] <= 512 < answer["usage"]["prompt_tokens"] + 400
         offered = {hit["uri"] for hit in answer["passages"]}
         assert len(offered) == 2 and {citation["uri"] for citation in answer["citations"]} <= offered
-        assert answer["found"] == bool(answer["statements"])
+        assert (answer["outcome"] != "absent") == bool(answer["statements"])
         for statement in answer["statements"]:
             assert answer["answer"][statement["start"] : statement["end"]] == statement["text"]
             assert set(statement["citations"]) <= {1, 2} and 0 <= statement["support"] <= 1

@@ -34,7 +34,7 @@ def test_a_spoken_question_gets_a_spoken_cited_answer(
     assert done.code == 0, done.err
     answer = done.json
     assert words(answer["question"]) == words(answer["heard"]["text"]) == words(QUESTION)
-    assert answer["found"] and answer["citations"][0]["page"] == "Venus"
+    assert answer["outcome"] == "answered" and answer["citations"][0]["page"] == "Venus"
     heard = words(transcribe(tmp_path / "answer.wav").text)
     said = words(answer["answer"])
     assert len(set(said) & set(heard)) > 0.7 * len(set(said) - {"1", "2", "3"})

@@ -202,13 +202,13 @@ def test_what_cannot_be_opened_is_said_with_what_to_do(call: Call, uri: str, say
 def test_an_answer_cites_passages_that_hold(call: Call, engine: Engine) -> None:
     """Quoted, with the text of what it cites; where the collection does not tell it says so."""
     answered = call("ask", question=QUESTION).structured_content
-    assert answered["found"] and "Asaph Hall" in answered["answer"] and answered["model"] is None
+    assert answered["outcome"] == "answered" and "Asaph Hall" in answered["answer"] and answered["model"] is None
     assert answered["citations"] and answered["unsupported"] == []
     for cited in answered["citations"]:
         assert f"[{cited['number']}]" in answered["answer"]
         assert engine.store.page_text(cited["page"])[cited["start"] : cited["end"]] == cited["text"]
     nothing = call("ask", question="Who composed the Moonlight Sonata?").structured_content
-    assert (nothing["found"], nothing["answer"], nothing["citations"]) == (False, NOT_FOUND, [])
+    assert (nothing["outcome"], nothing["answer"], nothing["citations"]) == ("absent", NOT_FOUND, [])
 
 
 def test_a_model_answers_and_what_no_passage_bears_out_is_named(store: Path) -> None:

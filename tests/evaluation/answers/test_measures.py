@@ -27,7 +27,7 @@ def answered(**changes: object) -> Answered:
         "row": "vector",
         "question": "q",
         "text": TEXT,
-        "found": True,
+        "outcome": "answered",
         "statements": (
             Said(start=0, end=34, citations=(2,), support=0.9, supported=True),
             Said(start=35, end=52, citations=(1,), support=0.1, supported=False),
@@ -61,7 +61,7 @@ def test_what_was_not_offered_counts_for_nothing() -> None:
 
 def test_a_refusal_says_nothing() -> None:
     """Words that it shares with a known answer are no answer; what only answers have is left open."""
-    refusal = answered(text="Not found in the collection.", found=False, statements=(), citations=())
+    refusal = answered(text="Not in the collection.", outcome="absent", statements=(), citations=())
     found = measure(refusal, ["the collection"], GOLD)
     assert [found[name] for name in ("exact_match", "f1", "contained", "rouge_l")] == [0, 0, 0, 0]
     assert (found["not_found"], found["gold_offered"], found["contained_offered"]) == (1, 1, 0)
