@@ -11,8 +11,9 @@ from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.heads import Row
 from trivium.parser.documents.office import Deadline
-from trivium.parser.documents.rows import Row, add_rows
+from trivium.parser.documents.rows import add_rows
 from trivium.parser.documents.text import decode
 from trivium.types import Page
 

@@ -22,6 +22,7 @@ from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.heads import Row
 from trivium.parser.documents.office import (
     Deadline,
     check_strict,
@@ -30,7 +31,7 @@ from trivium.parser.documents.office import (
     sensible_title,
     translated,
 )
-from trivium.parser.documents.rows import Row, add_rows
+from trivium.parser.documents.rows import add_rows
 from trivium.text import normalise_title
 from trivium.types import Page
 

@@ -12,6 +12,7 @@ from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.embedded import EmbeddedPicture
+from trivium.parser.documents.heads import header_of
 from trivium.parser.documents.office import (
     Deadline,
     check_strict,
@@ -21,7 +22,7 @@ from trivium.parser.documents.office import (
     sensible_title,
     translated,
 )
-from trivium.parser.documents.rows import RowRun, clean_cell, header_of
+from trivium.parser.documents.rows import RowRun, clean_cell
 from trivium.parser.grid import Cell, Table
 from trivium.parser.pictures import Pictures
 from trivium.parser.runs import COMMA, LINE, TextRun, indented_line

@@ -9,29 +9,19 @@ hundred thousand.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from trivium.parser.document import Document
+from trivium.parser.documents.heads import Row, header_of, is_value
 from trivium.parser.runs import TextRun
 from trivium.parser.sources.base import clean_text
 from trivium.parser.tables import BETWEEN_CELLS, shortened
 from trivium.types import ChunkKind
 
-Row = Sequence[str]
-"""The cells of a row as shown, empty ones as empty texts."""
-
 _SAMPLE = 50  # rows that are looked at for whether there are headers
-_MAX_HEADER = 100  # characters of a header; what is longer is content
 _MAX_TITLES = 5  # rows above the headers that are no part of the table
 _ROWS_A_BLOCK = 5_000  # splitting a text into chunks is linear; this bounds what is held twice
-_NUMBER = re.compile(
-    r"[-+(]?\s*(?:[$€£¥]\s*)?[-+]?(?:\d[\d.,'\u00a0\u202f ]*|\.\d+)(?:[eE][-+]?\d+)?\s*[%$€£¥)]?"
-    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[-+]\d{2}:?\d{2})?)?"
-    r"|\d{1,2}:\d{2}(?::\d{2})?|true|false|yes|no|n/?a|-",
-    re.IGNORECASE,
-)
 
 
 class RowRun(TextRun):
@@ -43,15 +33,6 @@ class RowRun(TextRun):
         super().__init__()
         self.parts = ["\n".join(lines)]
         self.length = len(self.parts[0])
-
-
-def is_value(text: str) -> bool:
-    """Whether a cell is a number, a date, a time, or one of a few words that stand for a value: no header is.
-
-    >>> [is_value(text) for text in ("1,250.50", "12 %", "2024-05-01", "Oslo", "Q1 2024")]
-    [True, True, True, False, False]
-    """
-    return len(text) <= _MAX_HEADER and _NUMBER.fullmatch(text.strip()) is not None
 
 
 def clean_cell(text: str) -> str:
@@ -93,37 +74,6 @@ def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
                 _add(document, ChunkKind.TABLE, lines)
                 lines = []
         _add(document, ChunkKind.TABLE, lines)
-
-
-def header_of(rows: Sequence[Row], *, headed: bool) -> Row | None:
-    """The first of the rows if it names the columns, judged by what is below it; None if it does not.
-
-    >>> header_of([("Country", "Population"), ("Norway", "5.5"), ("Sweden", "10.6")], headed=False)
-    ('Country', 'Population')
-    >>> header_of([("Norway", "5.5"), ("Sweden", "10.6")], headed=True) is None
-    True
-    """
-    if len(rows) < 2:
-        return None
-    first, below = rows[0], rows[1:]
-    names = [cell.strip() for cell in first]
-    filled = [name for name in names if name]
-    width = max(sum(1 for cell in row if cell.strip()) for row in below)
-    if not filled or len(filled) < min(width, 2) or len(filled) * 2 < width:
-        return None
-    if any(is_value(name) or len(name) > _MAX_HEADER for name in filled) or len({*filled}) < len(filled):
-        return None
-    columns = [
-        [row[at].strip() for row in below if at < len(row) and row[at].strip()] for at in range(len(names))
-    ]
-    typed = any(
-        name and column and all(map(is_value, column)) for name, column in zip(names, columns, strict=True)
-    )
-    if typed or headed:
-        return first
-    # Text in all columns: three or more have headers, two may be names and values. A value that occurs again is none.
-    recurs = any(name and name in column for name, column in zip(names, columns, strict=True))
-    return first if len(filled) > 2 and not recurs else None
 
 
 def _groups(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:

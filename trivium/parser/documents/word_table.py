@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trivium.parser.documents.embedded import EmbeddedPicture
-from trivium.parser.documents.rows import header_of
+from trivium.parser.documents.heads import header_of
 from trivium.parser.documents.word_styles import W, is_on, value
 from trivium.parser.documents.word_text import WordText, content
 from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
