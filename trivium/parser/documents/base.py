@@ -25,7 +25,8 @@ class DocumentFile:
     ``source`` is what problems and the store call it. ``path`` is where it lies among the files it came with, with ``/``
     between folders (``docs/setup.md``). ``modified`` is when it was last changed (ISO 8601, UTC), None when unknown.
     ``beside`` gives the content of another file by its address relative to this one, as for a picture that it shows; None
-    where there is none, or where it would lie outside of the folder that is read.
+    where there is none, or where it would lie outside of the folder that is read. ``language`` is the code of the
+    language that it is in, None when unknown: it helps to tell the encoding of text.
     """
 
     data: bytes
@@ -33,6 +34,7 @@ class DocumentFile:
     path: str
     modified: str | None = None
     beside: Callable[[str], bytes | None] = nothing_beside
+    language: str | None = None
 
     @property
     def title(self) -> str:

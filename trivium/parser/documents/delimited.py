@@ -27,7 +27,7 @@ _ROWS_A_CHECK = 1_000
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """The file as a page with the rows of its table; see :class:`~trivium.parser.documents.base.DocumentReader`."""
-    text = decode(file.data)
+    text = decode(file.data, file.language)
     delimiter, text = _declared(text)
     if delimiter is None:
         delimiter = "\t" if _is_tsv(file.path) and "\t" in text else find_delimiter(text)
