@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import docx
 import openpyxl
 import pytest
 
@@ -90,3 +91,74 @@ def test_years_are_heads_of_sheets() -> None:
         "Month: Jan; 2022: 100; 2023: 200",
         "Month: Feb; 2022: 101; 2023: 201",
     ]
+
+
+TWO_ROWS: list[list[object]] = [
+    ["Region", "Sales", None, "Costs", None],
+    [None, "Q1", "Q2", "Q1", "Q2"],
+    ["North", 1, 2, 3, 4],
+    ["South", 5, None, 7, 8],
+]
+READ = [
+    "Region | Sales | Costs",
+    "Q1 | Q2 | Q1 | Q2",
+    "Region: North; Sales Q1: 1, Q2: 2; Costs Q1: 3, Q2: 4",
+    "Region: South; Sales Q1: 5; Costs Q1: 7, Q2: 8",
+]
+
+
+def test_two_rows_of_headers_are_joined_for_each_column() -> None:
+    """Whether their cells are merged, or a sheet with merged cells was saved as CSV."""
+    assert sheet(TWO_ROWS, "A1:A2", "B1:C1", "D1:E1") == READ
+    assert lines("Region,Sales,,Costs, / ,Q1,Q2,Q1,Q2 / North,1,2,3,4 / South,5,,7,8") == READ
+    years = lines("Region,Sales,,Costs, / ,2023,2024,2023,2024 / North,1,2,3,4")
+    assert years[2] == "Region: North; Sales 2023: 1, 2024: 2; Costs 2023: 3, 2024: 4"
+
+
+def test_a_title_above_and_a_single_group_are_told_apart() -> None:
+    rows: list[list[object]] = [
+        ["Sales report", None, None],
+        [None, "Sales", None],
+        ["Region", 2023, 2024],
+        ["North", 1, 2],
+    ]
+    expected = ["Sales report", "Sales", "Region | 2023 | 2024", "Region: North; Sales 2023: 1, 2024: 2"]
+    assert sheet(rows, "A1:C1", "B2:C2") == sheet(rows, "A1:C1") == expected
+    assert sheet([["Report", None], ["Region", "Sales"], ["North", 1]], "A1:B1") == [
+        "Report",
+        "Region | Sales",
+        "Region: North; Sales: 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Region", "Contact", None], ["North", "Ada", "Oslo"], ["South", "Ben", "Bergen"]],
+        [["Region", "Sales", None], ["North", 1, 2], ["South", 3, 4]],
+    ],
+)
+def test_data_below_a_merged_header_are_no_second_row(rows: list[list[object]]) -> None:
+    assert sheet(rows, "B1:C1")[1].startswith(("Region: North", "North"))
+
+
+def word(rows: list[list[object]], *merged: tuple[tuple[int, int], tuple[int, int]]) -> list[str]:
+    """The lines that a table of a Word file becomes."""
+    document = docx.Document()
+    document.add_paragraph("Below is a table.")
+    table = document.add_table(len(rows), len(rows[0]))
+    for at, row in enumerate(rows):
+        for column, value in enumerate(row):
+            table.cell(at, column).text = "" if value is None else str(value)
+    for first, last in merged:
+        cell = table.cell(*first)
+        text = cell.text
+        cell.merge(table.cell(*last)).text = text
+    out = io.BytesIO()
+    document.save(out)
+    return texts(read("docx", out.getvalue()))[1][2].split("\n")
+
+
+def test_merged_headers_of_word_tables() -> None:
+    assert word(TWO_ROWS, ((0, 0), (1, 0)), ((0, 1), (0, 2)), ((0, 3), (0, 4))) == READ
+    assert word([["Month", 2022, 2023], ["Jan", 1, 2], ["Feb", 3, 4]])[1] == "Month: Jan; 2022: 1; 2023: 2"

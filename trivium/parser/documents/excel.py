@@ -22,7 +22,7 @@ from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
-from trivium.parser.documents.heads import Row
+from trivium.parser.documents.heads import Row, SpannedRow
 from trivium.parser.documents.office import (
     Deadline,
     check_strict,
@@ -286,7 +286,10 @@ def _filled(rows: Iterator[Numbered], merges: Mapping[int, list[_Merge]]) -> Ite
     open_: list[tuple[_Merge, str]] = []
     previous = 0
     for number, cells in rows:
+        spans: list[tuple[int, int]] = []
         for merge in merges.get(number, ()) if merges else ():
+            if merge.last > merge.first:
+                spans.append((merge.first, merge.last))
             text = cells[merge.first] if merge.first < len(cells) else ""
             if text and merge.bottom > merge.top:
                 open_.append((merge, text))
@@ -300,7 +303,7 @@ def _filled(rows: Iterator[Numbered], merges: Mapping[int, list[_Merge]]) -> Ite
             if previous and number > previous + 1:
                 yield ()
             previous = number
-            yield cells
+            yield SpannedRow(cells, spans) if spans else cells
 
 
 def _column_number(letters: str) -> int:

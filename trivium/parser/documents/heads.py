@@ -7,12 +7,19 @@ are of one kind, in order, and what is below them is of another.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+
+from trivium.parser.grid import Table, place
 
 Row = Sequence[str]
 """The cells of a row as shown, empty ones as empty texts."""
 
+Labels = tuple[tuple[str, ...], ...]
+"""For every column its headers, outermost first."""
+
+_SAMPLE = 50
 _MAX_HEADER = 100  # characters of a header; what is longer is content
 _DATE = (
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[-+]\d{2}:?\d{2})?)?"
@@ -41,6 +48,105 @@ def is_value(text: str) -> bool:
     [True, True, True, False, False]
     """
     return len(text) <= _MAX_HEADER and _NUMBER.fullmatch(text.strip()) is not None
+
+
+class SpannedRow(list[str]):
+    """A row with cells that are wider than a column: ``spans`` are the first and last column of each. The text of such a
+    cell stands in its first column."""
+
+    __slots__ = ("spans",)
+
+    def __init__(self, cells: Iterable[str], spans: Sequence[tuple[int, int]]) -> None:
+        super().__init__(cells)
+        self.spans = spans
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The rows that name columns: how many, and what they call each."""
+
+    rows: int
+    labels: Labels
+
+
+def head_of(rows: Sequence[Row], *, headed: bool) -> Head | None:
+    """The head of a table, of one row or two; None where it has none. ``headed``: it has one unless that is plainly
+    wrong.
+
+    >>> head_of([("", "Sales", ""), ("Town", "Q1", "Q2"), ("Oslo", "1", "2")], headed=False).labels
+    (('Town',), ('Sales', 'Q1'), ('Sales', 'Q2'))
+    """
+    labels = _two_rows(rows)
+    if labels is not None:
+        return Head(2, labels)
+    first = header_of(rows, headed=headed)
+    return (
+        None if first is None else Head(1, tuple((name,) if (name := cell.strip()) else () for cell in first))
+    )
+
+
+def head_rows(table: Table) -> set[int]:
+    """The numbers of the rows that are the head of a table with merged cells."""
+    rows = []
+    for placed in place(table.rows[:_SAMPLE]):
+        row = SpannedRow(
+            [""] * (placed[-1].last + 1 if placed else 0), [(one.first, one.last) for one in placed]
+        )
+        for one in placed:
+            row[one.first] = one.cell.text
+        rows.append(row)
+    head = head_of(rows, headed=False)
+    return set() if head is None else set(range(head.rows))
+
+
+def _two_rows(rows: Sequence[Row]) -> Labels | None:
+    """What two rows call the columns below: the first names groups of them, whose cells are merged, or followed by empty
+    ones as where a sheet was saved as CSV. None where they are no head."""
+    if len(rows) < 3:
+        return None
+    spans = [span for span in rows[0].spans if span[1] > span[0]] if isinstance(rows[0], SpannedRow) else []
+    merged = bool(spans)
+    width = max(len(rows[0]), len(rows[1]), *(last + 1 for _, last in spans), 1)
+    top, second = ([*map(str.strip, row), *[""] * (width - len(row))] for row in rows[:2])
+    below = rows[2:]
+    columns = [[row[at].strip() for row in below if at < len(row) and row[at].strip()] for at in range(width)]
+    spans = spans or _groups(top, second)
+    spans = [(first, last) for first, last in spans if top[first] and any(second[first + 1 : last + 1])]
+    if len(spans) == 1 and all(spans[0][0] <= at <= spans[0][1] for at in range(width) if second[at]):
+        return None  # a title
+    inner = [at for first, last in spans for at in range(first, last + 1)]
+    if not spans or any(len(name) > _MAX_HEADER for name in (*top, *second)):
+        return None
+    if any(is_value(name) and not _YEAR.fullmatch(name) for name in top if name):
+        return None
+    for first, last in spans:
+        names = [name for name in second[first : last + 1] if name]
+        values = [at for at in range(first, last + 1) if is_value(second[at])]
+        if len({*names}) < len(names) or (values and len(values) < len(names)):
+            return None
+        if values and not _are_labels(second, values, columns, below, headed=True, typed=False):
+            return None
+    typed = all(all(map(is_value, columns[at])) for at in inner) and any(columns[at] for at in inner)
+    others = [second[at] for at in range(width) if at not in inner and second[at] and second[at] != top[at]]
+    if any(map(is_value, others)) or (not typed and (others or not merged)):
+        return None
+    outer = list(top)
+    for first, last in spans:
+        outer[first : last + 1] = [top[first]] * (last + 1 - first)
+    return tuple(
+        tuple(dict.fromkeys(filter(None, (above, name)))) for above, name in zip(outer, second, strict=True)
+    )
+
+
+def _groups(top: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
+    """Cells of a row that are followed by empty ones, where all of these have a cell below."""
+    spans: list[tuple[int, int]] = []
+    for at, name in enumerate(top):
+        if name:
+            spans.append((at, at))
+        elif spans and second[at] and second[spans[-1][0]]:
+            spans[-1] = (spans[-1][0], at)
+    return [span for span in spans if span[1] > span[0]]
 
 
 def header_of(rows: Sequence[Row], *, headed: bool) -> Row | None:

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from trivium.parser.document import Document
-from trivium.parser.documents.heads import Row, header_of, is_value
+from trivium.parser.documents.heads import Labels, Row, head_of, is_value
 from trivium.parser.runs import TextRun
 from trivium.parser.sources.base import clean_text
-from trivium.parser.tables import BETWEEN_CELLS, shortened
+from trivium.parser.tables import BETWEEN_CELLS, WITHIN_HEADER, shared, shortened
 from trivium.types import ChunkKind
 
 _SAMPLE = 50  # rows that are looked at for whether there are headers
@@ -52,24 +52,31 @@ def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
     """Add the rows of a sheet or file to a document as tables, one for each group of rows between empty rows.
     ``headed``: the first row is a header unless that is plainly wrong, as usual in CSV; otherwise two columns of text are
     read as names and values."""
-    labels: tuple[str, ...] = ()
+    labels: Labels = ()
     for group in _groups(rows):
         body = list(islice(group, _SAMPLE))
         titles = _titles(body)
+        if titles and (head := head_of(body[titles - 1 :], headed=False)) is not None and head.rows > 1:
+            titles -= 1  # the only group of columns
         for title in body[:titles]:
             _add(document, ChunkKind.PARAGRAPH, [_plain(title)])
         del body[:titles]
-        found = header_of(body, headed=headed)
+        found = head_of(body, headed=headed)
         headed = False  # of the first group
         lines = []
         if found is not None:
-            labels = tuple(shortened(clean_cell(cell)) for cell in found)
-            lines.append(_plain(found))
-            del body[0]
+            labels = tuple(tuple(map(clean_cell, names)) for names in found.labels)
+            above: Row = ()
+            for row in body[: found.rows]:
+                lines.append(_plain([cell for at, cell in enumerate(row) if cell not in above[at : at + 1]]))
+                above = row
+            del body[: found.rows]
         elif not _fits(body, labels):
             labels = ()
+        grouped = any(len(names) > 1 for names in labels)
+        single = [] if grouped else [shortened(" ".join(names)) for names in labels]
         for row in chain(body, group):
-            lines.append(_line(row, labels))
+            lines.append(_grouped_line(row, labels) if grouped else _line(row, single))
             if len(lines) >= _ROWS_A_BLOCK:
                 _add(document, ChunkKind.TABLE, lines)
                 lines = []
@@ -102,7 +109,7 @@ def _titles(rows: Sequence[Row]) -> int:
     return count if count <= _MAX_TITLES else 0
 
 
-def _fits(rows: Sequence[Row], labels: Sequence[str]) -> bool:
+def _fits(rows: Sequence[Row], labels: Labels) -> bool:
     """Whether rows after an empty row may go on with the columns of the group before: they have as many."""
     width = max((len(row) for row in rows if any(row)), default=0)
     filled = max((at + 1 for row in rows for at, cell in enumerate(row) if cell.strip()), default=0)
@@ -119,6 +126,22 @@ def _line(row: Row, labels: Sequence[str]) -> str:
     if len(filled) == 2 and not is_value(filled[0][1]):
         return f"{filled[0][1].rstrip(' :')}: {filled[1][1]}"
     return " | ".join(cell for _, cell in filled)
+
+
+def _grouped_line(row: Row, labels: Labels) -> str:
+    """A row below two rows of headers: the outer one is written once for the cells in a row that have it."""
+    parts: list[str] = []
+    previous: tuple[str, ...] = ()
+    for at, cell in enumerate(map(clean_cell, row)):
+        if cell:
+            names = labels[at] if at < len(labels) else ()
+            again = shared(previous, names) if parts else 0
+            if parts:
+                parts.append(WITHIN_HEADER if again else BETWEEN_CELLS)
+            label = shortened(" ".join(names[again:]))
+            parts.append(f"{label}: {cell}" if label else cell)
+            previous = names
+    return "".join(parts)
 
 
 def _plain(row: Row) -> str:
