@@ -83,6 +83,14 @@ def test_the_name_of_a_picture_file_describes_nothing(name: str) -> None:
     assert [text for _, _, text in texts(read("pptx", made(show)))] == ["A tower, from tower.png"]
 
 
+def test_what_programs_write_for_metadata_is_left_out() -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Name", "Town"])
+    book.properties.creator, book.properties.subject = "(anonymous)", "Unspecified"
+    book.properties.keywords = "towns"
+    assert {**read("xlsx", made(book)).metadata, "created": ""} == {"keywords": "towns", "created": ""}
+
+
 def test_sheets_are_sections_and_cells_are_as_shown() -> None:
     page = read("xlsx", xlsx_file())
     assert texts(page) == [

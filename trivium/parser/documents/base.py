@@ -68,8 +68,35 @@ def page_of(
         format=format,
         path=file.path,
         modified=modified or file.modified,
-        metadata=metadata or {},
+        metadata=_said(metadata or {}) if format in _BY_PROGRAMS else metadata or {},
     )
+
+
+_BY_PROGRAMS = frozenset(("pdf", "docx", "pptx", "xlsx"))
+"""Formats whose metadata programs fill in; a book by Anonymous is by Anonymous."""
+_PLACEHOLDERS = frozenset(
+    (
+        "anonymous",
+        "unspecified",
+        "unknown",
+        "untitled",
+        "none",
+        "null",
+        "n/a",
+        "python-docx",
+        "python-pptx",
+        "openpyxl",
+    )
+)
+
+
+def _said(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """The metadata without what programs write where nobody has said anything."""
+    return {
+        key: value
+        for key, value in metadata.items()
+        if not (isinstance(value, str) and value.strip(" ().").lower() in _PLACEHOLDERS)
+    }
 
 
 class DocumentReader(Protocol):
