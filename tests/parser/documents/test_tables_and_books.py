@@ -91,6 +91,17 @@ def test_what_programs_write_for_metadata_is_left_out() -> None:
     assert {**read("xlsx", made(book)).metadata, "created": ""} == {"keywords": "towns", "created": ""}
 
 
+def test_a_formula_that_was_never_computed_is_shown() -> None:
+    """As in files that libraries write; it counts as a value of its column."""
+    book = openpyxl.Workbook()
+    for row in (["Item", "Total"], ["Oil", "=2*3"], ["Gas", "=SUM(B2:B2)"]):
+        book.active.append(row)
+    assert read("xlsx", made(book)).text.split("\n")[-2:] == [
+        "Item: Oil; Total: =2*3",
+        "Item: Gas; Total: =SUM(B2:B2)",
+    ]
+
+
 def test_sheets_are_sections_and_cells_are_as_shown() -> None:
     page = read("xlsx", xlsx_file())
     assert texts(page) == [

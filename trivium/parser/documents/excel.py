@@ -35,12 +35,15 @@ from trivium.parser.documents.rows import add_rows
 from trivium.text import normalise_title
 from trivium.types import Page
 
+_MAX_FORMULA = 200  # characters; a longer one says little
 _MAX_COLUMNS = 1_000  # of a sheet; what stands further right is left out
 _MAX_MERGED = 10_000  # cells of a sheet that repeat a merged one
 _MAX_PENDING = 200_000  # elements of a row: there are 16,384 columns
 _ELEMENTS_A_CHECK = 10_000
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_ROW, _CELL, _VALUE, _INLINE, _TEXT = (f"{_MAIN}{name}" for name in ("row", "c", "v", "is", "t"))
+_ROW, _CELL, _VALUE, _INLINE, _TEXT, _FORMULA = (
+    f"{_MAIN}{name}" for name in ("row", "c", "v", "is", "t", "f")
+)
 _PHONETIC = f"{_MAIN}rPh"
 _MERGES = re.compile(rb"mergeCell\s+ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _PIECE = 1 << 18
@@ -196,7 +199,10 @@ class _Cells:
             inline = cell.find(_INLINE)
             return "" if inline is None else _inline_text(inline)
         value = cell.findtext(_VALUE)
-        if not value or kind == "e":  # an error such as #REF! says nothing
+        if not value:
+            formula = cell.findtext(_FORMULA) or ""  # that was never computed, as libraries write them
+            return f"={formula}" if 0 < len(formula) <= _MAX_FORMULA else ""
+        if kind == "e":  # an error such as #REF! says nothing
             return ""
         if kind == "s":
             at = _as_int(value)

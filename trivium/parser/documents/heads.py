@@ -27,7 +27,7 @@ _DATE = (
 )
 _NUMBER = re.compile(
     r"[-+(]?\s*(?:[$€£¥]\s*)?[-+]?(?:\d[\d.,'\u00a0\u202f ]*|\.\d+)(?:[eE][-+]?\d+)?\s*[%$€£¥)]?"
-    rf"|{_DATE}|true|false|yes|no|n/?a|-",
+    rf"|{_DATE}|true|false|yes|no|n/?a|-|=.+",
     re.IGNORECASE,
 )
 _MOMENT = re.compile(_DATE)
@@ -42,7 +42,8 @@ _FEW_INTEGERS = 4
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell is a number, a date, a time, or one of a few words that stand for a value.
+    """Whether a cell is a number, a date, a time, a formula, or one of a few words that stand for a
+    value.
 
     >>> [is_value(text) for text in ("1,250.50", "12 %", "2024-05-01", "Oslo", "Q1 2024")]
     [True, True, True, False, False]
