@@ -48,9 +48,10 @@ _TRIED = (
 _WIDER = {"big5": "big5hkscs", "tis-620": "cp874"}
 """Codecs that know all that others do."""
 _SAMPLE = 1 << 16
-_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*")
+_BEFORE = 1_000
+_LINE = re.compile(rb"[^\n]+")
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _ASCII_LETTER = re.compile(rb"[A-Za-z]")
-_WORD = re.compile(r"\S*[^\x00-\x7f]\S*")
 _ALPHABETS = frozenset(("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI"))
 """Those of which no word has two."""
 _MOSTLY = 0.05
@@ -160,8 +161,13 @@ def _sample(data: bytes) -> bytes:
     """Some lines that are not in ASCII, which says nothing."""
     lines: list[bytes] = []
     left = _SAMPLE
-    for line in _LINE.finditer(data):
-        lines.append(line[0][:left])
+    for match in _LINE.finditer(data):
+        line = match[0]
+        beyond = None if line.isascii() else _BEYOND_ASCII.search(line)
+        if beyond is None:
+            continue
+        # Of a long line from its first letter on; what is cut off is the end, which may be half a letter.
+        lines.append(line[max(0, beyond.start() - _BEFORE) :][:left])
         left -= len(lines[-1]) + 1
         if left <= 0:
             break
@@ -199,7 +205,7 @@ def _codec(name: str) -> str:
 def _odd_share(text: str) -> float:
     """The share of words that are written as no language does: letters of two alphabets in one, capitals or signs within;
     and, in a text that is hardly in another alphabet, single letters of one."""
-    words = _WORD.findall(text)
+    words = [word for word in text.split() if not word.isascii()]
     letters = sum(map(str.isalpha, text))
     few = sum(character.isalpha() and not character.isascii() for character in text) < _MOSTLY * letters
     return sum(_is_odd_word(word, few) for word in words) / max(len(words), 1)
