@@ -97,7 +97,7 @@ def test_a_truncated_page_is_read_as_far_as_it_goes(length: int) -> None:
     ],
 )
 def test_bytes_are_read_in_their_encoding(data: bytes, expected: str) -> None:
-    """Byte order mark, then the declared one, then UTF-8; wrong bytes are replaced, the rest is kept."""
+    """Byte order mark, then the declared one, then the likely one; wrong bytes are replaced, the rest is kept."""
     assert parse_html(data, title="T").text == expected
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,3 +89,11 @@ def test_the_estimate_never_falls_short(text: str) -> None:
     assert _max_tokens(text) >= count_tokens(text)
     ascii_text = text.encode("ascii", "ignore").decode()
     assert _max_tokens(ascii_text) == count_tokens(ascii_text)
+
+
+def test_a_row_that_is_too_long_is_cut_between_its_cells() -> None:
+    """No value is parted from its header."""
+    row = "; ".join(f"col{number}: {number}" for number in range(300))
+    assert len(pieces(row)) > 1
+    for piece in pieces(row):
+        assert all(re.fullmatch(r"col(\d+): \1", cell) for cell in piece.rstrip(";").split("; "))

@@ -31,6 +31,7 @@ from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
 from trivium.index.parsing import parse_in_pool, parse_item
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.report import IngestReport
+from trivium.languages import AUTO, check_language
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.formats import DOCUMENT_FORMATS
 from trivium.parser.gazetteer import Gazetteer
@@ -85,7 +86,7 @@ def load(
     merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
     loading = _Loading(store, merge, limits, chunker, progress)
     if isolated is None:
-        found = _Found(_named(discover(sources, format, limits, only), names or {}), report, limits)
+        found = _Found(_named(discover(sources, format, limits, only), names or {}, language), report, limits)
         merge.files = FilePages(store, found.paths())
         loading.documents(found, workers or os.cpu_count() or 1, apart)
         loading.records(found.records)
@@ -97,13 +98,15 @@ def load(
     return report
 
 
-def _named(found: Iterator[Found], names: Mapping[str, str]) -> Iterator[Found]:
+def _named(found: Iterator[Found], names: Mapping[str, str], language: str | None) -> Iterator[Found]:
+    """What was found, under its names and with the language that its user says it is in."""
+    known = None if language is None or check_language(language) == AUTO else check_language(language)
     for item in found:
         if isinstance(item, Problem | LeftOut):
             yield replace(item, location=names.get(item.location, item.location))
         else:
             label = names.get(item.location)
-            yield replace(item, label=label, path=label or item.path)
+            yield replace(item, label=label, path=label or item.path, language=known)
 
 
 class _Found:

@@ -60,7 +60,7 @@ def parse_html(
 def _parse(
     html: str | bytes, source: str, title: str | None, limits: InputLimits, file: DocumentFile | None
 ) -> Page:
-    data = checked_bytes(html, limits)
+    data = checked_bytes(html, limits, None if file is None else file.language)
     try:
         tree = LexborHTMLParser(data)
     except SelectolaxError as error:

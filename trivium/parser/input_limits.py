@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.errors import ParseError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
+from trivium.parser.encodings import decoded
 
 _MAX_CHECKED = 4_096  # bytes at the start that are tested for binary data
 _CHEAP_TAGS = 50_000  # documents with at most so many tags ...
@@ -31,7 +32,11 @@ _ROOT_TAG = re.compile(rb"<(?:html|body)[\s/]", re.IGNORECASE)
 _LOWER = 0x20  # the bit of a lower-case letter
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]{2,40})", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]{2,40})",
+    re.IGNORECASE,
+)
+_LANGUAGE = re.compile(rb"<html[^>]{0,400}?\blang\s*=\s*[\"']?\s*([a-zA-Z]{2})\b", re.IGNORECASE)
 _NOT_NESTING = frozenset(
     b"area base br col embed hr img input link meta param source track wbr "
     b"p li dt dd tr td th tbody thead tfoot option optgroup colgroup html head body".split()
@@ -40,22 +45,24 @@ _FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-def checked_bytes(html: str | bytes, limits: InputLimits = DEFAULT_LIMITS) -> bytes:
+def checked_bytes(
+    html: str | bytes, limits: InputLimits = DEFAULT_LIMITS, language: str | None = None
+) -> bytes:
     """Checks a document and returns it as UTF-8.
 
-    Bytes are read in the encoding of their byte order mark, else the one a ``<meta>`` element names, else
-    UTF-8; invalid sequences become U+FFFD.
+    Bytes are read in the encoding of their byte order mark, else the one a ``<meta>`` element names, else in the one that
+    they seem to be in (:func:`trivium.parser.encodings.decoded`; ``language`` helps); invalid sequences become U+FFFD.
 
     Raises:
         ParseError: the document is empty, too large, binary, without any tags, nested too deeply, or has too many tags
-            or attributes.
+            or attributes, or its encoding cannot be told.
     """
     if len(html) > limits.document_bytes:
         raise ParseError(
             f"the document has {len(html):,} bytes, more than the limit of {limits.document_bytes:,}: split it into"
             " pages"
         )
-    data = html.encode("utf-8", "replace") if isinstance(html, str) else _as_utf8(html)
+    data = html.encode("utf-8", "replace") if isinstance(html, str) else _as_utf8(html, language)
     if not data or data.isspace():
         raise ParseError("the document is empty: expected an HTML page")
     start = data[:_MAX_CHECKED]
@@ -67,7 +74,7 @@ def checked_bytes(html: str | bytes, limits: InputLimits = DEFAULT_LIMITS) -> by
     return data
 
 
-def _as_utf8(data: bytes) -> bytes:
+def _as_utf8(data: bytes, language: str | None) -> bytes:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             body = data[len(mark) :]
@@ -75,7 +82,9 @@ def _as_utf8(data: bytes) -> bytes:
                 body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace")
             )
     declared = _CHARSET.search(data, 0, _MAX_CHECKED)
-    name = "utf-8" if declared is None else declared[1].decode("ascii").lower()
+    if declared is None:
+        return _undeclared(data, language)
+    name = declared[1].decode("ascii").lower()
     try:
         encoding = codecs.lookup(name).name
         if encoding == "utf-8" or encoding.startswith("utf-16"):  # a legible meta element is not UTF-16
@@ -85,6 +94,17 @@ def _as_utf8(data: bytes) -> bytes:
         return data.decode(encoding, "replace").encode("utf-8", "replace")
     except LookupError:  # unknown, or a codec that is not a text encoding
         return data
+
+
+def _undeclared(data: bytes, language: str | None) -> bytes:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        stated = _LANGUAGE.search(data, 0, _MAX_CHECKED)
+        return decoded(data, language or (stated and stated[1].decode("ascii").lower())).encode(
+            "utf-8", "replace"
+        )
+    return data
 
 
 def _check_cost(data: bytes, limits: InputLimits) -> None:

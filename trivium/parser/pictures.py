@@ -24,10 +24,12 @@ from trivium.types import ChunkKind
 
 _NO_DESCRIPTION = re.compile(
     r"(?:picture|image|img|graphic|grafik|bild|photo|figure|screenshot|logo|icon|shape|placeholder)?"
-    r"[\s_-]*\d*(?:\.\w{2,5})?",
+    r"[\s_-]*\d*(?:\.\w{2,5})?"
+    r"|\S+\.(?:png|jpe?g|gif|webp|bmp|tiff?|svg|emf|wmf|heic|avif)"
+    r"|(?:screen ?shot|image|img|picture|photo)[^.!?]*(?:\.\d[^.!?]*)*\.(?:png|jpe?g)",
     re.IGNORECASE,
 )
-"""What programs write where people have written nothing: "Picture 3", "image.png"."""
+"""What programs write where people have written nothing: "Picture 3", names of files."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DATA = re.compile(r"data:image/[\w.+-]+((?:;[\w=.+-]+)*),", re.IGNORECASE)
 _ROOTS = ("", "static/", "public/")

@@ -1,4 +1,5 @@
-"""Splits a block that is too long: between rows or items, else between sentences, else between words."""
+"""Splits a block that is too long: between rows or items, else between sentences, else behind semicolons (between the
+cells of a row), else between words."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ _LINE = re.compile(r"[^\n]+")
 _SENTENCE = re.compile(
     r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…。！？])['"”’»)\]]*(?=\s+[^\sa-z]|$)|$)""", re.DOTALL
 )
+_CELL = re.compile(r"\S.*?(?:;(?=\s)|$)", re.DOTALL)
 _SHAPE = bytes(  # letters as "a", white space as " ", marks as "."; bytes beyond ASCII as letters
     ord(" ")
     if chr(b).isspace() and b < 128
@@ -73,7 +75,15 @@ def _atoms(text: str) -> Iterator[tuple[int, int, int]]:
             if _fits(sentence[0]):
                 yield sentence.start(), sentence.end(), _count(sentence[0])
             else:
-                yield from _words(text, sentence.start(), sentence.end())
+                yield from _cells(text, sentence.start(), sentence.end())
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    for cell in _CELL.finditer(text, start, end):
+        if _fits(cell[0]):
+            yield cell.start(), cell.end(), _count(cell[0])
+        else:
+            yield from _words(text, cell.start(), cell.end())
 
 
 def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:

@@ -20,7 +20,7 @@ Labels = list[tuple[str, ...]]
 """For every column its headers, outermost first."""
 
 BETWEEN_CELLS = "; "
-_WITHIN_HEADER = ", "
+WITHIN_HEADER = ", "
 _BETWEEN_HEADERS = " | "
 _MAX_HEADERS = 50  # of one column; the label made of them is cut long before
 _MAX_LABEL = 80  # characters of a column's header that are repeated in its rows
@@ -104,14 +104,14 @@ def _write(out: TextRun, row: list[PlacedCell], labels: Labels, line: str) -> No
             out.append(cell)  # only the links of its images
             continue
         names = _names(labels, placed) if labels else ()
-        shared = _shared(previous, names) if before is not line else 0
-        label = shortened(" ".join(names[shared:]))
-        out.extend(_WITHIN_HEADER if shared else before, label + COLON if label else "", cell)
+        again = shared(previous, names) if before is not line else 0
+        label = shortened(" ".join(names[again:]))
+        out.extend(WITHIN_HEADER if again else before, label + COLON if label else "", cell)
         before = COLON if has_row_header and not labels and placed is row[0] else between
         previous = names
 
 
-def _shared(previous: tuple[str, ...], names: tuple[str, ...]) -> int:
+def shared(previous: tuple[str, ...], names: tuple[str, ...]) -> int:
     """How many of a cell's headers were just written for the cell before it: all, all but the innermost, or none."""
     if not names or names == previous:
         return len(names)

@@ -68,6 +68,40 @@ def test_shapes_are_read_from_top_to_bottom_hidden_slides_not_at_all() -> None:
     assert page.sections[1].chunks[0].pages == (3, 3)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["p.png", "IMG_2041-final.JPG", "C:\\pictures\\tower.png", "Screenshot 2024-05-01 at 10.20.30.png"],
+)
+def test_the_name_of_a_picture_file_describes_nothing(name: str) -> None:
+    import pptx
+
+    show = pptx.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    for described in (name, "A tower, from tower.png"):
+        shown = slide.shapes.add_picture(io.BytesIO(PNG), 0, 0)
+        shown._element._nvXxPr.cNvPr.set("descr", described)
+    assert [text for _, _, text in texts(read("pptx", made(show)))] == ["A tower, from tower.png"]
+
+
+def test_what_programs_write_for_metadata_is_left_out() -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Name", "Town"])
+    book.properties.creator, book.properties.subject = "(anonymous)", "Unspecified"
+    book.properties.keywords = "towns"
+    assert {**read("xlsx", made(book)).metadata, "created": ""} == {"keywords": "towns", "created": ""}
+
+
+def test_a_formula_that_was_never_computed_is_shown() -> None:
+    """As in files that libraries write; it counts as a value of its column."""
+    book = openpyxl.Workbook()
+    for row in (["Item", "Total"], ["Oil", "=2*3"], ["Gas", "=SUM(B2:B2)"]):
+        book.active.append(row)
+    assert read("xlsx", made(book)).text.split("\n")[-2:] == [
+        "Item: Oil; Total: =2*3",
+        "Item: Gas; Total: =SUM(B2:B2)",
+    ]
+
+
 def test_sheets_are_sections_and_cells_are_as_shown() -> None:
     page = read("xlsx", xlsx_file())
     assert texts(page) == [

@@ -40,6 +40,33 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_plain_text_is_known_without_a_suffix_that_says_so(tmp_path: Path) -> None:
+    """What people write for people; what programs read is left out."""
+    contents = {
+        "README": b"Read this first.",
+        "LICENSE": "Größe".encode("cp1252"),
+        "app.log": b"10:00 started",
+        "guide.rst": b"Guide\n=====\n\nText.",
+        "Makefile": b"all: run",
+        "run": b"#!/bin/sh\necho",
+        "a.out": b"\x7fELF\0\0",
+        "data": b"\0\1\2\3",
+        ".profile": b"export A=1",
+        "config": b"[core]\n  bare = false",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    found = kinds(tmp_path)
+    assert [name for name in contents if found[name] == "read"] == [
+        "README",
+        "LICENSE",
+        "app.log",
+        "guide.rst",
+    ]
+    assert {found[name] for name in contents if found[name] != "read"} == {"left out"}
+    assert [one.format for one in discover([str(tmp_path)]) if isinstance(one, Item)] == ["text"] * 4
+
+
 def test_a_folder_gives_what_is_known_and_leaves_the_rest(folder: Path) -> None:
     """A broken file of a known format is a problem; so is broken JSON, but not JSON of other things."""
     assert kinds(folder) == kinds(folder / "*") == {

@@ -25,7 +25,8 @@ class DocumentFile:
     ``source`` is what problems and the store call it. ``path`` is where it lies among the files it came with, with ``/``
     between folders (``docs/setup.md``). ``modified`` is when it was last changed (ISO 8601, UTC), None when unknown.
     ``beside`` gives the content of another file by its address relative to this one, as for a picture that it shows; None
-    where there is none, or where it would lie outside of the folder that is read.
+    where there is none, or where it would lie outside of the folder that is read. ``language`` is the code of the
+    language that it is in, None when unknown: it helps to tell the encoding of text.
     """
 
     data: bytes
@@ -33,6 +34,7 @@ class DocumentFile:
     path: str
     modified: str | None = None
     beside: Callable[[str], bytes | None] = nothing_beside
+    language: str | None = None
 
     @property
     def title(self) -> str:
@@ -66,8 +68,35 @@ def page_of(
         format=format,
         path=file.path,
         modified=modified or file.modified,
-        metadata=metadata or {},
+        metadata=_said(metadata or {}) if format in _BY_PROGRAMS else metadata or {},
     )
+
+
+_BY_PROGRAMS = frozenset(("pdf", "docx", "pptx", "xlsx"))
+"""Formats whose metadata programs fill in; a book by Anonymous is by Anonymous."""
+_PLACEHOLDERS = frozenset(
+    (
+        "anonymous",
+        "unspecified",
+        "unknown",
+        "untitled",
+        "none",
+        "null",
+        "n/a",
+        "python-docx",
+        "python-pptx",
+        "openpyxl",
+    )
+)
+
+
+def _said(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """The metadata without what programs write where nobody has said anything."""
+    return {
+        key: value
+        for key, value in metadata.items()
+        if not (isinstance(value, str) and value.strip(" ().").lower() in _PLACEHOLDERS)
+    }
 
 
 class DocumentReader(Protocol):

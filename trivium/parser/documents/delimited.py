@@ -11,8 +11,9 @@ from trivium.errors import ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.heads import Row
 from trivium.parser.documents.office import Deadline
-from trivium.parser.documents.rows import Row, add_rows
+from trivium.parser.documents.rows import add_rows
 from trivium.parser.documents.text import decode
 from trivium.types import Page
 
@@ -26,7 +27,7 @@ _ROWS_A_CHECK = 1_000
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """The file as a page with the rows of its table; see :class:`~trivium.parser.documents.base.DocumentReader`."""
-    text = decode(file.data)
+    text = decode(file.data, file.language)
     delimiter, text = _declared(text)
     if delimiter is None:
         delimiter = "\t" if _is_tsv(file.path) and "\t" in text else find_delimiter(text)

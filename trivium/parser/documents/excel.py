@@ -22,6 +22,7 @@ from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.heads import Row, SpannedRow
 from trivium.parser.documents.office import (
     Deadline,
     check_strict,
@@ -30,16 +31,19 @@ from trivium.parser.documents.office import (
     sensible_title,
     translated,
 )
-from trivium.parser.documents.rows import Row, add_rows
+from trivium.parser.documents.rows import add_rows
 from trivium.text import normalise_title
 from trivium.types import Page
 
+_MAX_FORMULA = 200  # characters; a longer one says little
 _MAX_COLUMNS = 1_000  # of a sheet; what stands further right is left out
 _MAX_MERGED = 10_000  # cells of a sheet that repeat a merged one
 _MAX_PENDING = 200_000  # elements of a row: there are 16,384 columns
 _ELEMENTS_A_CHECK = 10_000
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_ROW, _CELL, _VALUE, _INLINE, _TEXT = (f"{_MAIN}{name}" for name in ("row", "c", "v", "is", "t"))
+_ROW, _CELL, _VALUE, _INLINE, _TEXT, _FORMULA = (
+    f"{_MAIN}{name}" for name in ("row", "c", "v", "is", "t", "f")
+)
 _PHONETIC = f"{_MAIN}rPh"
 _MERGES = re.compile(rb"mergeCell\s+ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _PIECE = 1 << 18
@@ -195,7 +199,10 @@ class _Cells:
             inline = cell.find(_INLINE)
             return "" if inline is None else _inline_text(inline)
         value = cell.findtext(_VALUE)
-        if not value or kind == "e":  # an error such as #REF! says nothing
+        if not value:
+            formula = cell.findtext(_FORMULA) or ""  # that was never computed, as libraries write them
+            return f"={formula}" if 0 < len(formula) <= _MAX_FORMULA else ""
+        if kind == "e":  # an error such as #REF! says nothing
             return ""
         if kind == "s":
             at = _as_int(value)
@@ -285,7 +292,10 @@ def _filled(rows: Iterator[Numbered], merges: Mapping[int, list[_Merge]]) -> Ite
     open_: list[tuple[_Merge, str]] = []
     previous = 0
     for number, cells in rows:
+        spans: list[tuple[int, int]] = []
         for merge in merges.get(number, ()) if merges else ():
+            if merge.last > merge.first:
+                spans.append((merge.first, merge.last))
             text = cells[merge.first] if merge.first < len(cells) else ""
             if text and merge.bottom > merge.top:
                 open_.append((merge, text))
@@ -299,7 +309,7 @@ def _filled(rows: Iterator[Numbered], merges: Mapping[int, list[_Merge]]) -> Ite
             if previous and number > previous + 1:
                 yield ()
             previous = number
-            yield cells
+            yield SpannedRow(cells, spans) if spans else cells
 
 
 def _column_number(letters: str) -> int:

@@ -55,7 +55,7 @@ DOCUMENT_FORMATS: dict[str, DocumentFormat] = {
         DocumentFormat("image", PICTURE_SUFFIXES, "image", PICTURE_SIGNATURES, by_name=True),
         DocumentFormat("markdown", (".md", ".markdown", ".mdx"), "markdown", by_name=True),
         DocumentFormat("pdf", (".pdf",), "pdf", ((0, b"%PDF-"),), within=1_024),
-        DocumentFormat("text", (".txt", ".text"), "text", by_name=True),
+        DocumentFormat("text", (".txt", ".text", ".log", ".rst"), "text", by_name=True),
         DocumentFormat(
             "docx",
             (".docx", ".docm", ".dotx"),

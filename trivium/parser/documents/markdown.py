@@ -59,7 +59,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
             f"the file has {len(file.data):,} bytes, more than the limit of {limits.markdown_bytes:,} for Markdown:"
             " split it"
         )
-    text = decode(file.data)
+    text = decode(file.data, file.language)
     front = read_front_matter(text)
     text = without_shortcodes(text[front.length :])
     mdx = file.path.lower().endswith(".mdx")

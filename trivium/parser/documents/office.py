@@ -118,15 +118,12 @@ def metadata_of(properties: Any) -> dict[str, MetadataValue]:
     ):
         value = next((v for name in names if isinstance(v := _property(properties, name), str)), "")
         clean = " ".join(value.split())[:_MAX_PROPERTY]
-        if clean and clean not in _WRITTEN_BY_LIBRARIES:
+        if clean:
             found[key] = clean
     created = iso(_property(properties, "created"))
     if created is not None:
         found["created"] = created
     return found
-
-
-_WRITTEN_BY_LIBRARIES = frozenset(("python-docx", "python-pptx", "openpyxl"))  # as authors of what they make
 
 
 def modified_of(properties: Any) -> str | None:

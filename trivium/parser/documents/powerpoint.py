@@ -12,6 +12,7 @@ from trivium.parser.document import Document
 from trivium.parser.documents.archive import Archive
 from trivium.parser.documents.base import DocumentFile, page_of
 from trivium.parser.documents.embedded import EmbeddedPicture
+from trivium.parser.documents.heads import head_rows
 from trivium.parser.documents.office import (
     Deadline,
     check_strict,
@@ -21,7 +22,7 @@ from trivium.parser.documents.office import (
     sensible_title,
     translated,
 )
-from trivium.parser.documents.rows import RowRun, clean_cell, header_of
+from trivium.parser.documents.rows import RowRun, clean_cell
 from trivium.parser.grid import Cell, Table
 from trivium.parser.pictures import Pictures
 from trivium.parser.runs import COMMA, LINE, TextRun, indented_line
@@ -181,8 +182,8 @@ def _table(table: Any) -> Table:
                 cell.add(clean_cell(paragraph.text.replace("\v", " ")))
             cells.append(cell)
         out.rows.append(cells)
-    shown = [[cell.text for cell in row] for row in out.rows[:50]]
-    if len(shown) > 1 and (table.first_row or header_of(shown, headed=False) is not None):
+    out.head_rows |= head_rows(out)
+    if len(out.rows) > 1 and table.first_row:
         out.head_rows.add(0)
     return out
 

@@ -9,29 +9,19 @@ hundred thousand.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from trivium.parser.document import Document
+from trivium.parser.documents.heads import Labels, Row, head_of, is_value
 from trivium.parser.runs import TextRun
 from trivium.parser.sources.base import clean_text
-from trivium.parser.tables import BETWEEN_CELLS, shortened
+from trivium.parser.tables import BETWEEN_CELLS, WITHIN_HEADER, shared, shortened
 from trivium.types import ChunkKind
 
-Row = Sequence[str]
-"""The cells of a row as shown, empty ones as empty texts."""
-
 _SAMPLE = 50  # rows that are looked at for whether there are headers
-_MAX_HEADER = 100  # characters of a header; what is longer is content
 _MAX_TITLES = 5  # rows above the headers that are no part of the table
 _ROWS_A_BLOCK = 5_000  # splitting a text into chunks is linear; this bounds what is held twice
-_NUMBER = re.compile(
-    r"[-+(]?\s*(?:[$€£¥]\s*)?[-+]?(?:\d[\d.,'\u00a0\u202f ]*|\.\d+)(?:[eE][-+]?\d+)?\s*[%$€£¥)]?"
-    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[-+]\d{2}:?\d{2})?)?"
-    r"|\d{1,2}:\d{2}(?::\d{2})?|true|false|yes|no|n/?a|-",
-    re.IGNORECASE,
-)
 
 
 class RowRun(TextRun):
@@ -43,15 +33,6 @@ class RowRun(TextRun):
         super().__init__()
         self.parts = ["\n".join(lines)]
         self.length = len(self.parts[0])
-
-
-def is_value(text: str) -> bool:
-    """Whether a cell is a number, a date, a time, or one of a few words that stand for a value: no header is.
-
-    >>> [is_value(text) for text in ("1,250.50", "12 %", "2024-05-01", "Oslo", "Q1 2024")]
-    [True, True, True, False, False]
-    """
-    return len(text) <= _MAX_HEADER and _NUMBER.fullmatch(text.strip()) is not None
 
 
 def clean_cell(text: str) -> str:
@@ -71,59 +52,35 @@ def add_rows(document: Document, rows: Iterable[Row], *, headed: bool) -> None:
     """Add the rows of a sheet or file to a document as tables, one for each group of rows between empty rows.
     ``headed``: the first row is a header unless that is plainly wrong, as usual in CSV; otherwise two columns of text are
     read as names and values."""
-    labels: tuple[str, ...] = ()
+    labels: Labels = ()
     for group in _groups(rows):
         body = list(islice(group, _SAMPLE))
         titles = _titles(body)
+        if titles and (head := head_of(body[titles - 1 :], headed=False)) is not None and head.rows > 1:
+            titles -= 1  # the only group of columns
         for title in body[:titles]:
             _add(document, ChunkKind.PARAGRAPH, [_plain(title)])
         del body[:titles]
-        found = header_of(body, headed=headed)
+        found = head_of(body, headed=headed)
         headed = False  # of the first group
         lines = []
         if found is not None:
-            labels = tuple(shortened(clean_cell(cell)) for cell in found)
-            lines.append(_plain(found))
-            del body[0]
+            labels = tuple(tuple(map(clean_cell, names)) for names in found.labels)
+            above: Row = ()
+            for row in body[: found.rows]:
+                lines.append(_plain([cell for at, cell in enumerate(row) if cell not in above[at : at + 1]]))
+                above = row
+            del body[: found.rows]
         elif not _fits(body, labels):
             labels = ()
+        grouped = any(len(names) > 1 for names in labels)
+        single = [] if grouped else [shortened(" ".join(names)) for names in labels]
         for row in chain(body, group):
-            lines.append(_line(row, labels))
+            lines.append(_grouped_line(row, labels) if grouped else _line(row, single))
             if len(lines) >= _ROWS_A_BLOCK:
                 _add(document, ChunkKind.TABLE, lines)
                 lines = []
         _add(document, ChunkKind.TABLE, lines)
-
-
-def header_of(rows: Sequence[Row], *, headed: bool) -> Row | None:
-    """The first of the rows if it names the columns, judged by what is below it; None if it does not.
-
-    >>> header_of([("Country", "Population"), ("Norway", "5.5"), ("Sweden", "10.6")], headed=False)
-    ('Country', 'Population')
-    >>> header_of([("Norway", "5.5"), ("Sweden", "10.6")], headed=True) is None
-    True
-    """
-    if len(rows) < 2:
-        return None
-    first, below = rows[0], rows[1:]
-    names = [cell.strip() for cell in first]
-    filled = [name for name in names if name]
-    width = max(sum(1 for cell in row if cell.strip()) for row in below)
-    if not filled or len(filled) < min(width, 2) or len(filled) * 2 < width:
-        return None
-    if any(is_value(name) or len(name) > _MAX_HEADER for name in filled) or len({*filled}) < len(filled):
-        return None
-    columns = [
-        [row[at].strip() for row in below if at < len(row) and row[at].strip()] for at in range(len(names))
-    ]
-    typed = any(
-        name and column and all(map(is_value, column)) for name, column in zip(names, columns, strict=True)
-    )
-    if typed or headed:
-        return first
-    # Text in all columns: three or more have headers, two may be names and values. A value that occurs again is none.
-    recurs = any(name and name in column for name, column in zip(names, columns, strict=True))
-    return first if len(filled) > 2 and not recurs else None
 
 
 def _groups(rows: Iterable[Row]) -> Iterator[Iterator[Row]]:
@@ -152,7 +109,7 @@ def _titles(rows: Sequence[Row]) -> int:
     return count if count <= _MAX_TITLES else 0
 
 
-def _fits(rows: Sequence[Row], labels: Sequence[str]) -> bool:
+def _fits(rows: Sequence[Row], labels: Labels) -> bool:
     """Whether rows after an empty row may go on with the columns of the group before: they have as many."""
     width = max((len(row) for row in rows if any(row)), default=0)
     filled = max((at + 1 for row in rows for at, cell in enumerate(row) if cell.strip()), default=0)
@@ -169,6 +126,22 @@ def _line(row: Row, labels: Sequence[str]) -> str:
     if len(filled) == 2 and not is_value(filled[0][1]):
         return f"{filled[0][1].rstrip(' :')}: {filled[1][1]}"
     return " | ".join(cell for _, cell in filled)
+
+
+def _grouped_line(row: Row, labels: Labels) -> str:
+    """A row below two rows of headers: the outer one is written once for the cells in a row that have it."""
+    parts: list[str] = []
+    previous: tuple[str, ...] = ()
+    for at, cell in enumerate(map(clean_cell, row)):
+        if cell:
+            names = labels[at] if at < len(labels) else ()
+            again = shared(previous, names) if parts else 0
+            if parts:
+                parts.append(WITHIN_HEADER if again else BETWEEN_CELLS)
+            label = shortened(" ".join(names[again:]))
+            parts.append(f"{label}: {cell}" if label else cell)
+            previous = names
+    return "".join(parts)
 
 
 def _plain(row: Row) -> str:

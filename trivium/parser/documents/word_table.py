@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trivium.parser.documents.embedded import EmbeddedPicture
-from trivium.parser.documents.rows import header_of
+from trivium.parser.documents.heads import head_rows
 from trivium.parser.documents.word_styles import W, is_on, value
 from trivium.parser.documents.word_text import WordText, content
 from trivium.parser.grid import MAX_COLUMNS, MAX_ROWS, Cell, Table, parse_span
@@ -37,9 +37,8 @@ def read_table(element: Any, text: WordText, depth: int = 1) -> WordTable:
         if properties is not None and is_on(properties, "tblHeader"):
             table.head_rows.add(len(table.rows))
         table.rows.append(_row(row, above, text, out, depth))
-    shown = [[cell.text for cell in row] for row in table.rows[:50]]
-    if not table.head_rows and header_of(shown, headed=False) is not None:
-        table.head_rows.add(0)
+    if table.head_rows <= {0}:
+        table.head_rows |= head_rows(table)
     out.run = linearise(table, "; ") if depth > 1 else linearise(table)
     out.references = [(address, 0) for address, _ in out.references]
     return out

@@ -38,7 +38,7 @@ class Item:
     worker process could not read it itself (a row of a compressed file, a stream, an API response). ``label`` is the
     name to show instead of the location, for example of an upload. ``path`` is where a file lies among those that came
     with it (:attr:`trivium.types.Page.path`), and ``root`` the folder outside of which it may name nothing; None where it
-    came alone.
+    came alone. ``language`` is the code of the language that it is in, None when unknown.
     """
 
     format: ItemFormat
@@ -50,6 +50,7 @@ class Item:
     label: str | None = None
     path: str = ""
     root: str | None = None
+    language: str | None = None
 
     @property
     def source(self) -> str:

@@ -264,6 +264,7 @@ def _document_file(item: Item, data: bytes, limits: InputLimits) -> DocumentFile
         path=item.path or printable_path(PurePath(item.source).as_posix()).lstrip("/"),
         modified=_modified(item),
         beside=beside,
+        language=item.language,
     )
 
 

@@ -43,6 +43,9 @@ _BINARY = {
     b"(\xb5/\xfd": "a zstd archive; unpack it first",
     b"PAR1": "a Parquet file; read it as hf:parquet:PATH",
 }
+_OF_PROGRAMS = re.compile(r".*file|build|workspace|codeowners|gradlew|configure", re.IGNORECASE)
+"""Names without a suffix of files that programs read."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _TAG = re.compile(r"<(?:!doctype\s+)?([a-z][\w:-]*)", re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html\b|<html\b", re.IGNORECASE)
 _TAGS = """
@@ -89,7 +92,22 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
     named = format_of_name(name)
     if named is not None and named.by_name:
         return _recognise_text(path, head, limits, named.name)
+    if _may_be_text(name, head):
+        return _recognise_text(path, head, limits, "text")
     return _recognise_web(path, head, limits)
+
+
+def _may_be_text(name: str, head: bytes) -> bool:
+    """Whether a file without a suffix is one that people write for people, such as ``README``: text, and no program.
+
+    >>> [_may_be_text(name, b"Read this first.") for name in ("docs/README", "notes", "Makefile", ".profile", "a.py")]
+    [True, True, False, False, False]
+    """
+    plain = PurePath(name).name
+    if "." in plain or _OF_PROGRAMS.fullmatch(plain) or head.startswith((b"#!", *_BINARY)):
+        return False
+    # Where a text of another alphabet is cut, the end may be no character: the reader judges that.
+    return _CONTROL.search(head) is None and _beginning(_decoded(head))[:1] not in ("[", "{", "<")
 
 
 def _recognise_archive(path: Path, limits: InputLimits) -> ItemFormat:

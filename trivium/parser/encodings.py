@@ -1,0 +1,248 @@
+"""In which encoding a text is that does not say so: UTF-8 where it can be, else what chardet takes it for, checked.
+
+Text in the wrong encoding is text that nobody finds. So what cannot be told is refused. Windows-1252 is by far the most
+common, and has the benefit of the doubt where there is little to judge by.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+import warnings
+from functools import lru_cache
+
+from trivium.errors import ParseError
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_WESTERN = "cp1252"
+_OF_LANGUAGE = {
+    "ru": ("cp1251", "koi8-r", "cp866"),
+    "zh": ("gb18030", "big5hkscs"),
+    "ja": ("cp932", "euc-jp"),
+    "ko": ("cp949",),
+}
+_OF_SEVERAL_BYTES = frozenset(("zh", "ja", "ko"))
+_IN_WESTERN = frozenset(["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi"])
+_OF_WESTERN = (_WESTERN, "iso8859-15")
+_TRIED = (
+    *dict.fromkeys((*_OF_WESTERN, *(name for names in _OF_LANGUAGE.values() for name in names))),
+    *(
+        "cp1250",
+        "iso8859-2",
+        "cp1253",
+        "cp1254",
+        "cp1255",
+        "cp1256",
+        "cp1257",
+        "koi8-u",
+        "tis-620",
+        "mac-roman",
+    ),
+)
+"""What text files of the last decades are in. Each that is tried besides makes others harder to tell."""
+_WIDER = {"big5": "big5hkscs", "tis-620": "cp874"}
+"""Codecs that know all that others do."""
+_SAMPLE = 1 << 16
+_BEFORE = 1_000
+_LINE = re.compile(rb"[^\n]+")
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_ASCII_LETTER = re.compile(rb"[A-Za-z]")
+_ALPHABETS = frozenset(("LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI"))
+"""Those of which no word has two."""
+_MOSTLY = 0.05
+_MAX_ODD = 0.2
+"""Share of words that no language writes so, beyond which a reading is wrong."""
+_FEW = 40
+"""Bytes beyond ASCII up to which Windows-1252 is preferred to what fits little better."""
+_STRAY = 2
+_LATIN = 4
+"""Up to so many bytes beyond ASCII, among so many times as many letters in it, are a sign or an accent in Latin text."""
+_VERY_FEW = 6
+"""... and up to which the best has to fit clearly better than the second."""
+_LITTLE_BETTER = 0.8
+_CLEARLY_BETTER = 1.2
+_MAX_DAMAGE = 0.05
+_CUT_OFF = re.compile(rb"(?:[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{1,2})(?![\x80-\xff])")
+_MAX_CUT_OFF = 1
+_MIN_CUT_OFF = 8
+_CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\v\x1b"})
+_MAX_CONTROL = 0.02
+"""Share of control characters beyond which data are no text."""
+_UNCERTAIN = "the encoding of the text could not be told: save it as UTF-8"
+
+
+def decoded(data: bytes, language: str | None = None) -> str:
+    """Text by its byte order mark, else as UTF-8, else in the encoding that it seems to be in. ``language`` is the code
+    of the language that it is in, where that is known. Raises ParseError where the encoding cannot be told, and
+    for binary data.
+
+    >>> decoded("Größe".encode("cp1252")), decoded("Маяк построен в 1872 году".encode("cp1251"))
+    ('Größe', 'Маяк построен в 1872 году')
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    wide = _wide(data)
+    if wide is not None:
+        return data.decode(wide, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        damaged = _damaged_utf8(data)
+    if damaged is not None:
+        return damaged
+    head = data[:_SAMPLE]
+    if len(head) - len(head.translate(None, _CONTROL)) > _MAX_CONTROL * len(head):
+        raise ParseError("expected text, got binary data")
+    encoding = _detected(data, language)
+    text = data.decode(encoding, "replace")
+    if text.count("\ufffd") > _MAX_DAMAGE * _beyond_ascii(text):
+        raise ParseError(_UNCERTAIN)
+    return text
+
+
+def _damaged_utf8(data: bytes) -> str | None:
+    """Text in UTF-8 but for a few bytes, or a character that is cut off; None for text that is not."""
+    text = data.decode("utf-8", "replace")
+    damage = text.count("\ufffd")
+    if damage <= _MAX_DAMAGE * _beyond_ascii(text):
+        return text
+    if damage > _MAX_CUT_OFF or len(text) < _MIN_CUT_OFF:
+        return None
+    try:
+        _CUT_OFF.sub(b"", data).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return text
+
+
+def _beyond_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
+
+
+def _wide(data: bytes) -> str | None:
+    """UTF-16 or UTF-32 without a mark, and what switches between alphabets in seven bits: all are valid as UTF-8."""
+    head = data[:_SAMPLE]
+    if b"\0" not in head and b"\x1b$" not in head:
+        return None
+    import chardet
+
+    found = chardet.detect(head)["encoding"] or ""
+    return found if found.lower().startswith(("utf-16", "utf-32", "iso-2022-")) else None
+
+
+def _detected(data: bytes, language: str | None) -> str:
+    sample = _sample(data)
+    readings = _readings(sample)
+    beyond = sum(map((127).__lt__, sample))
+    best = next(iter(readings.values()), 0.0)
+    own = _OF_WESTERN if language in _IN_WESTERN else _OF_LANGUAGE.get(language or "", ())
+    # Text that is valid in an encoding of several bytes is seldom in another.
+    least = best / (10 if language in _OF_SEVERAL_BYTES else 2)
+    for encoding in filter(set(map(_codec, own)).__contains__, readings):
+        if readings[encoding] >= least:
+            return encoding
+    if _WESTERN in readings:
+        is_latin = beyond <= _STRAY and len(_ASCII_LETTER.findall(sample)) >= _LATIN * beyond
+        if is_latin or (beyond < _FEW and readings[_WESTERN] >= _LITTLE_BETTER * best):
+            return _WESTERN
+    confidences = [*readings.values(), 0.0, 0.0]
+    if not best or (beyond < _VERY_FEW and confidences[0] < _CLEARLY_BETTER * confidences[1]):
+        raise ParseError(_UNCERTAIN)
+    return next(iter(readings))
+
+
+def _sample(data: bytes) -> bytes:
+    """Some lines that are not in ASCII, which says nothing."""
+    lines: list[bytes] = []
+    left = _SAMPLE
+    for match in _LINE.finditer(data):
+        line = match[0]
+        beyond = None if line.isascii() else _BEYOND_ASCII.search(line)
+        if beyond is None:
+            continue
+        # Of a long line from its first letter on; what is cut off is the end, which may be half a letter.
+        lines.append(line[max(0, beyond.start() - _BEFORE) :][:left])
+        left -= len(lines[-1]) + 1
+        if left <= 0:
+            break
+    return b"\n".join(lines)
+
+
+def _readings(sample: bytes) -> dict[str, float]:
+    """The encodings that a text may be in, best first, with how well it fits; one of those in which it reads the same."""
+    import chardet
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that what it takes for the default is none of these
+        found = chardet.detect_all(sample, ignore_threshold=True, include_encodings=_TRIED)
+    fits = {
+        _codec(guess["encoding"]): guess["confidence"] for guess in found if guess["encoding"] is not None
+    }
+    readings: dict[str, float] = {}
+    texts: set[str] = set()
+    for name in map(_codec, _TRIED):
+        try:
+            text = codecs.getincrementaldecoder(name)().decode(sample)
+        except UnicodeDecodeError:
+            continue
+        odd = _odd_share(text)
+        if name in fits and text not in texts and odd <= _MAX_ODD:
+            texts.add(text)
+            readings[name] = fits[name] * (1 - odd)
+    return dict(sorted(readings.items(), key=lambda reading: -reading[1]))
+
+
+def _codec(name: str) -> str:
+    return codecs.lookup(_WIDER.get(name.lower(), name)).name
+
+
+def _odd_share(text: str) -> float:
+    """The share of words that are written as no language does: letters of two alphabets in one, capitals or signs within;
+    and, in a text that is hardly in another alphabet, single letters of one."""
+    words = [word for word in text.split() if not word.isascii()]
+    letters = sum(map(str.isalpha, text))
+    few = sum(character.isalpha() and not character.isascii() for character in text) < _MOSTLY * letters
+    return sum(_is_odd_word(word, few) for word in words) / max(len(words), 1)
+
+
+def _is_odd_word(word: str, is_rare: bool) -> bool:
+    letters = list(filter(str.isalpha, word))
+    if is_rare and len(letters) == 1 and _kind(letters[0]) in _ALPHABETS - {"LATIN"}:
+        return True
+    before, kind_before = "", ""
+    for character in word:
+        kind = _kind(character)
+        if kind == "none":
+            return True
+        if before:
+            is_letter, was_letter = character.isalpha(), before.isalpha()
+            if (kind_before == "sign" and is_letter) or (kind == "opening" and was_letter):
+                return True
+            if kind in _ALPHABETS and kind_before in _ALPHABETS and kind != kind_before:
+                return True
+            if before.islower() and character.isupper() and not (character.isascii() and before.isascii()):
+                return True
+        before, kind_before = character, kind
+    return False
+
+
+@lru_cache(1 << 14)
+def _kind(character: str) -> str:
+    """The alphabet of a letter; ``sign`` for what stands before no letter, ``opening`` for what stands behind none, and
+    ``none`` for what stands in no text."""
+    category = unicodedata.category(character)
+    if category in ("Cc", "Co", "Cn"):
+        return "" if character in "\t\r\n\f\v" else "none"
+    if character.isascii():
+        return "LATIN" if character.isalpha() else ""
+    if category in ("Sc", "Sm", "Sk", "No") or "\u2500" <= character <= "\u259f":
+        return "sign"
+    if category == "Ps" or character in "¿¡‰¦":
+        return "opening"
+    return unicodedata.name(character, "").partition(" ")[0]
