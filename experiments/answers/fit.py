@@ -205,11 +205,12 @@ def main() -> None:
         metavar="EMBEDDER=FILE,...",
         help="the first also serves where no embedder is known",
     )
-    parser.add_argument("--threshold", type=float, default=0.25, help="for sentences")
+    parser.add_argument("--threshold", type=float, default=0.2, help="for sentences")
     parser.add_argument("--alone-threshold", type=float, default=0.25, help="for sentences of few passages")
     parser.add_argument("--nearness-threshold", type=float, default=0.3)
     parser.add_argument("--support-threshold", type=float, default=0.8)
-    parser.add_argument("--save", action="store_true")
+    parser.add_argument("--save", action="store_true", help="keep them in the package")
+    parser.add_argument("--out", type=Path, help="write them to this file instead, for outcomes.py")
     arguments = parser.parse_args()
     classifiers: dict[str, dict[str, Any]] = {
         "sentence": {},
@@ -249,10 +250,11 @@ def main() -> None:
             print(f"{embedder}, support")
             show_support(reworded, out_of_fold(reworded, seen(SUPPORT)))
             classifiers["support"][embedder] = kept(reworded, seen(SUPPORT), arguments.support_threshold)
-    if arguments.save:
-        target = Path(str(files("trivium.answering").joinpath("classifiers.json")))
+    if arguments.save or arguments.out is not None:
+        own = Path(str(files("trivium.answering").joinpath("classifiers.json")))
+        target = own if arguments.save else arguments.out
         # What was not collected this time stays as it is.
-        before = json.loads(target.read_text("utf-8"))
+        before = json.loads(own.read_text("utf-8"))
         for task, fitted in classifiers.items():
             before[task] = {**before.get(task, {}), **fitted}
         target.write_text(json.dumps(before, indent=2) + "\n", "utf-8")

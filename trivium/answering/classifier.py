@@ -44,12 +44,13 @@ class SentenceClassifier:
 
 def load_classifier(task: Task, embedder: str) -> SentenceClassifier:
     """The classifier of a task for a store filled by an embedder."""
-    by_embedder = _shipped()[task]
+    by_embedder = shipped()[task]
     return SentenceClassifier(**by_embedder.get(embedder, by_embedder[NO_EMBEDDER]))
 
 
 @cache
-def _shipped() -> dict[str, Any]:
+def shipped() -> dict[str, Any]:
+    """By task and embedder, what the package brings."""
     text = files(__package__).joinpath("classifiers.json").read_text("utf-8")
     classifiers: dict[str, Any] = json.loads(text)
     return classifiers

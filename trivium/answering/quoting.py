@@ -17,7 +17,7 @@ from trivium.graph.protocols import SearchStore
 from trivium.text import plain, sentences, terms, without_parenthesis
 from trivium.types import Outcome, Statement
 
-MAX_EXCERPT = 400
+MAX_EXCERPT = 480
 """Characters of a passage that are quoted where no sentence answers; a single longer sentence is cut."""
 _STOPS = tuple(".!?…。！？]\"'”’)")
 

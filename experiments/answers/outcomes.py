@@ -1,0 +1,87 @@
+"""What becomes of questions without a language model: answered, closest passages, or absent.
+
+    python experiments/answers/outcomes.py --store demo-store --questions trivium/sample/questions_single_hop.jsonl \
+        --foreign ../shared/data/nq/qed_questions.jsonl ../shared/data/domains/stackfaq_questions.jsonl
+
+Printed are: how many of the answers contain a known one (or, where the file gives none, cite a gold passage); how many
+questions are called absent although a gold passage is among the first five; and how many of a hundred ``--foreign`` ones,
+which the store cannot answer, are called absent. ``--classifiers`` judges by classifiers that ``fit.py --out`` wrote,
+fitted without the questions of this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from unittest.mock import patch
+
+import trivium
+from experiments.answers.collect import contains
+from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
+from trivium.types import Answer, Question
+
+FOREIGN = 100
+NEAR = 5
+PASSAGES = 6
+
+
+def ask(engine: trivium.Engine, question: Question) -> Answer:
+    """As ``trivium ask`` does without a model."""
+    return engine.ask(question.text, k=PASSAGES, intent="collection")
+
+
+def main() -> None:
+    """Print the three figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--foreign", nargs="*", type=Path, default=[])
+    parser.add_argument("--sample", type=int, default=150, help="questions of the file")
+    parser.add_argument("--classifiers", type=Path)
+    arguments = parser.parse_args()
+    rng = random.Random(1)
+    with trivium.Engine.open(arguments.store) as engine:
+        if arguments.classifiers is not None:
+            fitted = json.loads(arguments.classifiers.read_text("utf-8"))
+            patch("trivium.answering.classifier.shipped", lambda: fitted).start()
+        traced = Evaluator(engine.searcher).trace(
+            [question for question in read_questions(arguments.questions) if not question.history]
+        )
+        asked = rng.sample(traced.questions, min(arguments.sample, len(traced.questions)))
+        outcomes: Counter[str] = Counter()
+        right: Counter[str] = Counter()
+        refused = 0
+        for question in asked:
+            gold = {uri for group in traced.gold[question.id].groups for uri in group}
+            answer = ask(engine, question)
+            near = not gold.isdisjoint(hit.uri for hit in answer.passages[:NEAR])
+            outcomes[answer.outcome] += 1
+            refused += near and answer.outcome == "absent"
+            right[answer.outcome] += (
+                contains(answer.text, question.answers)
+                if question.answers
+                else any(citation.uri in gold for citation in answer.citations)
+            )
+        others = [
+            question
+            for file in arguments.foreign
+            for question in read_questions(file)
+            if not question.history and file != arguments.questions
+        ]
+        foreign = rng.sample(others, min(FOREIGN, len(others)))
+        absent = sum(ask(engine, question).outcome == "absent" for question in foreign)
+    print(
+        f"{arguments.questions.stem}: {right.total()} of {len(asked)} with a known answer ("
+        + ", ".join(f"{name} {right[name]} of {outcomes[name]}" for name in ("answered", "closest", "absent"))
+        + f"); absent although among the first {NEAR}: {refused}; of {len(foreign)} about other things absent: {absent}"
+    )
+
+
+if __name__ == "__main__":
+    main()
