@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -14,6 +13,7 @@ from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, StoreError
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
+from trivium.graph.facts import document_name
 from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import page_numbers, round_score
@@ -303,19 +303,13 @@ class Searcher:
                 provenance=provenance.get(uri, {}),
                 baseline=baseline,
                 probability=probability(score) if log_odds else None,
-                document=_name(record.document),
+                document=document_name(record.document),
                 pages=tuple(page_numbers(record.pages)),
                 format=record.format,
                 metadata=record.metadata,
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]
-
-
-def _name(document: str) -> str:
-    """What a document is called to whoever asks: where files lie on this machine is nobody's business."""
-    name = document.removeprefix("records:")
-    return PurePath(name).name if PurePath(name).is_absolute() else name
 
 
 def check_question(text: object) -> None:
