@@ -8,6 +8,7 @@ and sections are only found when a chunk that matches stands under them, and lea
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -47,6 +48,11 @@ class Allowed:
     def rows(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Which chunks match, ascending."""
         return np.flatnonzero(self.mask)
+
+    def has(self, uri: str) -> bool:
+        """Whether a chunk is there and matches. Makes no set of all of them."""
+        row = bisect_left(self.chunks, uri)
+        return row < len(self.chunks) and self.chunks[row] == uri and bool(self.mask[row])
 
     @cached_property
     def uris(self) -> list[str]:

@@ -18,6 +18,7 @@ from trivium.errors import (
     EmbeddingError,
     FusionError,
     InputError,
+    NotEmbeddedError,
     StoreBusyError,
     StoreChangedError,
     StoreError,
@@ -99,6 +100,11 @@ def of_trivium(error: TriviumError) -> ApiError:
             return busy("another process is writing to the store: try again when it has finished")
         case StoreChangedError():
             return busy("the documents changed while they were searched: ask again")
+        case NotEmbeddedError():
+            return busy(
+                'nothing is embedded yet: ask with "retrievers": ["lexical"] to search by words alone',
+                "not_embedded",
+            )
         case StoreError():
             return busy("the store cannot be read at the moment", "store")
         case EmbeddingError():
