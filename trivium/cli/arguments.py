@@ -97,9 +97,8 @@ def check_embedder_for(language: str | None, embedder: str | None, store: str) -
     there has its own, which is looked at when it is open."""
     if language is None or check_language(language) == AUTO:
         return
-    if embedder is not None or not (is_address(store) or EmbeddedStore.exists(store)):
-        with wrong_argument("--embedder", (ConfigurationError,)):
-            check_embedder_knows(check_language(language), default_name() if embedder is None else embedder)
+    if not (is_address(store) or EmbeddedStore.exists(store)):
+        check_embedder_knows(check_language(language), default_name() if embedder is None else embedder)
 
 
 def chat_model(name: str | None) -> ChatModel | None:

@@ -223,6 +223,7 @@ def embed(
     embedder: EmbedderOption = None,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
+    any_embedder: AnyEmbedder = False,
     json: Json = False,
 ) -> None:
     """Embed every text of a store that has no vector yet, and the sentences of its chunks. Interrupt it any time; it
@@ -234,7 +235,9 @@ def embed(
     _check_images(images)
     started = time.perf_counter()
     with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
-        count = engine.indexer.embed(lambda done, total: bars("embed", done, total))
+        count = engine.indexer.embed(
+            lambda done, total: bars("embed", done, total), any_embedder=any_embedder
+        )
         sentences = 0
         if not no_sentences:
             sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))

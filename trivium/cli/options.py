@@ -122,7 +122,8 @@ LanguageOption = Annotated[
 AnyEmbedder = Annotated[
     bool,
     typer.Option(
-        "--any-embedder", help="Embed documents in other languages by a model for English all the same."
+        "--any-embedder",
+        help="Embed documents in other languages by a model for English all the same; a store remembers it.",
     ),
 ]
 ImagesOption = Annotated[
