@@ -25,6 +25,7 @@ from trivium.errors import InputError
 from trivium.fusion.base import Fusion
 from trivium.graph.backup import BackupReport, back_up, restore
 from trivium.graph.factory import open_or_create_store, open_store
+from trivium.graph.filters import Where
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.indexer import BuildOptions, Indexer
@@ -170,6 +171,11 @@ class Engine:
         scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.
         """
         return self.searcher.search(question, k, retrievers, fusion, **options)
+
+    def hints(self, where: Where) -> list[str]:
+        """Why no passage fulfils a condition, such as a name that no document knows, with names like it; none where some
+        passage does."""
+        return self.searcher.hints(where)
 
     def search_many(
         self, questions: Iterable[str], k: int = 10, *args: Any, **options: Any

@@ -25,6 +25,7 @@ from trivium.graph.filters import (
     parse,
 )
 from trivium.graph.records import PageRecord
+from trivium.graph.within import Allowed
 from trivium.types import ChunkKind, MetadataValue
 
 
@@ -200,6 +201,28 @@ def _matches(text: str, value: MetadataValue | None) -> bool:
 )
 def test_what_comparisons_mean(text: str, value: MetadataValue | None, fits: bool) -> None:
     assert _matches(text, value) is fits
+
+
+@pytest.mark.parametrize(
+    ("text", "hints"),
+    [
+        ("Year = 2023", ["no document has 'Year' in its metadata: did you mean year?"]),
+        ("yaer = 2023 and year = 2023", ["no document has 'yaer' in its metadata: did you mean year?"]),
+        ("'title' = P", ["no document has 'title' in its metadata: did you mean the field title, without"]),
+        ("nosuch = 3", ["no document has 'nosuch' in its metadata"]),
+        ("year = 2023", []),
+        ("kind = table", []),
+    ],
+)
+def test_a_condition_that_nothing_fulfils_is_told_of_names_that_nobody_knows(
+    text: str, hints: list[str]
+) -> None:
+    page = PageRecord("P", "", None, "", metadata={"year": 2020})
+    facts = ChunkFacts(["P#chunk-1"], lambda: [page], lambda: (["paragraph"], np.zeros((1, 2), np.int64)))
+    first, *more = Allowed.of(parse(text), facts).hints
+    assert first == "no passage fulfils the condition"
+    assert len(more) == len(hints) and all(map(str.startswith, more, hints))
+    assert Allowed.of(parse("year = 2020 or nosuch = 3"), facts).hints == ()
 
 
 @given(st.text("ab", max_size=8), st.text("ab*", max_size=6))

@@ -14,6 +14,7 @@ from rich.text import Text
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import chat_model, open_engine, wrong_argument
+from trivium.cli.hits import print_hints
 from trivium.cli.options import (
     FusionOption,
     Json,
@@ -134,6 +135,8 @@ def _answer(answerer: _Answerer, question: str, history: Sequence[Turn]) -> Answ
     for event in answerer.events(question, history):
         if isinstance(event, Found) and not answerer.json:
             out.print(f"[bold]{shown(question)}[/]", soft_wrap=True)
+            if answerer.where is not None and not event.hits:
+                print_hints(answerer.engine.hints(answerer.where))
             if event.asked != question:
                 out.print(f"[dim]searched for: {shown(event.asked)}[/]", soft_wrap=True)
         elif isinstance(event, Piece) and shows:

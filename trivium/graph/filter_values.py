@@ -6,8 +6,9 @@ A comparison is false where the field has no value, ``!=`` too; ``not`` turns th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
@@ -15,12 +16,23 @@ from numpy.typing import NDArray
 
 from trivium.graph.comparing import Test, test_of
 from trivium.graph.facts import document_name
-from trivium.graph.filters import All, Any, Comparison, Condition, Field, Not, Operator
+from trivium.graph.filters import (
+    FIELDS,
+    All,
+    Any,
+    Comparison,
+    Condition,
+    Field,
+    Not,
+    Operator,
+    metadata_names,
+)
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import headings_of, page_of, section_of, unescape
 from trivium.types import MetadataValue
 
 Mask = NDArray[np.bool_]
+_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -145,3 +157,20 @@ def _reader(condition: Comparison) -> Callable[[PageRecord], MetadataValue | Non
         case Field.MODIFIED:
             return lambda page: page.modified
     raise AssertionError(f"{condition.field} is no field of pages")
+
+
+def unknown_names(condition: Condition, facts: ChunkFacts) -> list[str]:
+    """What to say of metadata keys of a condition that no document has, with names like them."""
+    known = {key for page in facts.pages for key in page.metadata}
+    return [_unknown(name, known) for name in metadata_names(condition) if name not in known]
+
+
+def _unknown(name: str, known: Set[str]) -> str:
+    names = sorted({*known, *FIELDS})
+    lower = name.lower()
+    if lower in FIELDS:
+        like = [f"the field {lower}, without quotation marks and meta."]
+    else:
+        like = [key for key in names if key.lower() == lower] or get_close_matches(name, names, n=3)
+    hint = f": did you mean {' or '.join(like)}?" if like else ""
+    return f"no document has {name[:_SHOWN]!r} in its metadata{hint}"

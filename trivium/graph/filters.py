@@ -131,6 +131,18 @@ def parse(where: Where) -> Condition:
     return _Parser(where).parse()
 
 
+def metadata_names(condition: Condition) -> list[str]:
+    """The distinct metadata keys of a condition, in order.
+
+    >>> metadata_names(parse("year = 1 or not (title = x and year exists and meta.page = 3)"))
+    ['year', 'page']
+    """
+    if isinstance(condition, Comparison):
+        return [condition.key] if condition.field is None else []
+    parts = (condition.part,) if isinstance(condition, Not) else condition.parts
+    return list(dict.fromkeys(name for part in parts for name in metadata_names(part)))
+
+
 # -- texts -------------------------------------------------------------------------------------------------------
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d($|[T ])")

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from trivium.graph.filter_values import Mask
+from trivium.graph.filter_values import ChunkFacts, Mask, matching, unknown_names
 from trivium.graph.filters import All, Condition
 from trivium.graph.model import RelationEdge
 from trivium.graph.pictures import PictureVectors
@@ -43,6 +43,15 @@ class Allowed:
     condition: Condition
     chunks: Sequence[str]
     mask: Mask
+    hints: tuple[str, ...] = ()
+    """Why nothing matches, for people; none where something does."""
+
+    @classmethod
+    def of(cls, condition: Condition, facts: ChunkFacts) -> Allowed:
+        """The chunks that match, of all that ``facts`` knows of."""
+        mask = matching(condition, facts)
+        found = () if mask.any() else ("no passage fulfils the condition", *unknown_names(condition, facts))
+        return cls(condition, facts.chunks, mask, found)
 
     @cached_property
     def rows(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

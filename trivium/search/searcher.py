@@ -17,6 +17,7 @@ from trivium.graph.facts import document_name
 from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import page_numbers, round_score
+from trivium.graph.within import Within
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.alone import retrieve_alone
 from trivium.search.candidates import DEPTH, gather
@@ -184,6 +185,12 @@ class Searcher:
             {uri: dict(zip(table.columns, own, strict=True)) for uri, own in zip(asked, shares, strict=True)},
             fused.baseline,
         )
+
+    def hints(self, where: Where) -> list[str]:
+        """Why no passage fulfils a condition, for people, with names that are like those no document knows; none where
+        some passage does."""
+        with self.limited(parse(where)) as store:
+            return list(store.allowed.hints) if isinstance(store, Within) else []
 
     # -- the stages, one by one ---------------------------------------------------------------------------------
 

@@ -196,5 +196,6 @@ def install(app: FastAPI) -> None:
 
 def _fault(location: tuple[int | str, ...], message: str) -> str:
     """Where a request is wrong and how; never what it said there."""
+    message = message.removeprefix("Value error, ")
     place = ".".join(str(part) for part in location if part != "body")
     return f"{place[:100]}: {message}" if place else message

@@ -92,7 +92,8 @@ class Tools:
         def work(engine: Engine) -> Found:
             check_options(engine.searcher, retrievers, fusion, settings)
             hits = engine.search(question, k, asked, fused, explain=explain, settings=settings, where=where)
-            return Found(scores=scale_of(hits), passages=[_found(hit) for hit in hits])
+            warnings = [] if hits or where is None else engine.hints(where)
+            return Found(scores=scale_of(hits), passages=[_found(hit) for hit in hits], warnings=warnings)
 
         return _result(await self._library.read(work), render_found)
 
