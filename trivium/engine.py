@@ -36,7 +36,7 @@ from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
 from trivium.search.answers import AskOptions, answer_stream
 from trivium.search.fusions import Fusions
-from trivium.search.retriever_set import RetrieverSet
+from trivium.search.retriever_set import RetrieverSet, checked_settings
 from trivium.search.searcher import Searcher, SearchOptions
 from trivium.search.selectors import make_selector
 from trivium.search.stages import StageObserver, ignore_stages
@@ -71,7 +71,7 @@ class Engine:
     ) -> None:
         if isinstance(store, str | Path):
             raise InputError(f"expected an open store, got {str(store)!r}: use  Engine.open({str(store)!r})")
-        values = {**flatten(load_settings().retrievers), **(settings or {})}
+        values = {**flatten(load_settings().retrievers), **flatten(checked_settings(settings))}
         chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
         chosen = RetrieverSet(retrievers, values, chooses)
         self.store = store

@@ -180,6 +180,16 @@ SetOption = Annotated[
         show_default=False,
     ),
 ]
+LoadSetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A limit of documents, such as limits.document_bytes=67108864, or a setting of a retriever, for this run;"
+        " may be repeated.",
+        show_default=False,
+    ),
+]
 MetaOption = Annotated[
     list[str] | None,
     typer.Option(

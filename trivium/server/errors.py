@@ -24,7 +24,7 @@ from trivium.errors import (
     StoreError,
     TriviumError,
 )
-from trivium.server.fields import OptionError
+from trivium.server.fields import OptionError, describe_faults
 from trivium.server.job_table import JobEndedError, KeyReusedError, NoJobsError, QueueFullError
 from trivium.server.pool import PoolFullError
 
@@ -183,7 +183,7 @@ def install(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         faults = error.errors()
         malformed = any(fault["type"] == "json_invalid" for fault in faults)
-        message = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in faults[:5])
+        message = describe_faults([(fault["loc"], fault["msg"]) for fault in faults])
         if malformed:
             return ApiError(400, "malformed", f"the body is not JSON: {message}").response()
         return ApiError(422, "invalid", message).response()
@@ -192,10 +192,3 @@ def install(app: FastAPI) -> None:
     async def http_error(_: Request, error: HTTPException) -> JSONResponse:
         code = _CODES.get(HTTPStatus(error.status_code), "error")
         return ApiError(error.status_code, code, str(error.detail), error.headers).response()
-
-
-def _fault(location: tuple[int | str, ...], message: str) -> str:
-    """Where a request is wrong and how; never what it said there."""
-    message = message.removeprefix("Value error, ")
-    place = ".".join(str(part) for part in location if part != "body")
-    return f"{place[:100]}: {message}" if place else message
