@@ -97,8 +97,8 @@ ChunkerOption = Annotated[
         "--chunker",
         metavar="NAME[:SIZE]",
         help="How pages are cut: blocks (paragraphs, lists, tables as they are), fixed, sentence, recursive, semantic,"
-        " agentic, also with a size in tokens or (c) characters such as fixed:500/50 or fixed:1000/200c; a store keeps"
-        " its own.  \\[default: blocks]",
+        " agentic, also with a size in tokens such as sentence:100 or fixed:500/50, fixed also in characters:"
+        " fixed:1000/200c; a store keeps its own.  \\[default: blocks]",
         show_default=False,
     ),
 ]

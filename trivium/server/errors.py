@@ -79,6 +79,15 @@ def busy(message: str, code: str = "busy", *, close: bool = False) -> ApiError:
     return ApiError(503, code, message, {**headers, "Connection": "close"} if close else headers)
 
 
+def empty() -> ApiError:
+    """There are no vectors to search."""
+    return ApiError(
+        409,
+        "empty",
+        "nothing is embedded in the store yet: add documents first, X",
+    )
+
+
 def disk_full() -> ApiError:
     """There is no room for what was sent."""
     return ApiError(507, "disk_full", "the server's disk is full: nothing was changed")
@@ -101,10 +110,7 @@ def of_trivium(error: TriviumError) -> ApiError:
         case StoreChangedError():
             return busy("the documents changed while they were searched: ask again")
         case NotEmbeddedError():
-            return busy(
-                'nothing is embedded yet: ask with "retrievers": ["lexical"] to search by words alone',
-                "not_embedded",
-            )
+            return empty()
         case StoreError():
             return busy("the store cannot be read at the moment", "store")
         case EmbeddingError():
