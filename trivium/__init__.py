@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from trivium.errors import InputError as InputError
     from trivium.errors import MissingExtraError as MissingExtraError
     from trivium.errors import ModelNotInstalledError as ModelNotInstalledError
+    from trivium.errors import NotEmbeddedError as NotEmbeddedError
     from trivium.errors import NothingReadError as NothingReadError
     from trivium.errors import ParseError as ParseError
     from trivium.errors import QuestionFileError as QuestionFileError
@@ -101,6 +102,7 @@ _MODULES = {
         "QuestionFileError",
         "SpeechError",
         "StoreBusyError",
+        "NotEmbeddedError",
         "StoreChangedError",
         "StoreError",
         "StoreFormatError",

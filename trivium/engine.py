@@ -25,6 +25,7 @@ from trivium.errors import InputError
 from trivium.fusion.base import Fusion
 from trivium.graph.backup import BackupReport, back_up, restore
 from trivium.graph.factory import open_or_create_store, open_store
+from trivium.graph.filters import Where
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
 from trivium.index.indexer import BuildOptions, Indexer
@@ -35,7 +36,7 @@ from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
 from trivium.search.answers import AskOptions, answer_stream
 from trivium.search.fusions import Fusions
-from trivium.search.retriever_set import RetrieverSet
+from trivium.search.retriever_set import RetrieverSet, checked_settings
 from trivium.search.searcher import Searcher, SearchOptions
 from trivium.search.selectors import make_selector
 from trivium.search.stages import StageObserver, ignore_stages
@@ -70,7 +71,7 @@ class Engine:
     ) -> None:
         if isinstance(store, str | Path):
             raise InputError(f"expected an open store, got {str(store)!r}: use  Engine.open({str(store)!r})")
-        values = {**flatten(load_settings().retrievers), **(settings or {})}
+        values = {**flatten(load_settings().retrievers), **flatten(checked_settings(settings))}
         chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
         chosen = RetrieverSet(retrievers, values, chooses)
         self.store = store
@@ -170,6 +171,11 @@ class Engine:
         scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.
         """
         return self.searcher.search(question, k, retrievers, fusion, **options)
+
+    def hints(self, where: Where) -> list[str]:
+        """Why no passage fulfils a condition, such as a name that no document knows, with names like it; none where some
+        passage does."""
+        return self.searcher.hints(where)
 
     def search_many(
         self, questions: Iterable[str], k: int = 10, *args: Any, **options: Any

@@ -11,6 +11,7 @@ TriviumError
 │   ├── StoreNotFoundError  there is no store at that address
 │   ├── StoreFormatError    the store was written by another schema version, or is damaged
 │   ├── StoreBusyError      another process is writing
+│   ├── NotEmbeddedError    nothing in the store has a vector yet
 │   ├── StoreChangedError   what was found is gone: another process or thread has changed the store meanwhile
 │   ├── EmbedderMismatchError  the store was filled by another embedder
 │   └── ChunkerMismatchError   the pages of the store were cut by another chunker
@@ -77,6 +78,10 @@ class StoreFormatError(StoreError):
 
 class StoreBusyError(StoreError):
     """Another process is writing to the store."""
+
+
+class NotEmbeddedError(StoreError):
+    """Nothing in the store has a vector yet; only words can be searched."""
 
 
 class StoreChangedError(StoreError):

@@ -20,6 +20,7 @@ from trivium.text import words
 ENGLISH = "en"
 AUTO = "auto"
 """The setting that has each document's language recognised."""
+_ANY_EMBEDDER = "any-embedder"
 
 _STEMMERS = {
     "en": "english",
@@ -340,23 +341,26 @@ IN_ENGLISH = Analyzer()
 @dataclass(frozen=True, slots=True)
 class StoreLanguages:
     """What a store keeps of its languages: which ones its documents are in, and whether those of further documents are
-    recognised (``detect``)."""
+    recognised (``detect``), and whether a model for English may embed other languages, too (``any_embedder``)."""
 
     codes: tuple[str, ...] = (ENGLISH,)
     detect: bool = False
+    any_embedder: bool = False
 
     @classmethod
     def read(cls, kept: str | None) -> StoreLanguages:
         """From what :meth:`__str__` wrote; None is English.
 
         >>> StoreLanguages.read("auto de en")
-        StoreLanguages(codes=('de', 'en'), detect=True)
+        StoreLanguages(codes=('de', 'en'), detect=True, any_embedder=False)
         """
-        codes = tuple(code for code in (kept or "").split() if code in NAMES)
-        return cls(codes or (ENGLISH,), AUTO in (kept or "").split())
+        words = (kept or "").split()
+        codes = tuple(word for word in words if word in NAMES)
+        return cls(codes or (ENGLISH,), AUTO in words, _ANY_EMBEDDER in words)
 
     def __str__(self) -> str:
-        return " ".join((*([AUTO] if self.detect else []), *self.codes))
+        more = [word for word, on in ((_ANY_EMBEDDER, self.any_embedder), (AUTO, self.detect)) if on]
+        return " ".join((*more, *self.codes))
 
     @property
     def analyzer(self) -> Analyzer:

@@ -146,4 +146,5 @@ def report_json(report: IngestReport) -> dict[str, Any]:
         "left_out": list(report.left_out),
         "left_out_kinds": dict(sorted(report.left_out_kinds.items())),
         "languages": dict(report.languages),
+        "hints": report.hints,
     }

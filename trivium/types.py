@@ -205,10 +205,10 @@ class Hit:
     score of an average candidate of the question (filled when an explanation was asked for: ``baseline`` and the
     contributions add up to ``score``), and ``provenance`` which node, by retriever, made it a candidate.
     ``probability`` in [0, 1] is how likely the chunk is to answer the question: the sigmoid of the score of a trained
-    fusion, None with any other, whose scores are not calibrated. Score and probability of a hit do not depend on how
-    many hits were asked for. ``document`` is the path of the page's file among those it came with, or else its source;
-    ``pages`` are the pages of a paginated document (PDF, slides) that the chunk stands on, from 1, none for others;
-    ``format`` and ``metadata`` are those of the page.
+    fusion, None with any other and under a condition, where scores are not calibrated. Score and probability of a hit do
+    not depend on how many hits were asked for. ``document`` is the path of the page's file among those it came with, or
+    else its source; ``pages`` are the pages of a paginated document (PDF, slides) that the chunk stands on, from 1, none
+    for others; ``format`` and ``metadata`` are those of the page.
     """
 
     uri: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.graphs import graph
+from trivium.engine import Engine
+from trivium.errors import NotEmbeddedError
 from trivium.graph.protocols import GraphStore
 
 PAGES = [
@@ -73,3 +75,20 @@ def test_words_follows_writes_and_deletes(filled: GraphStore) -> None:
 def test_terms_are_words_not_a_query_language(filled: GraphStore) -> None:
     """Operators and quotes mean nothing."""
     assert filled.keyword_search(['red" OR grey', "*", "terms:red", "red AND"], 10) == []
+
+
+def test_words_are_searched_before_anything_is_embedded(store: GraphStore) -> None:
+    """By the retriever ``lexical`` alone, also under a condition; the others say what to do."""
+    pages = [graph(f"Page {n}", [(f"red planet {n}", [])], source=f"a/{n}.txt") for n in range(3)]
+    store.write(pages)
+    engine = Engine(store)
+    assert {hit.page for hit in engine.search("a red planet", retrievers=["lexical"])} == {
+        "Page 0",
+        "Page 1",
+        "Page 2",
+    }
+    (hit,) = engine.search("a red planet", retrievers=["lexical"], where="source = '1.txt'", explain=True)
+    assert hit.page == "Page 1"
+    for names in (None, ["vector"], ["lexical", "page"]):
+        with pytest.raises(NotEmbeddedError, match="--retriever lexical"):
+            engine.search("a red planet", retrievers=names)

@@ -230,3 +230,30 @@ def test_the_first_hits_are_explained_in_full_and_the_others_in_a_line(
             assert "#chunk-" in lines[place - 1]
     assert any(" %" in line and "log-odds" in line for line in lines)
     assert " %" not in trivium(*arguments, "--retriever", "lexical").out.splitlines()[2]
+
+
+def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Path) -> None:
+    """For that run; names and values are checked before anything is made."""
+    (tmp_path / "long.txt").write_text("The lighthouse was painted white. " * 100, "utf-8")
+    store = tmp_path / "store"
+    build = ["build", tmp_path / "long.txt", "--store", store, "--no-embed"]
+    refused = trivium(*build, "--set", "limits.document_bytes=1000")
+    assert refused.code == 1 and "is larger than" in refused.err and not store.exists()
+    wrong = {
+        "limits.document_byte=1000": "did you mean limits.document_bytes",
+        "limits.document_bytes=many": "limits.document_bytes",
+        "limits.pages=0": "limits.pages",
+        "walk.dampin=0.4": "did you mean walk.damping",
+        "document_bytes=1000": "limits.document_bytes",
+        "document_bytes": "KEY=VALUE",
+    }
+    for assignment, said in wrong.items():
+        for command in (build, ["add", *build[1:]], ["embed", "--store", store]):
+            result = trivium(*command, "--set", assignment)
+            assert result.code == 2 and said in " ".join(result.err.replace("│", " ").split()), (
+                assignment,
+                result.err,
+            )
+    assert not store.exists()
+    assert trivium(*build, "--set", "limits.file_bytes=none", "--set", "walk.damping=0.4").code == 0
+    assert trivium("add", *build[1:], "--set", "limits.ratio=10").code == 0

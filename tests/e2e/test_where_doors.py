@@ -38,6 +38,9 @@ def test_metadata_and_conditions_on_the_command_line_and_over_http(trivium: Run,
     assert years("year >= 2021 and year != 2022") == {"Report 2021", "Report 2023"}
     assert years("path = 'reports/*-2019.md' and place = 'Fastnet Rock'") == {"Report 2019"}
     assert years("place = 'Elsewhere'") == set()
+    assert years("document = 'report-2019.md'") == {"Report 2019"}
+    nothing = trivium("search", "lighthouse", "--store", store, "--where", "Year = 2020")
+    assert nothing.code == 0 and "did you mean year?" in nothing.err
     answer = trivium(
         "ask", "What colour was the lighthouse painted?", "--store", store, "--where", "year = 2020", "--json"
     )
@@ -63,7 +66,10 @@ def test_metadata_and_conditions_on_the_command_line_and_over_http(trivium: Run,
         assert (hit["page"], hit["document"], hit["metadata"]["year"]) == ("note", "note.txt", 2024)
         answered = client.post("/ask", json={**asked, "where": "year = 2022"}).json()
         assert {hit["page"] for hit in answered["hits"]} == {"Report 2022"}
+        none = client.post("/search", json={**asked, "where": "Year = 2020"}).json()
+        assert none["hits"] == [] and "did you mean year?" in none["warnings"][1]
         bad = client.post("/search", json={**asked, "where": "year ="})
         assert bad.status_code in (400, 422) and "where" in bad.text
+        assert "Value error" not in bad.text and "pydantic" not in bad.text
         bad = client.post("/documents", files=[("files", ("a.txt", b"x"))], data={"meta": "[1]"})
         assert bad.status_code in (400, 422) and "meta" in bad.text

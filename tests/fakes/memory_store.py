@@ -32,7 +32,7 @@ from tests.fakes.memory_graph import MemoryGraph, check, chunk_text, revision
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
 from trivium.graph.chunker import BLOCKS, check_chunker
-from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
@@ -558,8 +558,7 @@ class MemoryWithin(Within):
 
     @property
     def allowed(self) -> Allowed:
-        facts = self._store.facts()
-        return Allowed(self._condition, facts.chunks, matching(self._condition, facts))
+        return Allowed.of(self._condition, self._store.facts())
 
     def nearest(
         self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False

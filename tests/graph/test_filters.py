@@ -25,6 +25,7 @@ from trivium.graph.filters import (
     parse,
 )
 from trivium.graph.records import PageRecord
+from trivium.graph.within import Allowed
 from trivium.types import ChunkKind, MetadataValue
 
 
@@ -76,6 +77,14 @@ def test_comparisons(text: str, comparison: Comparison) -> None:
         ("kind = tabel", "expected one of the kinds paragraph, list, table"),
         ("and = 1", "expected the name of a field, got 'and' at character 1"),
         ("year = 1e300", "expected a number below 2^63"),
+        ("modified >= 2026-13", "expected a date"),
+        ("modified >= '2026-13'", "expected a date such as 2024"),
+        ("added = yesterday", "expected a date such as 2024"),
+        ("added = 20240501", "expected a date such as 2024"),
+        ("when > 2023-02-29", "expected a date that there is"),
+        ("when > 2023-02-28T25:00", "expected a date that there is"),
+        ("draft not exists", "write  not draft exists"),
+        ("pages = many", "expected the number of a page"),
         ("(" * (MAX_DEPTH + 1), f"at most {MAX_DEPTH} levels"),
         ("x" * (MAX_CHARACTERS + 1), "may have 4,000 characters, got 4,001"),
     ],
@@ -163,10 +172,57 @@ def _matches(text: str, value: MetadataValue | None) -> bool:
         ("x exists", "", False),
         ("x exists", False, True),
         ("x < true", False, False),
+        ("x >= '10'", 8, False),
+        ("x >= '10'", 12, True),
+        ("x = '8.0'", 8, True),
+        ("x = 8.0", 8, True),
+        ("x != '8.0'", 8, False),
+        ("x < 'many'", 8, False),
+        ("x = '007'", "007", True),
+        ("x = '7'", "007", False),  # two texts
+        ("x = 7", "007", True),
+        ("x = 1", "nan", False),
+        ("x = 2024-05-01T10:00:00Z", "2024-05-01T10:00:00+00:00", True),
+        ("x = '2024-05-01T12:00:00+02:00'", "2024-05-01T10:00:00Z", True),
+        ("x < 2024-05-01T11:00:00+02:00", "2024-05-01T10:00:00Z", False),
+        ("x <= 2024-05-01T10:00", "2024-05-01T10:00:00+00:00", True),
+        ("x < 2024-05-01T10:00:00Z", "2024-05-01", True),
+        ("x = 2024-05-01", "2024-05-01T10:00:00+00:00", True),
+        ("x = '2024-13-01T10:00:00Z'", "2024-13-01T10:00:00Z", True),  # a text
+        ("x = alpha", "alpha, beta", True),
+        ("x = 'alpha, beta'", "alpha, beta", True),
+        ("x in (beta, gamma)", "alpha, beta", True),
+        ("x = 'b*a'", "alpha, beta", True),
+        ("x like 'BET*'", "alpha, beta", True),
+        ("x = alp", "alpha, beta", False),
+        ("x != alpha", "alpha, beta", False),
+        ("x = 2020", "2019, 2020", True),
     ],
 )
 def test_what_comparisons_mean(text: str, value: MetadataValue | None, fits: bool) -> None:
     assert _matches(text, value) is fits
+
+
+@pytest.mark.parametrize(
+    ("text", "hints"),
+    [
+        ("Year = 2023", ["no document has 'Year' in its metadata: did you mean year?"]),
+        ("yaer = 2023 and year = 2023", ["no document has 'yaer' in its metadata: did you mean year?"]),
+        ("'title' = P", ["no document has 'title' in its metadata: did you mean the field title, without"]),
+        ("nosuch = 3", ["no document has 'nosuch' in its metadata"]),
+        ("year = 2023", []),
+        ("kind = table", []),
+    ],
+)
+def test_a_condition_that_nothing_fulfils_is_told_of_names_that_nobody_knows(
+    text: str, hints: list[str]
+) -> None:
+    page = PageRecord("P", "", None, "", metadata={"year": 2020})
+    facts = ChunkFacts(["P#chunk-1"], lambda: [page], lambda: (["paragraph"], np.zeros((1, 2), np.int64)))
+    first, *more = Allowed.of(parse(text), facts).hints
+    assert first == "no passage fulfils the condition"
+    assert len(more) == len(hints) and all(map(str.startswith, more, hints))
+    assert Allowed.of(parse("year = 2020 or nosuch = 3"), facts).hints == ()
 
 
 @given(st.text("ab", max_size=8), st.text("ab*", max_size=6))
@@ -179,3 +235,37 @@ def test_patterns_are_those_of_regular_expressions(value: str, pattern: str) -> 
 def test_every_kind_of_chunk_can_be_asked_for() -> None:
     for kind in ChunkKind:
         assert parse(f"kind = {kind}") == Comparison(Field.KIND, "", Operator.EQUAL, (str(kind),))
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("source = 'reports/*'", True),
+        ("source = 'x.pdf'", True),
+        ("source in ('2024/x.pdf', y)", True),
+        ("source like 'REPORTS/*'", True),
+        ("source = 'eports/*'", False),
+        ("source = '/reports/*'", False),
+        ("source != 'reports/*'", False),
+        ("path = '2024/*'", True),
+        ("document = 'reports/2024/x.pdf'", True),
+        ("document = 'y.pdf'", False),
+        ("pages = 3", True),
+        ("pages >= 4", False),
+        ("title = 'x.pdf'", False),
+        ("modified = 2024-05-01T12:00:00+02:00", True),
+        ("modified >= 2024", True),
+    ],
+)
+def test_places_may_be_named_from_any_folder_on(text: str, fits: bool) -> None:
+    """``reports/*`` is what the user sees; the source begins at the root."""
+    page = PageRecord(
+        "a/x.pdf",
+        "/home/ada/reports/2024/x.pdf",
+        None,
+        "",
+        path="reports/2024/x.pdf",
+        modified="2024-05-01T10:00:00Z",
+    )
+    facts = ChunkFacts(["a/x.pdf#chunk-1"], lambda: [page], lambda: (["paragraph"], np.array([[2, 3]])))
+    assert bool(matching(parse(text), facts)[0]) is fits

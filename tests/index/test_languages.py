@@ -14,6 +14,7 @@ from trivium.engine import Engine
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.localise import localised
 from trivium.languages import StoreLanguages
+from trivium.serialization import report_json
 from trivium.testing import HashEmbedder
 
 ASKED = {
@@ -133,10 +134,61 @@ def test_where_most_pages_turn_out_to_be_in_another_language_nothing_is_embedded
     """They are loaded, and wait for another embedder."""
     (tmp_path / "tower.txt").write_text(TEXTS["fr"], "utf-8")
     with Engine.create(tmp_path / "store", "minilm") as engine:
-        with pytest.raises(ConfigurationError, match=r"documents are in French"):
+        with pytest.raises(
+            ConfigurationError, match=r"most documents of the store are in French.*trivium embed"
+        ):
             engine.build([tmp_path / "tower.txt"], language="auto")
         assert engine.store.count_pages() == 1
         assert engine.info().embedded == 0
+        assert engine.store.embedder is None  # so that the embedder that is advised can be taken
+    with Engine.open(tmp_path / "store", HashEmbedder()) as engine:
+        assert engine.indexer.embed() > 0
+
+
+def test_what_was_loaded_without_embedding_is_not_embedded_by_a_model_for_english_later(
+    tmp_path: Path,
+) -> None:
+    """Unless somebody says so, which the store remembers for everything that comes later."""
+    (tmp_path / "tower.txt").write_text(TEXTS["de"], "utf-8")
+    (tmp_path / "garden.txt").write_text(OTHER["fr"], "utf-8")
+    (tmp_path / "english.txt").write_text(TEXTS["en"], "utf-8")
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([tmp_path / "tower.txt"], language="de", embed=False)
+        with pytest.raises(ConfigurationError, match=r"store are in German.*another store"):
+            engine.indexer.embed()
+        assert engine.info().embedded == 0
+        assert [hit.page for hit in engine.search("Häuser", retrievers=["lexical"])] == ["tower"]
+        assert engine.indexer.embed(any_embedder=True) > 0
+    with Engine.open(tmp_path / "store") as engine:
+        assert engine.build([tmp_path / "garden.txt"], language="fr", sentences=False).added == 1
+        assert engine.build([tmp_path / "english.txt"], language="en", sentences=False).added == 1
+        assert StoreLanguages.read(engine.store.languages) == StoreLanguages(("de", "fr", "en"), False, True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "language", "likely"),
+    [
+        (("de", "de", "en"), None, "de"),
+        (("de", "en", "en"), None, None),
+        (("de", "fr", "en"), None, None),
+        (("de", "de"), "de", None),
+        (("de", "de"), "auto", None),
+        (("de", "de"), "en", None),
+    ],
+)
+def test_most_documents_in_a_language_that_nobody_named_are_told_of(
+    tmp_path: Path, texts: tuple[str, ...], language: str | None, likely: str | None
+) -> None:
+    for number, code in enumerate(texts):
+        (tmp_path / f"{number}.txt").write_text(f"{TEXTS[code]} {number}", "utf-8")
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        report = engine.build(sorted(tmp_path.glob("*.txt")), language=language, embed=False)
+    assert report.likely_language == likely
+    assert report_json(report)["hints"] == (
+        []
+        if likely is None
+        else ["most documents look German: --language de or auto searches their words better"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,15 @@ def said(result: CallToolResult) -> str:
     return text(result)
 
 
+def test_wrong_arguments_are_told_of_in_plain_words(call: Call) -> None:
+    """Where and what, as the other doors say it; nothing of the library that checks them."""
+    wrong = said(call("search", question=QUESTION, where="year >= "))
+    assert "where" in wrong and "the condition cannot be read: expected a value" in wrong
+    assert "pydantic" not in wrong and "Value error" not in wrong and "validation error" not in wrong
+    nothing = call("search", question=QUESTION, where="nosuch = 3")
+    assert "no document has 'nosuch'" in text(nothing)
+
+
 def test_every_tool_says_what_it_is_and_that_it_changes_nothing(call: Call) -> None:
     """Titles, descriptions for every argument, output schemas, and hints that clients ask for consent by."""
     listed = call.portal.call(call.client.list_tools).tools  # type: ignore[attr-defined]
@@ -202,7 +211,9 @@ def test_what_cannot_be_opened_is_said_with_what_to_do(call: Call, uri: str, say
 def test_an_answer_cites_passages_that_hold(call: Call, engine: Engine) -> None:
     """Quoted, with the text of what it cites; where the collection does not tell it says so."""
     answered = call("ask", question=QUESTION).structured_content
-    assert answered["outcome"] == "answered" and "Asaph Hall" in answered["answer"] and answered["model"] is None
+    assert (
+        answered["outcome"] == "answered" and "Asaph Hall" in answered["answer"] and answered["model"] is None
+    )
     assert answered["citations"] and answered["unsupported"] == []
     for cited in answered["citations"]:
         assert f"[{cited['number']}]" in answered["answer"]

@@ -98,6 +98,14 @@ def test_settings_of_a_search_win_over_those_of_the_set() -> None:
     assert walk_of(retrievers.choose()) == 0.3
 
 
+def test_settings_may_be_nested_as_in_the_file_and_are_nothing_else() -> None:
+    assert walk_of(RetrieverSet().choose(None, {"walk": {"damping": 0.6}})) == 0.6
+    assert walk_of(RetrieverSet(values={"walk": {"damping": 0.6}}).choose()) == 0.6
+    for wrong in (3, 0, "walk.damping=0.4", ["walk.damping"]):
+        with pytest.raises(InputError, match="expected settings by name"):
+            RetrieverSet().choose(None, wrong)  # type: ignore[arg-type]
+
+
 def test_what_cannot_be_asked_is_refused() -> None:
     with pytest.raises(InputError, match=r"unknown retriever telepathy: expected some of vector.*own"):
         RetrieverSet([Own()]).choose(["vector", "telepathy"])

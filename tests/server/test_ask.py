@@ -51,7 +51,11 @@ def test_a_whole_answer_has_every_field_and_the_conversation_is_passed_on(store:
     assert set(body) == {
         "answer", "outcome", "intent", "searched_for", "citations", "statements", "passages", "model", "usage",
     }  # fmt: skip
-    assert body["answer"] == "Asaph Hall found them [1]." and body["outcome"] == "answered" and len(body["passages"]) == 2
+    assert (
+        body["answer"] == "Asaph Hall found them [1]."
+        and body["outcome"] == "answered"
+        and len(body["passages"]) == 2
+    )
     assert body["citations"][0]["uri"] == body["passages"][0]["uri"]
     assert script.asked == [(QUESTION, (Turn("What is Mars?", "A planet [1]."),))]
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 import typer
+from pydantic import ValidationError
 
 from trivium.embedding.registry import default_name, known_embedders
 from trivium.engine import Engine
@@ -18,6 +20,7 @@ from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.factory import is_address
 from trivium.index.languages import check_embedder_knows
 from trivium.languages import AUTO, ENGLISH, check_language
+from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.plugins import list_plugins
@@ -30,6 +33,7 @@ from trivium.settings import load_settings
 NO_MODEL = "none"
 _RETRIES = 2
 """Attempts after the first of a language model whose answer somebody waits for."""
+_LIMITS = "limits"
 _OF_VALUES = (InputError, FusionError, ConfigurationError)
 """Errors that a wrong value can lead to."""
 
@@ -58,6 +62,40 @@ def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
         values = parse_assignments(assignments or ())
         RetrieverSet(values=values)
     return values
+
+
+def read_load_settings(assignments: Sequence[str] | None) -> tuple[dict[str, str], InputLimits]:
+    """What ``--set`` says where documents are loaded: settings of retrievers, and the limits of documents, which are
+    those of the settings with the named ones (``limits.NAME``) in their place."""
+    limits = load_settings().limits
+    with wrong_argument("--set"):
+        values = parse_assignments(assignments or ())
+        of_limits = {key: values.pop(key) for key in list(values) if key.partition(".")[0] == _LIMITS}
+        names = [f"{_LIMITS}.{name}" for name in InputLimits.model_fields]
+        for key in of_limits:
+            if key not in names:
+                close = get_close_matches(key, names, n=3, cutoff=0.5)
+                raise ConfigurationError(
+                    f"unknown setting {key!r}: "
+                    + (f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}")
+                )
+        given = {
+            key.partition(".")[2]: None if value.lower() in ("none", "null") else value
+            for key, value in of_limits.items()
+        }
+        try:
+            limits = InputLimits.model_validate({**limits.model_dump(), **given})
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            key = f"{_LIMITS}.{fault['loc'][0]}"
+            raise ConfigurationError(f"{key}: {fault['msg']}, got {of_limits[key]!r}") from None
+        try:
+            RetrieverSet(values=values)
+        except ConfigurationError as error:
+            close = [name for key in values for name in get_close_matches(key, names, n=1)]
+            hint = f" (did you mean {close[0]}?)" if close and "did you mean" not in str(error) else ""
+            raise ConfigurationError(f"{error}{hint}") from error
+    return values, limits
 
 
 def selector_name(name: str | None) -> str:
@@ -97,9 +135,8 @@ def check_embedder_for(language: str | None, embedder: str | None, store: str) -
     there has its own, which is looked at when it is open."""
     if language is None or check_language(language) == AUTO:
         return
-    if embedder is not None or not (is_address(store) or EmbeddedStore.exists(store)):
-        with wrong_argument("--embedder", (ConfigurationError,)):
-            check_embedder_knows(check_language(language), default_name() if embedder is None else embedder)
+    if not (is_address(store) or EmbeddedStore.exists(store)):
+        check_embedder_knows(check_language(language), default_name() if embedder is None else embedder)
 
 
 def chat_model(name: str | None) -> ChatModel | None:

@@ -15,6 +15,7 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import chat_model, open_engine, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
+from trivium.cli.hits import print_hints
 from trivium.cli.options import (
     FusionOption,
     Json,
@@ -242,6 +243,8 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
     for event in answerer.events(question, history):
         if isinstance(event, Found) and not answerer.json:
             out.print(f"[bold]{shown(question)}[/]", soft_wrap=True)
+            if answerer.where is not None and not event.passages:
+                print_hints(answerer.engine.hints(answerer.where))
             if event.searched_for is not None and event.searched_for != question:
                 out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)
         elif isinstance(event, Piece) and shows:

@@ -14,6 +14,7 @@ from trivium.cli.arguments import (
     check_embedder,
     check_embedder_for,
     check_language_option,
+    read_load_settings,
     wrong_argument,
 )
 from trivium.cli.load_report import print_left_out, print_load
@@ -26,6 +27,7 @@ from trivium.cli.options import (
     Json,
     LanguageOption,
     LateOption,
+    LoadSetOption,
     MetaOption,
     NoEmbed,
     NoSentences,
@@ -127,6 +129,7 @@ def build(
     language: LanguageOption = None,
     any_embedder: AnyEmbedder = False,
     meta: MetaOption = None,
+    assignments: LoadSetOption = None,
     json: Json = False,
     verbose: Verbose = False,
     watch: Watch = False,
@@ -142,6 +145,7 @@ def build(
 
         trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
     """
+    settings, limits = read_load_settings(assignments)
     check_sources(sources, format)
     check_embedder(embedder)
     _check_images(images, no_embed=no_embed)
@@ -164,8 +168,9 @@ def build(
         chunker=chunker,
         late=late,
         images=images,
+        limits=limits,
     )
-    with never_left_empty(store), Engine.create(store, embedder) as engine:
+    with never_left_empty(store), Engine.create(store, embedder, settings=settings) as engine:
         if not json and not no_embed:
             err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
         following = follower(engine, sources, options) if watch else None
@@ -189,6 +194,7 @@ def add(
     language: LanguageOption = None,
     any_embedder: AnyEmbedder = False,
     meta: MetaOption = None,
+    assignments: LoadSetOption = None,
     json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -196,11 +202,12 @@ def add(
 
     Example:  trivium add Mars.html --store my-store
     """
+    settings, limits = read_load_settings(assignments)
     check_sources(sources, format)
     check_language_option(language)
     _check_images(images, no_embed=no_embed)
     metadata = _metadata(meta)
-    with Engine.open(store) as engine:
+    with Engine.open(store, settings=settings) as engine:
         load_sources(
             engine,
             store,
@@ -215,6 +222,7 @@ def add(
             any_embedder=any_embedder,
             meta=metadata,
             images=images,
+            limits=limits,
         )
 
 
@@ -223,6 +231,8 @@ def embed(
     embedder: EmbedderOption = None,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
+    any_embedder: AnyEmbedder = False,
+    assignments: LoadSetOption = None,
     json: Json = False,
 ) -> None:
     """Embed every text of a store that has no vector yet, and the sentences of its chunks. Interrupt it any time; it
@@ -230,11 +240,14 @@ def embed(
 
     Example:  trivium embed --store my-store --embedder bge-small
     """
+    settings, _ = read_load_settings(assignments)
     check_embedder(embedder)
     _check_images(images)
     started = time.perf_counter()
-    with Engine.open(store, embedder) as engine, progress(quiet=json) as bars:
-        count = engine.indexer.embed(lambda done, total: bars("embed", done, total))
+    with Engine.open(store, embedder, settings=settings) as engine, progress(quiet=json) as bars:
+        count = engine.indexer.embed(
+            lambda done, total: bars("embed", done, total), any_embedder=any_embedder
+        )
         sentences = 0
         if not no_sentences:
             sentences = engine.indexer.embed_sentences(lambda done, total: bars("sentences", done, total))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
 
-from trivium.cli.terminal import out, shown
+from trivium.cli.terminal import err, out, shown
 from trivium.graph.schema import headings_of
 from trivium.types import ChunkKind, Hit, place_of
 
@@ -41,6 +41,12 @@ def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
             _print_explanation(hit)
         elif explain:
             _print_summary(hit)
+
+
+def print_hints(hints: Sequence[str]) -> None:
+    """Why a condition leaves nothing, beside what was found."""
+    for hint in hints:
+        err.print(f"hint: {shown(hint)}", soft_wrap=True)
 
 
 def percent(probability: float) -> str:

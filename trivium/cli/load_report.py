@@ -10,12 +10,13 @@ from rich.markup import escape
 from trivium.cli.options import default_store
 from trivium.cli.stats import print_info
 from trivium.cli.terminal import err, out, own_name, shown
+from trivium.embedding.multilingual import english_only
 from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape
 from trivium.index.left_out import describe_kinds
 from trivium.index.report import IngestReport
-from trivium.languages import ENGLISH, NAMES
+from trivium.languages import ENGLISH, NAMES, StoreLanguages
 from trivium.parser.sources.base import Problem
 from trivium.text import plain
 
@@ -35,6 +36,8 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     if set(report.languages) - {ENGLISH}:
         named = ", ".join(f"{NAMES[code]} {count:,}" for code, count in report.languages.items())
         out.print(f"[bold]Languages[/]: {named}")
+    for hint in report.hints:
+        err.print(f"hint: {shown(hint)}", soft_wrap=True)
     if verbose:
         print_info(info)
     print_left_out(report)
@@ -66,7 +69,13 @@ def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
 def _next_command(engine: Engine, store: str, info: StoreInfo) -> str:
     """A command that fits the store, to be pasted: a question about its first document, or what has to come before."""
     words = [*own_name()]
-    if info.embedder is None or info.to_embed:
+    kept = StoreLanguages.read(engine.store.languages)
+    refused = (
+        kept.codes[0] != ENGLISH and not kept.any_embedder and english_only(engine.searcher.embedder.name)
+    )
+    if (info.embedder is None or info.to_embed) and refused:
+        words += ["search", "your question", "--retriever", "lexical"]
+    elif info.embedder is None or info.to_embed:
         words.append("embed")
     else:
         words += ["ask", _question(engine)]

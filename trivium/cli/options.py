@@ -97,8 +97,8 @@ ChunkerOption = Annotated[
         "--chunker",
         metavar="NAME[:SIZE]",
         help="How pages are cut: blocks (paragraphs, lists, tables as they are), fixed, sentence, recursive, semantic,"
-        " agentic, also with a size in tokens or (c) characters such as fixed:500/50 or fixed:1000/200c; a store keeps"
-        " its own.  \\[default: blocks]",
+        " agentic, also with a size in tokens such as sentence:100 or fixed:500/50, fixed also in characters:"
+        " fixed:1000/200c; a store keeps its own.  \\[default: blocks]",
         show_default=False,
     ),
 ]
@@ -122,7 +122,8 @@ LanguageOption = Annotated[
 AnyEmbedder = Annotated[
     bool,
     typer.Option(
-        "--any-embedder", help="Embed documents in other languages by a model for English all the same."
+        "--any-embedder",
+        help="Embed documents in other languages by a model for English all the same; a store remembers it.",
     ),
 ]
 ImagesOption = Annotated[
@@ -176,6 +177,16 @@ SetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A setting of a retriever, such as walk.damping=0.4; may be repeated.",
+        show_default=False,
+    ),
+]
+LoadSetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A limit of documents, such as limits.document_bytes=67108864, or a setting of a retriever, for this run;"
+        " may be repeated.",
         show_default=False,
     ),
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trivium.cli.arguments import open_engine, wrong_argument
-from trivium.cli.hits import print_hits
+from trivium.cli.hits import print_hints, print_hits
 from trivium.cli.options import (
     Exact,
     FusionOption,
@@ -72,6 +72,8 @@ def search(
         hits = engine.search(
             question, k, views, fusion, explain=explain, exact=exact, where=where, image=picture
         )
+        if where is not None and not hits:
+            print_hints(engine.hints(where))
     if json:
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})
     else:

@@ -1,38 +1,38 @@
 """Which chunks a condition is true of: the same for every store.
 
-A comparison is false where the field has no value, ``!=`` too; ``not`` turns that round. Numbers compare as numbers, also
-with texts that hold one, texts by code points. A date of four, seven or ten characters (``2024``, ``2024-05``,
-``2024-05-01``) is compared with that much of a time. In ``=`` and ``in`` a text with ``*`` is a pattern; ``like`` is one
-that ignores case. ``page`` is any of the pages a chunk stands on, ``section`` any of the headings above it.
+A comparison is false where the field has no value, ``!=`` too; ``not`` turns that round. How values compare is in
+:mod:`trivium.graph.comparing`. ``page`` is any of the pages a chunk stands on, ``section`` any of the headings above it.
 """
 
 from __future__ import annotations
 
-import operator
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
-from typing import Any as Any_
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.graph.filters import All, Any, Comparison, Condition, Field, Literal, Not, Operator
+from trivium.graph.comparing import Test, test_of
+from trivium.graph.facts import document_name
+from trivium.graph.filters import (
+    FIELDS,
+    All,
+    Any,
+    Comparison,
+    Condition,
+    Field,
+    Not,
+    Operator,
+    metadata_names,
+)
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import headings_of, page_of, section_of, unescape
 from trivium.types import MetadataValue
 
 Mask = NDArray[np.bool_]
-Test = Callable[[MetadataValue], bool]
-_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
-_DATED = re.compile(r"\d{4}-\d\d-\d\d")
-_ORDER: dict[Operator, Callable[[Any_, Any_], bool]] = {
-    Operator.LESS: operator.lt,
-    Operator.AT_MOST: operator.le,
-    Operator.MORE: operator.gt,
-    Operator.AT_LEAST: operator.ge,
-}
+_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ def matching(condition: Condition, facts: ChunkFacts) -> Mask:
     if condition.field is Field.PAGE:
         return _on_pages(condition, facts.details[1])
     if condition.field is Field.KIND:
-        return _of(facts.details[0], _test(condition))
+        return _of(facts.details[0], test_of(condition))
     if condition.field is Field.SECTION:
         return _under(condition, *facts.sections)
     if not len(facts.pages):
         return np.zeros(len(facts.chunks), dtype=bool)
-    read, test = _reader(condition), _test(condition)
+    read, test = _reader(condition), test_of(condition)
     of_pages = np.array([_fits(read(page), test) for page in facts.pages], dtype=bool)
     return np.where(facts.page_rows >= 0, of_pages[facts.page_rows], False)
 
@@ -104,7 +104,9 @@ def _of(values: Sequence[str], test: Test) -> Mask:
 def _under(condition: Comparison, sections: Sequence[str], rows: NDArray[np.int64]) -> Mask:
     """A heading fits: the title is none. ``!=`` is true where there are headings and none is the text."""
     unequal = condition.operator is Operator.UNEQUAL
-    test = _test(Comparison(condition.field, "", Operator.EQUAL, condition.values) if unequal else condition)
+    test = test_of(
+        Comparison(condition.field, "", Operator.EQUAL, condition.values) if unequal else condition
+    )
     headings = [headings_of(uri)[1:] for uri in sections]
     fits = np.array([any(map(test, above)) != unequal and bool(above) for above in headings], dtype=bool)
     found: Mask = fits[rows] if len(sections) else np.zeros(len(rows), dtype=bool)
@@ -148,6 +150,8 @@ def _reader(condition: Comparison) -> Callable[[PageRecord], MetadataValue | Non
             return lambda page: page.format
         case Field.PATH:
             return lambda page: page.path
+        case Field.DOCUMENT:
+            return lambda page: document_name(page.path or page.source)
         case Field.ADDED:
             return lambda page: page.added
         case Field.MODIFIED:
@@ -155,92 +159,18 @@ def _reader(condition: Comparison) -> Callable[[PageRecord], MetadataValue | Non
     raise AssertionError(f"{condition.field} is no field of pages")
 
 
-# -- values ------------------------------------------------------------------------------------------------------
+def unknown_names(condition: Condition, facts: ChunkFacts) -> list[str]:
+    """What to say of metadata keys of a condition that no document has, with names like them."""
+    known = {key for page in facts.pages for key in page.metadata}
+    return [_unknown(name, known) for name in metadata_names(condition) if name not in known]
 
 
-def _test(condition: Comparison) -> Test:
-    values = condition.values
-    match condition.operator:
-        case Operator.EXISTS:
-            return lambda _: True
-        case Operator.LIKE:
-            return _pattern(str(values[0]), ignore_case=True)
-        case Operator.EQUAL | Operator.IN:
-            tests = [_equals(value) for value in values]
-            return lambda value: any(test(value) for test in tests)
-        case Operator.UNEQUAL:
-            equals = _equals(values[0])
-            return lambda value: not equals(value)
-        case _:
-            return _ordered(_ORDER[condition.operator], values[0])
-
-
-def _equals(literal: Literal) -> Test:
-    if isinstance(literal, str) and "*" in literal:
-        return _pattern(literal, ignore_case=False)
-
-    def test(value: MetadataValue) -> bool:
-        ours, theirs = _comparable(value, literal)
-        return ours == theirs
-
-    return test
-
-
-def _ordered(compare: Callable[[Any_, Any_], bool], literal: Literal) -> Test:
-    def test(value: MetadataValue) -> bool:
-        ours, theirs = _comparable(value, literal)
-        same = isinstance(ours, str) == isinstance(theirs, str)
-        return same and not isinstance(ours, bool) and not isinstance(theirs, bool) and compare(ours, theirs)
-
-    return test
-
-
-def _comparable(value: MetadataValue, literal: Literal) -> tuple[MetadataValue, Literal]:
-    """Both as values of one kind, where they can be."""
-    if isinstance(value, str):
-        if isinstance(literal, str):
-            dated = _DATE.fullmatch(literal) and _DATED.match(value)
-            return (value[: len(literal)] if dated else value), literal
-        if isinstance(literal, bool):
-            return value.lower(), _text(literal)
-        return _number(value), literal
-    if isinstance(literal, str) or isinstance(literal, bool) != isinstance(value, bool):
-        return _text(value), _text(literal)
-    return value, literal
-
-
-def _number(value: str) -> MetadataValue:
-    """The number that a text holds, the year of a date, or else the text."""
-    if _DATED.match(value):
-        return int(value[:4])
-    try:
-        return float(value) if value.isascii() and "_" not in value else value
-    except ValueError:
-        return value
-
-
-def _text(value: MetadataValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _pattern(pattern: str, *, ignore_case: bool) -> Test:
-    """Whether a text has the parts between the asterisks in this order, the first at its beginning, the last at its end.
-    Takes time that grows with the text alone."""
-    first, *middle = pattern.casefold().split("*") if ignore_case else pattern.split("*")
-    last = middle.pop() if middle else None
-
-    def test(value: MetadataValue) -> bool:
-        text = _text(value).casefold() if ignore_case else _text(value)
-        if last is None:
-            return text == first
-        if not (text.startswith(first) and text.endswith(last)) or len(text) < len(first) + len(last):
-            return False
-        at, end = len(first), len(text) - len(last)
-        for part in middle:
-            at = text.find(part, at, end)
-            if at < 0:
-                return False
-            at += len(part)
-        return True
-
-    return test
+def _unknown(name: str, known: Set[str]) -> str:
+    names = sorted({*known, *FIELDS})
+    lower = name.lower()
+    if lower in FIELDS:
+        like = [f"the field {lower}, without quotation marks and meta."]
+    else:
+        like = [key for key in names if key.lower() == lower] or get_close_matches(name, names, n=3)
+    hint = f": did you mean {' or '.join(like)}?" if like else ""
+    return f"no document has {name[:_SHOWN]!r} in its metadata{hint}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from trivium.errors import InputError
@@ -33,11 +34,16 @@ class Field(StrEnum):
     FORMAT = "format"
     TITLE = "title"
     PATH = "path"
+    DOCUMENT = "document"
     ADDED = "added"
     MODIFIED = "modified"
     PAGE = "page"
     KIND = "kind"
     SECTION = "section"
+
+
+FIELDS = {**{field.value: field for field in Field}, "pages": Field.PAGE}
+"""Fields by the names they may be called."""
 
 
 class Operator(StrEnum):
@@ -125,15 +131,28 @@ def parse(where: Where) -> Condition:
     return _Parser(where).parse()
 
 
+def metadata_names(condition: Condition) -> list[str]:
+    """The distinct metadata keys of a condition, in order.
+
+    >>> metadata_names(parse("year = 1 or not (title = x and year exists and meta.page = 3)"))
+    ['year', 'page']
+    """
+    if isinstance(condition, Comparison):
+        return [condition.key] if condition.field is None else []
+    parts = (condition.part,) if isinstance(condition, Not) else condition.parts
+    return list(dict.fromkeys(name for part in parts for name in metadata_names(part)))
+
+
 # -- texts -------------------------------------------------------------------------------------------------------
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d($|[T ])")
 _PLAIN = re.compile(r"[^\W\d][\w.-]*")
 
 
 def _name(key: str) -> str:
     plain = _PLAIN.fullmatch(key) is not None and key.lower() not in _WORDS and "." not in key
     quoted = key if plain else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return f"{META}{quoted}" if not plain or key.lower() in tuple(Field) else quoted
+    return f"{META}{quoted}" if not plain or key.lower() in FIELDS else quoted
 
 
 def _literal(value: Literal) -> str:
@@ -142,6 +161,18 @@ def _literal(value: Literal) -> str:
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return repr(value)
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text is a year, a month, a day or a time that there is, or a pattern."""
+    if "*" in text:
+        return True
+    whole = re.fullmatch(r"(\d{4})(-\d\d)?", text)
+    try:
+        datetime.fromisoformat(f"{whole[1]}{whole[2] or '-01'}-01" if whole else text)
+    except ValueError:
+        return False
+    return whole is not None or _DAY.match(text) is not None
 
 
 # -- from text ---------------------------------------------------------------------------------------------------
@@ -259,7 +290,7 @@ class _Parser:
         negated = self._token.word == "not"
         if negated:
             self._take()
-        if self._takes("exists") and not negated:
+        if not negated and self._takes("exists"):
             return Comparison(field, key, Operator.EXISTS)
         if self._takes("in"):
             found = Comparison(field, key, Operator.IN, self._list(field))
@@ -269,6 +300,10 @@ class _Parser:
             operator = _SIGNS[self._take().text]
             found = Comparison(field, key, operator, (self._value(field),))
         else:
+            if negated and self._token.word == "exists":
+                raise self._error(
+                    f"expected 'in' or 'like' after 'not': write  not {token.text} exists ", token.at
+                )
             wanted = "'in' or 'like'" if negated else "=, !=, <, <=, >, >=, 'in', 'like' or 'exists'"
             raise self._wrong(f"{wanted} after {token.text}")
         return Not(found) if negated else found
@@ -284,8 +319,8 @@ class _Parser:
             return None, self._unquoted(self._take())
         if token.word.startswith(META):
             return None, token.text[len(META) :]
-        if token.word in tuple(Field):
-            return Field(token.word), ""
+        if token.word in FIELDS:
+            return FIELDS[token.word], ""
         return None, token.text
 
     def _list(self, field: Field | None) -> tuple[Literal, ...]:
@@ -308,6 +343,10 @@ class _Parser:
             raise self._error("expected the number of a page", token.at)
         if field is Field.KIND and value not in tuple(ChunkKind) and "*" not in str(value):
             raise self._error(f"expected one of the kinds {', '.join(ChunkKind)}", token.at)
+        if field in (Field.ADDED, Field.MODIFIED) and not _is_date(str(value)):
+            raise self._error(
+                "expected a date such as 2024, 2024-05, 2024-05-01 or 2024-05-01T10:00:00Z", token.at
+            )
         return value
 
     def _literal(self, token: _Token) -> Literal:
@@ -320,6 +359,10 @@ class _Parser:
             if not abs(number) < _LARGEST:
                 raise self._error("expected a number below 2^63", token.at)
             return number
+        if token.kind == "date" and not _is_date(token.text):
+            raise self._error(
+                "expected a date that there is (put it in quotation marks where it is a text)", token.at
+            )
         if token.word in ("true", "false"):
             return token.word == "true"
         return token.text

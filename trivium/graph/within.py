@@ -8,6 +8,7 @@ and sections are only found when a chunk that matches stands under them, and lea
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from trivium.graph.filter_values import Mask
+from trivium.graph.filter_values import ChunkFacts, Mask, matching, unknown_names
 from trivium.graph.filters import All, Condition
 from trivium.graph.model import RelationEdge
 from trivium.graph.pictures import PictureVectors
@@ -42,11 +43,25 @@ class Allowed:
     condition: Condition
     chunks: Sequence[str]
     mask: Mask
+    hints: tuple[str, ...] = ()
+    """Why nothing matches, for people; none where something does."""
+
+    @classmethod
+    def of(cls, condition: Condition, facts: ChunkFacts) -> Allowed:
+        """The chunks that match, of all that ``facts`` knows of."""
+        mask = matching(condition, facts)
+        found = () if mask.any() else ("no passage fulfils the condition", *unknown_names(condition, facts))
+        return cls(condition, facts.chunks, mask, found)
 
     @cached_property
     def rows(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Which chunks match, ascending."""
         return np.flatnonzero(self.mask)
+
+    def has(self, uri: str) -> bool:
+        """Whether a chunk is there and matches. Makes no set of all of them."""
+        row = bisect_left(self.chunks, uri)
+        return row < len(self.chunks) and self.chunks[row] == uri and bool(self.mask[row])
 
     @cached_property
     def uris(self) -> list[str]:

@@ -21,7 +21,7 @@ from trivium.graph.chunker import check_chunker
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.protocols import GraphStore
 from trivium.index.isolation import ParserProcess
-from trivium.index.languages import check_embedder_knows
+from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of
 from trivium.index.late import fill_late, forget_context
 from trivium.index.left_out import nothing_read
 from trivium.index.load import load
@@ -103,8 +103,8 @@ class Indexer:
         of memory, however few there are; a script needs ``if __name__ == "__main__":`` for that.
 
         Raises InputError for a language that is not known. Raises ConfigurationError where texts in another language
-        than English would be embedded by a model for English, unless ``any_embedder``: at once for a named language,
-        and after loading where most pages turned out to be in one.
+        than English would be embedded by a model for English, unless ``any_embedder``, which the store remembers: at once
+        for a named language, and after loading where most pages turned out to be in one.
 
         ``chunker`` says how pages are cut (:mod:`trivium.chunking.spec`): by default as those that are there, in an empty
         store by ``blocks``. The store remembers it with its first page; another one raises ChunkerMismatchError. ``late``
@@ -121,16 +121,16 @@ class Indexer:
             check_image_embedder(images)
         if images is not None and not embed:
             raise InputError("images are embedded with the texts: expected embed=True, got False")
-        embeds = embed and not any_embedder
+        known = StoreLanguages.read(self.store.languages)
+        embeds = embed and not any_embedder and not known.any_embedder
         if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
             check_embedder_knows(language, self.embedder.name)
         cutter = self._chunker(chunker)
         if late:
             self.embedder.chunk_late()
-        if (self.embedder.chosen or late) and self.store.embedder is None:
-            self.store.set_embedder(
-                self.embedder.get().identity
-            )  # remembered also when embedding comes later
+        refusable = embeds and (check_language(language) == AUTO if language is not None else known.detect)
+        if not refusable:  # one that is refused after loading must not be the store's
+            self._remember_embedder(late)
         report = load(
             [str(s) for s in sources],
             self.store,
@@ -147,21 +147,27 @@ class Indexer:
             apart=apart,
             language=language,
             metadata=None if meta is None else check_metadata(meta),
+            any_embedder=any_embedder,
         )
         came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
         if came_to_nothing and not self.store.count_pages():
             raise nothing_read(report)
-        first = StoreLanguages.read(self.store.languages).codes[0]
-        if first != ENGLISH and embeds:
-            check_embedder_knows(first, self.embedder.name)
+        if embeds:
+            check_embedder_of(self.store, self.embedder.name)
+        self._remember_embedder(late)
         if embed:
-            self.embed(_stage(progress, "embed"))
+            self._embed(_stage(progress, "embed"))
         if embed and sentences:
             self.embed_sentences(_stage(progress, "sentences"))
         if embed and images is not None:
             self.embed_pictures(images, _stage(progress, "pictures"))
         self.store.refresh(_stage(progress, "index"))
         return report
+
+    def _remember_embedder(self, late: bool) -> None:
+        """Have the store know the embedder that was chosen for it, also where embedding comes later."""
+        if (self.embedder.chosen or late) and self.store.embedder is None:
+            self.store.set_embedder(self.embedder.get().identity)
 
     def _chunker(self, wanted: str | None) -> Chunker:
         """What cuts the pages of a build. Raises InputError, and ChunkerMismatchError before anything is read."""
@@ -185,8 +191,16 @@ class Indexer:
         self.store.refresh()
         return removed
 
-    def embed(self, progress: Progress | None = None) -> int:
-        """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done."""
+    def embed(self, progress: Progress | None = None, *, any_embedder: bool = False) -> int:
+        """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done. Raises
+        ConfigurationError where most documents are in another language than English and the embedder knows English only,
+        unless ``any_embedder``, which the store remembers."""
+        if any_embedder:
+            allow_any_embedder(self.store)
+        check_embedder_of(self.store, self.embedder.name)
+        return self._embed(progress)
+
+    def _embed(self, progress: Progress | None) -> int:
         texts = self.store.pending_texts()
         if not texts:
             return 0
@@ -224,7 +238,7 @@ class Indexer:
         holds, and (unless ``embed`` is false, or nothing is embedded yet) embed what that changed."""
         report = enrich(self.store, sources, progress=progress)
         if embed and self.store.embedder is not None:
-            self.embed(_stage(progress, "embed"))
+            self._embed(_stage(progress, "embed"))
         self.store.refresh(_stage(progress, "index"))
         return report
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Protocol
 
 from trivium.embedding.multilingual import english_only
@@ -10,6 +11,13 @@ from trivium.errors import ConfigurationError
 from trivium.graph.localise import LANGUAGE, localised
 from trivium.graph.model import PageGraph
 from trivium.languages import AUTO, ENGLISH, NAMES, StoreLanguages, check_language, detect_language
+from trivium.types import EmbedderIdentity
+
+_SAMPLED = 20
+_SAMPLE = 100
+"""Pages whose language is looked at where none was named: the first 20, then every 20th."""
+_SAMPLE_CHARACTERS = 4_000
+_MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 
 class LanguageStore(Protocol):
@@ -29,9 +37,12 @@ class Localiser:
     ``language`` is the code of all documents, or ``auto``: then each page's own text says. Where that does not show, its
     metadata may (``language: de``), else it is the first language of the store. Without one, further documents are in
     the language of the store; where it has several, or they were recognised before, they are recognised.
+    ``any_embedder``: have the store know that a model for English may embed all of them.
     """
 
-    def __init__(self, store: LanguageStore, language: str | None = None) -> None:
+    def __init__(
+        self, store: LanguageStore, language: str | None = None, *, any_embedder: bool = False
+    ) -> None:
         self._store = store
         self._kept = store.languages
         self._before = StoreLanguages.read(self._kept)
@@ -39,16 +50,36 @@ class Localiser:
         several = self._before.detect or len(self._before.codes) > 1
         self._detect = given == AUTO or (given is None and several)
         self._only = self._before.codes[0] if given is None or given == AUTO else given
+        self._any_embedder = any_embedder or self._before.any_embedder
         # What an empty store was told of does not count.
         self._known = dict.fromkeys(self._before.codes if store.count_pages() else ())
         self.pages: Counter[str] = Counter()
         """How many pages came in each language."""
+        self._assumed = language is None and not self._detect
+        self._came = 0
+        self._looked: Counter[str | None] = Counter()
 
     def localise(self, graph: PageGraph) -> PageGraph:
         """The page in the terms of its language."""
         language = _detected(graph, self._before.codes[0]) if self._detect else self._only
+        self._look(graph)
         self.pages[language] += 1
         return localised(graph, language)
+
+    @property
+    def likely(self) -> str | None:
+        """The language that most pages of a sample look to be in, where nobody said so; None where it is the one that
+        they were taken for."""
+        language, count = self._looked.most_common(1)[0] if self._looked else (None, 0)
+        most = 2 * count > self._looked.total()
+        return language if most and language != self._only else None
+
+    def _look(self, graph: PageGraph) -> None:
+        """Recognise the language of a page, if it is one of the sample: the first, then one of many."""
+        drawn = self._came < _SAMPLED or self._came % _SAMPLED == 0
+        if self._assumed and drawn and self._looked.total() < _SAMPLE:
+            self._looked[detect_language(graph.text[:_SAMPLE_CHARACTERS])] += 1
+        self._came += 1
 
     def remember_new(self) -> None:
         """Have the store know the languages that came, before their pages are written: questions use them."""
@@ -60,7 +91,7 @@ class Localiser:
         if not self.pages:
             return
         self._known.update(dict.fromkeys(code for code, _ in self.pages.most_common()))
-        now = str(StoreLanguages(tuple(self._known), self._detect))
+        now = str(StoreLanguages(tuple(self._known), self._detect, self._any_embedder))
         if now != (self._kept or ENGLISH):
             self._store.set_languages(now)
             self._kept = now
@@ -90,7 +121,43 @@ def check_embedder_knows(language: str, embedder: str) -> None:
     if language != ENGLISH and english_only(embedder):
         raise ConfigurationError(
             f"the embedder {embedder} knows English only, and the documents are in {NAMES[language]}: name one of many"
-            " languages (--embedder fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2,"
+            f" languages (--embedder {_MANY_LANGUAGES},"
             " fastembed:intfloat/multilingual-e5-large or openai:text-embedding-3-small), or search by words alone for"
             " now (--no-embed), or go on knowingly (--any-embedder)"
         )
+
+
+class EmbeddedInLanguages(LanguageStore, Protocol):
+    """What is needed of a store whose texts are to be embedded."""
+
+    @property
+    def location(self) -> str: ...
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None: ...
+
+
+def check_embedder_of(store: EmbeddedInLanguages, embedder: str) -> None:
+    """Refuse an embedder that knows English only for what a store holds, where its first language is another one and
+    nobody allowed it before. Raises ConfigurationError that says what to do with what is there."""
+    kept = StoreLanguages.read(store.languages)
+    language = kept.codes[0]
+    if language == ENGLISH or kept.any_embedder or not english_only(embedder):
+        return
+    another = (
+        f"embed them by one of many languages (trivium embed --store {store.location} --embedder {_MANY_LANGUAGES})"
+        if store.embedder is None
+        else "build another store with one of many languages (--embedder)"
+    )
+    raise ConfigurationError(
+        f"the embedder {embedder} knows English only, and most documents of the store are in {NAMES[language]}. They are"
+        f" loaded and not embedded: {another}, or search by words alone for now (trivium search QUESTION --retriever"
+        f" lexical --store {store.location}), or go on knowingly (trivium embed --store {store.location} --any-embedder)"
+    )
+
+
+def allow_any_embedder(store: LanguageStore) -> None:
+    """Have the store know that a model for English may embed its documents."""
+    kept = StoreLanguages.read(store.languages)
+    if not kept.any_embedder:
+        store.set_languages(str(replace(kept, any_embedder=True)))

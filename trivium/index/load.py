@@ -65,6 +65,7 @@ def load(
     before_replacing: BeforeReplacing | None = None,
     only: Collection[str] | None = None,
     apart: bool = False,
+    any_embedder: bool = False,
 ) -> IngestReport:
     """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
     path. ``check`` is called with every page before it is written; what it raises ends the load. ``language`` is the code
@@ -82,7 +83,7 @@ def load(
     that asks a model works in this process, which then parses too; with ``isolated`` it raises ConfigurationError.
     """
     report = IngestReport()
-    localiser = Localiser(store, language)
+    localiser = Localiser(store, language, any_embedder=any_embedder)
     merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
     loading = _Loading(store, merge, limits, chunker, progress)
     if isolated is None:
@@ -95,6 +96,7 @@ def load(
     _link_mentions(store, merge)
     localiser.remember()
     report.languages = dict(localiser.pages.most_common())
+    report.likely_language = localiser.likely
     return report
 
 

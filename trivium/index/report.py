@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from trivium.graph.records import WriteReport
+from trivium.languages import NAMES
 from trivium.parser.sources.base import LeftOut, Problem
 
 
@@ -24,7 +25,8 @@ class IngestReport:
     ``unlisted`` counts the others. ``left_out`` are files of no format that is read which were found in folders, as many
     as problems are listed, and ``left_out_kinds`` counts all of them by suffix (by name where they have none).
     ``languages`` says how many pages came in each language, by its code, and ``retitled`` which pages have gone because
-    their files call themselves otherwise now."""
+    their files call themselves otherwise now. ``likely_language`` is that of most pages where they look to be
+    in another one than they were taken for, since none was named."""
 
     added: int = 0
     replaced: int = 0
@@ -38,11 +40,22 @@ class IngestReport:
     left_out_kinds: Counter[str] = field(default_factory=Counter)
     languages: dict[str, int] = field(default_factory=dict)
     retitled: list[str] = field(default_factory=list)
+    likely_language: str | None = None
 
     @property
     def read(self) -> int:
         """How many pages came, whatever became of them."""
         return self.added + self.replaced + self.unchanged + len(self.skipped)
+
+    @property
+    def hints(self) -> list[str]:
+        """What might be done otherwise, for people."""
+        if self.likely_language is None:
+            return []
+        name = NAMES[self.likely_language]
+        return [
+            f"most documents look {name}: --language {self.likely_language} or auto searches their words better"
+        ]
 
     def leave_out(self, found: LeftOut, limit: int) -> None:
         """Add a file that is left out; with ``limit`` of them it is only counted."""

@@ -25,6 +25,7 @@ from trivium.graph.records import (
     rank_key,
 )
 from trivium.graph.schema import Hop, Label
+from trivium.graph.within import Allowed, Within
 from trivium.languages import Analyzer, StoreLanguages
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.closeness import KnownSentences, closeness
@@ -89,6 +90,14 @@ class Query:
                 answer.set_exception(error)
                 raise
         return cast(T, answer.result())
+
+    @property
+    def allowed(self) -> Allowed | None:
+        """Which chunks may be found; None where no condition limits the question."""
+        if not isinstance(self.store, Within):
+            return None
+        limited = self.store
+        return self.memoize("allowed", lambda: limited.allowed)
 
     @cached_property
     def terms(self) -> list[str]:
@@ -189,7 +198,8 @@ class Retriever(Protocol):
     def name(self) -> str: ...
 
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
-        """Ranked chunks. ``depth`` is how many at most; None means the retriever's own default."""
+        """Ranked chunks. ``depth`` is how many at most; None means the retriever's own default. What does not fulfil the
+        condition of a question is left out afterwards."""
         ...
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:

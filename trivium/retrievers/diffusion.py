@@ -8,7 +8,7 @@ RAG* (2025). On a complete graph with damping 0.85 the result is almost pure cen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,9 @@ from trivium.retrievers.base import (
     check_depth,
     ranked,
 )
+
+_LONGEST = 4_000
+"""Chunks that are compared with each other at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,12 @@ class DiffusionRetriever:
         check_depth(depth)
         scores = self._solution(query)
         return ranked([Candidate(uri, score) for uri, score in scores.items()], depth)
+
+    def wider(self, times: int) -> DiffusionRetriever | None:
+        """With a list so many times as long; None where its matrix would be too large."""
+        if self.settings.chunks * times > _LONGEST:
+            return None
+        return DiffusionRetriever(replace(self.settings, chunks=self.settings.chunks * times))
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         scores = self._solution(query)

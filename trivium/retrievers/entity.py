@@ -31,5 +31,9 @@ class EntityRetriever:
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         return reached(query, [Label.ENTITY], self.settings.entities, Hop.CITED_IN, depth)
 
+    def wider(self, times: int) -> EntityRetriever:
+        """From so many times as many entities."""
+        return EntityRetriever(EntitySettings(self.settings.entities * times))
+
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         return query.similarities(chunks).entity

@@ -31,5 +31,9 @@ class PageRetriever:
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         return reached(query, [Label.PAGE], self.settings.pages, Hop.BELOW, depth)
 
+    def wider(self, times: int) -> PageRetriever:
+        """From so many times as many pages."""
+        return PageRetriever(PageSettings(self.settings.pages * times))
+
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         return query.similarities(chunks).page

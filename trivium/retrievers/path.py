@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +17,9 @@ from trivium.retrievers.options import Option, OptionKind, path_options, section
 from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.subgraph import SubGraph, grow
 from trivium.types import SourceNode
+
+_MOST_PAGES = 1_000
+"""Whose outlines are offered at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,13 @@ class PathRetriever:
         check_depth(depth)
         found = self._chunks(query)
         return [Candidate(uri, 1.0, source_node) for uri, source_node in found.items()][:depth]
+
+    def wider(self, times: int) -> PathRetriever | None:
+        """From so many times as many pages; None where those are too many, or a language model would be asked again."""
+        pages = self.settings.pages * times
+        if pages > _MOST_PAGES or not isinstance(self.selector, MatchSelector):
+            return None
+        return PathRetriever(replace(self.settings, pages=pages), self.selector)
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         found = self._chunks(query)

@@ -31,5 +31,9 @@ class SectionRetriever:
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         return reached(query, [Label.PAGE, Label.SUBCHAPTER], self.settings.sections, Hop.CHILD, depth)
 
+    def wider(self, times: int) -> SectionRetriever:
+        """From so many times as many sections."""
+        return SectionRetriever(SectionSettings(self.settings.sections * times))
+
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         return query.similarities(chunks).section

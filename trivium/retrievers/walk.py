@@ -9,7 +9,7 @@ second hop of a multi-hop question) gather mass. No language model is involved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +19,9 @@ from trivium.errors import ConfigurationError
 from trivium.graph.records import Adjacency, Floats, Neighbour
 from trivium.graph.schema import Label
 from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_damping, check_depth
+
+_FINEST = 1e-7
+"""The precision of a walk that has to reach many chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,18 @@ class WalkRetriever:
         found = np.flatnonzero(mass if graph.allowed is None else mass * graph.allowed)
         best = best_rows(mass, graph.chunks, count, found)
         return [Candidate(graph.chunks[row], float(mass[row])) for row in best]
+
+    def wider(self, times: int) -> WalkRetriever:
+        """From so many times as many chunks, of which the far ones count for more, and so much more precisely."""
+        settings = self.settings
+        return WalkRetriever(
+            replace(
+                settings,
+                seed_chunks=settings.seed_chunks * times,
+                temperature=settings.temperature * times,
+                eps=min(settings.eps, max(settings.eps / times, _FINEST)),
+            )
+        )
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
         graph = query.adjacency

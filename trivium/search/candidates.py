@@ -13,6 +13,7 @@ from trivium.common.arrays import Floats
 from trivium.fusion.table import Table
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.retrievers.signals import signals as signals_of
+from trivium.search.alone import permitted
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import SourceNode
 
@@ -44,7 +45,7 @@ def gather(
 
     def retrieve(retriever: Retriever) -> list[Candidate]:
         with observed(on_stage, "retrieve", retriever.name):
-            return retriever.retrieve(query, depth)
+            return permitted(query, retriever.retrieve(query, depth))
 
     def score(retriever: Retriever) -> Floats:
         with observed(on_stage, "score", retriever.name):

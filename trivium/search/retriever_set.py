@@ -17,7 +17,7 @@ from trivium.retrievers.registry import (
     make_retrievers,
 )
 from trivium.retrievers.selectors import Selector
-from trivium.retrievers.setting_values import SettingValues
+from trivium.retrievers.setting_values import SettingValues, flatten
 
 __all__ = ["RetrieverSet", "SettingValues"]
 
@@ -47,7 +47,7 @@ class RetrieverSet:
         values: SettingValues | None = None,
         selector: Selector | None = None,
     ) -> None:
-        self.values = dict(values or {})
+        self.values = flatten(checked_settings(values))
         self.selector = selector
         self._extra = {retriever.name: retriever for retriever in extra}
         taken = [name for name in self._extra if name in _TAKEN]
@@ -73,6 +73,7 @@ class RetrieverSet:
         ``values`` are settings for this choice only. Raises InputError for an unknown name, ConfigurationError for an
         unknown setting."""
         usual, declared_values = self._usual, self._declared_values
+        values = flatten(checked_settings(values))
         if values:
             if len(values) > MAX_SETTINGS:
                 raise InputError(
@@ -127,3 +128,14 @@ class RetrieverSet:
             else:
                 own[key] = value
         return own, declared
+
+
+def checked_settings(values: object) -> SettingValues:
+    """Settings by dotted name, or nested as in ``trivium.toml``. Raises InputError for anything else."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise InputError(
+            f'expected settings by name, such as {{"walk.damping": 0.4}}, got {type(values).__name__}'
+        )
+    return values

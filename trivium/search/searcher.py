@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from typing import TypedDict, Unpack
 
 import numpy as np
 
 from trivium.embedding.store_embedder import StoreEmbedder
-from trivium.errors import InputError, StoreError
+from trivium.errors import InputError, NotEmbeddedError
 from trivium.fusion.base import Fused, Fusion
 from trivium.fusion.table import Table
+from trivium.graph.facts import document_name
 from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import page_numbers, round_score
+from trivium.graph.within import Within
 from trivium.retrievers.base import Query, Retriever
+from trivium.search.alone import retrieve_alone
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import fuse_candidates
 from trivium.search.fusions import Fusions
@@ -35,6 +37,8 @@ MAX_QUESTION_CHARACTERS = 20_000
 
 _IMAGE = "image"
 """The retriever that looks at pictures."""
+_LEXICAL = "lexical"
+"""The retriever that looks at words alone, and needs no vectors."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -102,7 +106,8 @@ class Searcher:
         ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
         scores; otherwise they are fused (``default`` when not named; where that is a network and views it was trained on
         are left out, the convex combination). Raises InputError for an empty question, a k below 1 or an unknown
-        retriever, FusionError for an unknown fusion, StoreError when nothing is embedded yet.
+        retriever, FusionError for an unknown fusion, NotEmbeddedError when nothing is embedded yet, unless ``lexical`` is
+        asked by itself.
         """
         return self.search_many([question], k, retrievers, fusion, **options)[0]
 
@@ -153,12 +158,13 @@ class Searcher:
         """The candidates that a search with the same arguments ranks, with every view's scores of them, read from the
         pinned state ``store`` of somebody who will read on, else from the store as it is."""
         asked = self.retrievers.choose(retrievers, settings)
-        query = self.query(question, exact, store)
-        if len(asked) == 1 and fusion is None:
+        alone = len(asked) == 1 and fusion is None
+        query = self.query(question, exact, store, only=next(iter(asked)) if alone else None)
+        if alone:
             return Scored(query, self.table(query, asked, max(DEPTH, k)), None, False)
         fuse = self.fusions.suitable(fusion, asked)
         table, fused = fuse_candidates(query, asked, fuse, k, on_stage=self.on_stage)
-        return Scored(query, table, fused, fuse.log_odds)
+        return Scored(query, table, fused, fuse.log_odds and query.allowed is None)
 
     def break_down(
         self, question: str, chunks: Sequence[str], fusion: str, *, exact: bool = False
@@ -180,6 +186,12 @@ class Searcher:
             fused.baseline,
         )
 
+    def hints(self, where: Where) -> list[str]:
+        """Why no passage fulfils a condition, for people, with names that are like those no document knows; none where
+        some passage does."""
+        with self.limited(parse(where)) as store:
+            return list(store.allowed.hints) if isinstance(store, Within) else []
+
     # -- the stages, one by one ---------------------------------------------------------------------------------
 
     def query(
@@ -189,21 +201,26 @@ class Searcher:
         store: SearchStore | None = None,
         *,
         image: bytes | None = None,
-        only_image: bool = False,
+        only: str | None = None,
     ) -> Query:
         """A question, embedded, on the store or on a pinned state of it, with a picture to search by or without.
-        ``only_image``: no other retriever will be asked. Raises InputError for one without text, which a picture needs
-        not have for that retriever, StoreError when nothing is embedded yet."""
-        if not (only_image and image is not None and text == ""):
+        ``only`` names the one retriever that will be asked. Raises InputError for one without text, which a picture
+        needs not have for the retriever ``image``, NotEmbeddedError where something is not embedded yet and other
+        retrievers than ``lexical`` are to be asked."""
+        if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
-        if self.store.embedder is None:
-            raise StoreError(
-                f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE"
+        embedder = self.store.embedder
+        if embedder is None and only != _LEXICAL:
+            raise NotEmbeddedError(
+                f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE  or search by words"
+                " alone (--retriever lexical)"
             )
         with observed(self.on_stage, "embed"):
-            # Nobody compares the question with texts where only pictures are asked for.
-            dimension = self.store.embedder.dimension
-            vector = np.zeros(dimension, np.float32) if only_image else self.embedder.get().embed_query(text)
+            # Nobody compares the question with texts where only pictures or words are asked for.
+            if only in (_IMAGE, _LEXICAL):
+                vector = np.zeros(0 if embedder is None else embedder.dimension, np.float32)
+            else:
+                vector = self.embedder.get().embed_query(text)
         asked = self.store if store is None else store
         return Query(text, vector, asked, exact, lambda: self.images.embed(asked, text, image))
 
@@ -240,9 +257,9 @@ class Searcher:
         image: bytes | None,
     ) -> list[Hit]:
         with self.limited(condition) as store:
-            query = self.query(text, exact, store, image=image, only_image=retriever.name == _IMAGE)
+            query = self.query(text, exact, store, image=image, only=retriever.name)
             with observed(self.on_stage, "retrieve", retriever.name):
-                found = retriever.retrieve(query, k)[:k]
+                found = retrieve_alone(query, retriever, k)
             scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
             provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
             contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
@@ -274,7 +291,10 @@ class Searcher:
                 for row in best
             }
             baseline = fused.baseline if explain else 0.0
-            return self._hits(store, scores, contributions, provenance, baseline, log_odds=fusion.log_odds)
+            # What a network knows of a passage is relative to the other candidates: those that a condition leaves are
+            # not like those it was calibrated on.
+            calibrated = fusion.log_odds and condition is None
+            return self._hits(store, scores, contributions, provenance, baseline, log_odds=calibrated)
 
     def _hits(
         self,
@@ -303,19 +323,13 @@ class Searcher:
                 provenance=provenance.get(uri, {}),
                 baseline=baseline,
                 probability=probability(score) if log_odds else None,
-                document=_name(record.document),
+                document=document_name(record.document),
                 pages=tuple(page_numbers(record.pages)),
                 format=record.format,
                 metadata=record.metadata,
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]
-
-
-def _name(document: str) -> str:
-    """What a document is called to whoever asks: where files lie on this machine is nobody's business."""
-    name = document.removeprefix("records:")
-    return PurePath(name).name if PurePath(name).is_absolute() else name
 
 
 def check_question(text: object) -> None:

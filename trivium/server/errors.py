@@ -20,13 +20,14 @@ from trivium.errors import (
     FusionError,
     InputError,
     MissingExtraError,
+    NotEmbeddedError,
     SpeechError,
     StoreBusyError,
     StoreChangedError,
     StoreError,
     TriviumError,
 )
-from trivium.server.fields import OptionError
+from trivium.server.fields import OptionError, describe_faults
 from trivium.server.job_table import JobEndedError, KeyReusedError, NoJobsError, QueueFullError
 from trivium.server.pool import PoolFullError
 
@@ -81,6 +82,15 @@ def busy(message: str, code: str = "busy", *, close: bool = False) -> ApiError:
     return ApiError(503, code, message, {**headers, "Connection": "close"} if close else headers)
 
 
+def empty() -> ApiError:
+    """There are no vectors to search."""
+    return ApiError(
+        409,
+        "empty",
+        "nothing is embedded in the store yet: add documents first, X",
+    )
+
+
 def disk_full() -> ApiError:
     """There is no room for what was sent."""
     return ApiError(507, "disk_full", "the server's disk is full: nothing was changed")
@@ -104,6 +114,8 @@ def of_trivium(error: TriviumError) -> ApiError:
             return busy("another process is writing to the store: try again when it has finished")
         case StoreChangedError():
             return busy("the documents changed while they were searched: ask again")
+        case NotEmbeddedError():
+            return empty()
         case StoreError():
             return busy("the store cannot be read at the moment", "store")
         case EmbeddingError():
@@ -186,7 +198,7 @@ def install(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         faults = error.errors()
         malformed = any(fault["type"] == "json_invalid" for fault in faults)
-        message = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in faults[:5])
+        message = describe_faults([(fault["loc"], fault["msg"]) for fault in faults])
         if malformed:
             return ApiError(400, "malformed", f"the body is not JSON: {message}").response()
         return ApiError(422, "invalid", message).response()
@@ -195,9 +207,3 @@ def install(app: FastAPI) -> None:
     async def http_error(_: Request, error: HTTPException) -> JSONResponse:
         code = _CODES.get(HTTPStatus(error.status_code), "error")
         return ApiError(error.status_code, code, str(error.detail), error.headers).response()
-
-
-def _fault(location: tuple[int | str, ...], message: str) -> str:
-    """Where a request is wrong and how; never what it said there."""
-    place = ".".join(str(part) for part in location if part != "body")
-    return f"{place[:100]}: {message}" if place else message

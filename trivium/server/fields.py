@@ -112,6 +112,18 @@ PictureText = Annotated[
 Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]
 
 
+def describe_faults(faults: Sequence[tuple[tuple[int | str, ...], str]]) -> str:
+    """Where a request is wrong and how, by the (location, message) pairs of a check; never what it said there."""
+    return "; ".join(
+        _fault(location, message.removeprefix("Value error, ")) for location, message in faults[:5]
+    )
+
+
+def _fault(location: tuple[int | str, ...], message: str) -> str:
+    place = ".".join(str(part) for part in location if part != "body")
+    return f"{place[:100]}: {message}" if place else message
+
+
 def check_options(
     searcher: Searcher,
     retrievers: Sequence[str] | None,

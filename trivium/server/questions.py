@@ -45,7 +45,8 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         where=given.where,
         image=given.picture(),
     )
-    return Reply(_json(SearchAnswer.of(hits, engine.store)), {SCORES: scale_of(hits)})
+    warnings = [] if hits or given.where is None else engine.hints(given.where)
+    return Reply(_json(SearchAnswer.of(hits, engine.store, warnings)), {SCORES: scale_of(hits)})
 
 
 def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:

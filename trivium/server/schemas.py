@@ -82,12 +82,16 @@ class SearchAnswer(BaseModel):
     """The passages found, best first. Pictures have the address of a `thumbnail`."""
 
     hits: list[ServedHit]
+    warnings: list[str] = Field(
+        default=[],
+        description="Why no passage fulfils `where`: names that no document knows, and names like them.",
+    )
 
     @classmethod
-    def of(cls, hits: Sequence[Hit], store: SearchStore) -> Self:
+    def of(cls, hits: Sequence[Hit], store: SearchStore, warnings: Sequence[str] = ()) -> Self:
         """Hits that were found in a store."""
         thumbnails = addresses(store, hits)
-        return cls(hits=[served_hit(hit, thumbnails) for hit in hits])
+        return cls(hits=[served_hit(hit, thumbnails) for hit in hits], warnings=list(warnings))
 
 
 class PastTurn(Given):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
@@ -17,7 +17,7 @@ from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
 from trivium.server.audio import AudioReceiver
 from trivium.server.collection import Collection
-from trivium.server.errors import ApiError, ClientGoneError, busy
+from trivium.server.errors import ClientGoneError, busy, empty
 from trivium.server.jobs import Jobs
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
@@ -75,11 +75,11 @@ class Service:
         if not self.collection.ready:
             raise busy("the server is starting: try again in a moment", "starting")
 
-    def check_searchable(self) -> None:
-        """Raises ApiError while there is nothing to search."""
+    def check_searchable(self, retrievers: Sequence[str] | None = None) -> None:
+        """Raises ApiError while there is nothing to search; words can be searched before anything is embedded."""
         self.check_ready()
-        if not self.collection.embedded:
-            raise ApiError(409, "empty", "nothing is embedded in the store yet: add documents first")
+        if not self.collection.embedded and list(retrievers or ()) != ["lexical"]:
+            raise empty()
 
     async def read(self, request: Request, work: Callable[[Engine], T]) -> T:
         """What ``work`` finds, in a thread, unless the client closes the connection first. Raises ApiError

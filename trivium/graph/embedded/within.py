@@ -14,7 +14,7 @@ from trivium.graph.embedded.connection import Database, current_state, read_inte
 from trivium.graph.embedded.keyword_index import document_frequency
 from trivium.graph.embedded.search import Limit, Limits
 from trivium.graph.embedded.snapshot import IndexSnapshot
-from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Neighbour, Reached, Vectors, rank_key
@@ -123,7 +123,7 @@ class EmbeddedWithin(Within):
                 facts = self._facts(indexes)
                 if facts is None:
                     continue
-                allowed = Allowed(self._condition, facts.chunks, matching(self._condition, facts))
+                allowed = Allowed.of(self._condition, facts)
                 indexes.conditions.put(None, {self._condition: allowed})
             return indexes, allowed
         raise StoreBusyError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.iteration import batched
 from trivium.errors import StoreBusyError
-from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.neo4j import reader
 from trivium.graph.neo4j.cache import StoreCache
@@ -60,7 +60,7 @@ class Neo4jWithin(Within):
         found = self._cache.conditions.find(key, [self._condition]).get(self._condition)
         if found is None:
             key, facts = self._facts()
-            found = Allowed(self._condition, facts.chunks, matching(self._condition, facts))
+            found = Allowed.of(self._condition, facts)
             self._cache.conditions.put(key, {self._condition: found})
         return found
 

@@ -58,6 +58,7 @@ class Found(BaseModel):
         description="log-odds: 0 is as likely right as wrong. own: to be compared within one search only."
     )
     passages: list[FoundPassage]
+    warnings: list[str] = Field(default=[], description="Why no passage fulfils `where`.")
 
 
 class Cited(Place):

@@ -17,6 +17,7 @@ from trivium.errors import (
     ChatModelError,
     FusionError,
     InputError,
+    NotEmbeddedError,
     StoreBusyError,
     StoreChangedError,
     TriviumError,
@@ -105,6 +106,11 @@ def _words(error: TriviumError) -> str:
     match error:
         case InputError() | FusionError():
             return str(error)
+        case NotEmbeddedError():
+            return (
+                "nothing is embedded yet (whoever runs the server does that:  trivium embed --store STORE): the tool"
+                " `search` finds words where it is asked with the retrievers ['lexical'] only"
+            )
         case StoreBusyError():
             return "another process is writing to the store: try again when it has finished"
         case StoreChangedError():

@@ -13,7 +13,7 @@ from trivium.types import place_of
 def render_found(found: Found) -> str:
     """Passages, best first."""
     if not found.passages:
-        return "Nothing found."
+        return "\n".join(["Nothing found.", *map(quoted, found.warnings)])
     blocks = [
         _block(f"passage {hit.rank}", place_of(hit.uri, hit.pages), hit.headings, hit.text, hit.cut)
         for hit in found.passages

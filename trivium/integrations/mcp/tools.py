@@ -10,7 +10,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
-from trivium.errors import InputError, StoreError
+from trivium.errors import InputError, NotEmbeddedError
 from trivium.graph.schema import headings_of
 from trivium.integrations.mcp.answers import (
     Answered,
@@ -90,10 +90,10 @@ class Tools:
         asked, fused = self._views(retrievers, fusion)
 
         def work(engine: Engine) -> Found:
-            _check_searchable(engine)
             check_options(engine.searcher, retrievers, fusion, settings)
             hits = engine.search(question, k, asked, fused, explain=explain, settings=settings, where=where)
-            return Found(scores=scale_of(hits), passages=[_found(hit) for hit in hits])
+            warnings = [] if hits or where is None else engine.hints(where)
+            return Found(scores=scale_of(hits), passages=[_found(hit) for hit in hits], warnings=warnings)
 
         return _result(await self._library.read(work), render_found)
 
@@ -213,7 +213,7 @@ def _result(answer: T, render: Callable[[T], str]) -> CallToolResult:
 
 def _check_searchable(engine: Engine) -> None:
     if engine.store.embedder is None:
-        raise StoreError("nothing in the store is embedded yet: run  trivium embed --store STORE")
+        raise NotEmbeddedError("nothing in the store is embedded yet: run  trivium embed --store STORE")
 
 
 def _found(hit: Hit) -> FoundPassage:

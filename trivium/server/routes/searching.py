@@ -29,7 +29,7 @@ router = APIRouter(tags=["search"])
 )
 async def search(given: SearchRequest, request: Request, serving: Serving) -> Response:
     """The best passages for a question, best first."""
-    serving.check_searchable()
+    serving.check_searchable(given.views)
     return await serving.answer(request, "search", given)
 
 
@@ -37,5 +37,5 @@ async def search(given: SearchRequest, request: Request, serving: Serving) -> Re
 async def explain_passage(given: ExplainRequest, request: Request, serving: Serving) -> Response:
     """Why a passage has its rank in a search: what each retriever contributed, its rank in each view, and the way
     through the graph that led to it."""
-    serving.check_searchable()
+    serving.check_searchable(given.retrievers)
     return await serving.answer(request, "explain", given)

@@ -1,0 +1,174 @@
+"""How one value of a document compares with the values of a condition.
+
+A number and a text that holds one compare as numbers, two texts by code points. Of times the instants are compared, those
+without a zone as UTC; a date of four, seven or ten characters (``2024``, ``2024-05``, ``2024-05-01``) is compared with
+that much of a time. In ``=``, ``!=`` and ``in`` a text with ``*`` is a pattern; ``like`` is one that ignores case.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any as Any_
+
+from trivium.graph.filters import Comparison, Field, Literal, Operator
+from trivium.types import MetadataValue
+
+Test = Callable[[MetadataValue], bool]
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d(:\d\d(:\d\d([.,]\d+)?)?)?(Z|[+-]\d\d(:?\d\d)?)?", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_ORDER: dict[Operator, Callable[[Any_, Any_], bool]] = {
+    Operator.LESS: operator.lt,
+    Operator.AT_MOST: operator.le,
+    Operator.MORE: operator.gt,
+    Operator.AT_LEAST: operator.ge,
+}
+_PLACES = (Field.SOURCE, Field.PATH, Field.DOCUMENT)
+"""Fields of which a folder, or a file in it, may be asked for without what is above it."""
+
+
+def test_of(condition: Comparison) -> Test:
+    """Whether a value, which there is, fulfils a comparison."""
+    values = condition.values
+    match condition.operator:
+        case Operator.EXISTS:
+            return lambda _: True
+        case Operator.LIKE:
+            return _in_parts(condition.field, values[0], _pattern(str(values[0]), ignore_case=True))
+        case Operator.EQUAL | Operator.IN:
+            tests = [_in_parts(condition.field, value, _equals(value)) for value in values]
+            return lambda value: any(test(value) for test in tests)
+        case Operator.UNEQUAL:
+            equals = _in_parts(condition.field, values[0], _equals(values[0]))
+            return lambda value: not equals(value)
+        case _:
+            return _ordered(_ORDER[condition.operator], values[0])
+
+
+def _in_parts(field: Field | None, literal: Literal, test: Test) -> Test:
+    """The same of parts of a value, too: of metadata the elements of a list, which is kept as a text, of a path what is
+    below any of its folders where the condition does not begin at the top."""
+    if field is None:
+        return lambda value: (
+            test(value) or (isinstance(value, str) and ", " in value and any(map(test, value.split(", "))))
+        )
+    if field in _PLACES and isinstance(literal, str) and not literal.startswith("/") and "://" not in literal:
+        return lambda value: test(value) or any(map(test, _below(str(value))))
+    return test
+
+
+def _below(path: str) -> list[str]:
+    """What is below each of the folders of a path.
+
+    >>> _below("records:a/b/c.txt")
+    ['a/b/c.txt', 'b/c.txt', 'c.txt']
+    """
+    plain = path.removeprefix("records:")
+    parts = plain.split("/")
+    whole = [] if plain == path else [plain]
+    return whole + ["/".join(parts[first:]) for first in range(1, len(parts))]
+
+
+def _equals(literal: Literal) -> Test:
+    if isinstance(literal, str) and "*" in literal:
+        return _pattern(literal, ignore_case=False)
+
+    def test(value: MetadataValue) -> bool:
+        ours, theirs = _comparable(value, literal)
+        return ours == theirs
+
+    return test
+
+
+def _ordered(compare: Callable[[Any_, Any_], bool], literal: Literal) -> Test:
+    def test(value: MetadataValue) -> bool:
+        ours, theirs = _comparable(value, literal)
+        same = isinstance(ours, str) == isinstance(theirs, str)
+        return same and not isinstance(ours, bool) and not isinstance(theirs, bool) and compare(ours, theirs)
+
+    return test
+
+
+def _comparable(value: MetadataValue, literal: Literal) -> tuple[MetadataValue, Literal]:
+    """Both as values of one kind, where they can be."""
+    if isinstance(value, bool) or isinstance(literal, bool):
+        if isinstance(value, str):
+            return value.lower(), text_of(literal)
+        return (
+            (value, literal)
+            if isinstance(value, bool) == isinstance(literal, bool)
+            else (text_of(value), text_of(literal))
+        )
+    if isinstance(value, str) and isinstance(literal, str):
+        return _comparable_texts(value, literal)
+    if isinstance(value, str):
+        return _number(value), literal
+    if isinstance(literal, str):
+        # A year beside a date is a date of four characters.
+        return (text_of(value), literal) if _DATED.match(literal) else (value, _number(literal))
+    return value, literal
+
+
+def _comparable_texts(value: str, literal: str) -> tuple[MetadataValue, Literal]:
+    if _DATE.fullmatch(literal):
+        return (value[: len(literal)] if _DATED.match(value) else value), literal
+    if _TIME.fullmatch(literal):
+        asked, ours = instant(literal), instant(value)
+        if asked is not None and ours is not None:
+            return ours, asked
+    return value, literal
+
+
+def instant(text: str) -> float | None:
+    """The moment that a date or a time names, in seconds; None where a text is neither. A date is its first moment, and
+    without a zone a time is UTC.
+
+    >>> instant("1970-01-01T01:00:00+01:00"), instant("1970-01-02"), instant("1970-13-01")
+    (0.0, 86400.0, None)
+    """
+    if _TIME.fullmatch(text) is None and _DATED.fullmatch(text) is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text.upper().replace(",", "."))
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(text: str) -> MetadataValue:
+    """The number that a text holds, the year of a date, or else the text."""
+    if _DATED.match(text):
+        return int(text[:4])
+    return float(text) if _NUMBER.fullmatch(text) else text
+
+
+def text_of(value: MetadataValue) -> str:
+    """A value as it is written."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _pattern(pattern: str, *, ignore_case: bool) -> Test:
+    """Whether a text has the parts between the asterisks in this order, the first at its beginning, the last at its end.
+    Takes time that grows with the text alone."""
+    first, *middle = pattern.casefold().split("*") if ignore_case else pattern.split("*")
+    last = middle.pop() if middle else None
+
+    def test(value: MetadataValue) -> bool:
+        text = text_of(value).casefold() if ignore_case else text_of(value)
+        if last is None:
+            return text == first
+        if not (text.startswith(first) and text.endswith(last)) or len(text) < len(first) + len(last):
+            return False
+        at, end = len(first), len(text) - len(last)
+        for part in middle:
+            at = text.find(part, at, end)
+            if at < 0:
+                return False
+            at += len(part)
+        return True
+
+    return test
