@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trivium.endpoints.endpoint import RETRIES, Endpoint
+from trivium.endpoints.base import RETRIES
+from trivium.endpoints.endpoint import Endpoint
 from trivium.errors import ConfigurationError
 from trivium.settings import Settings
 

@@ -89,7 +89,7 @@ class LocalChatModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer. Raises ChatModelError."""
@@ -101,7 +101,7 @@ class LocalChatModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError."""

@@ -61,7 +61,8 @@ def open_chat_model(name: str | None = None, settings: Settings | None = None) -
 def _endpoint_model(model: str, settings: Settings) -> OpenAIChatModel:
     from trivium.endpoints.configured import chat_endpoint
     from trivium.endpoints.ratelimit import MinuteLimit
-    from trivium.llm.openai import CONTEXT_TOKENS, OpenAIChatModel
+    from trivium.llm.hosted import CONTEXT_TOKENS
+    from trivium.llm.openai import OpenAIChatModel
 
     requests, tokens = settings.chat_requests_per_minute, settings.chat_tokens_per_minute
     context = settings.chat_context_tokens
