@@ -13,11 +13,13 @@ from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
-from trivium.cli.arguments import chat_model, open_engine, wrong_argument
+from trivium.cli.arguments import Writer, answer_writer, open_engine, wrong_argument
 from trivium.cli.options import (
+    ChatOption,
     FusionOption,
     Json,
     ModelOption,
+    PromptOption,
     RetrieverOption,
     SelectorOption,
     SetOption,
@@ -27,7 +29,6 @@ from trivium.cli.options import (
 from trivium.cli.terminal import err, out, print_json, shown
 from trivium.engine import Engine
 from trivium.graph.schema import headings_of
-from trivium.llm.base import ChatModel
 from trivium.serialization import answer_json
 from trivium.text import plain
 from trivium.types import Answer, Turn, place_of
@@ -38,7 +39,7 @@ class _Answerer:
     """How questions are answered and shown."""
 
     engine: Engine
-    model: ChatModel | None
+    writer: Writer
     k: int
     retrievers: Sequence[str] | None
     fusion: str | None
@@ -52,7 +53,8 @@ class _Answerer:
                 question,
                 k=self.k,
                 history=history,
-                model=self.model,
+                model=self.writer.model,
+                **self.writer.writing,
                 retrievers=self.retrievers,
                 fusion=self.fusion,
                 where=self.where,
@@ -71,6 +73,8 @@ def ask(
     *,
     store: Store,
     model: ModelOption = None,
+    prompt: PromptOption = None,
+    chat: ChatOption = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")] = 6,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
@@ -105,9 +109,9 @@ def ask(
     if question is None and (json or not sys.stdin.isatty()):
         raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else read_history(history)
-    chat = chat_model(model)
-    with open_engine(store, selector, assignments) as engine:
-        answerer = _Answerer(engine, chat, k, retriever, fusion, where, json, not no_stream)
+    writer = answer_writer(model, prompt, chat)
+    with open_engine(store, selector, assignments, model) as engine:
+        answerer = _Answerer(engine, writer, k, retriever, fusion, where, json, not no_stream)
         for asked in _conversation() if question is None else [question]:
             answer = _answer(answerer, asked, turns)
             turns.append(Turn(asked, answer.text))

@@ -12,6 +12,7 @@ from fastapi import Depends, Request, Response
 from pydantic import BaseModel
 
 from trivium.answering.events import AnswerEvent
+from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
@@ -44,10 +45,9 @@ def default_answerer(engine: Engine) -> Answerer:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts of a running server. ``answerer`` returns what answers questions, given
-    the current engine; ``model`` is
-    the language model that writes, None where passages are quoted. ``processes`` answer what they can, where there are
-    any."""
+    """The parts of a running server. ``answerer`` returns what answers questions, given the current engine; ``model`` is
+    the language model that writes, asked as ``writing`` says, None where passages are quoted. ``processes`` answer what
+    they can, where there are any."""
 
     settings: ServerSettings
     collection: Collection
@@ -58,6 +58,7 @@ class Service:
     answering: Pool
     answerer: Callable[[Engine], Answerer]
     model: ChatModel | None
+    writing: WritingOptions
     processes: Processes | None = None
 
     @property
