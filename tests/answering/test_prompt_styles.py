@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,11 @@ def test_what_the_caller_says_wins_over_the_settings() -> None:
     for wrong in ({"temperature": 2.5}, {"temperature": "1"}, {"max_tokens": 0}, {"prompt": "x"}):
         with pytest.raises(InputError, match=r"expected"):
             Writing.of(wrong, settings)  # type: ignore[arg-type]
+
+
+def test_the_style_in_the_documentation_works(tmp_path: Path) -> None:
+    """People copy it."""
+    page = (Path(__file__).parents[2] / "docs/howto/ask.md").read_text("utf-8")
+    (text,) = re.findall(r"```toml\n(# my-style\.toml\n.*?)```", page, re.DOTALL)
+    roles = [message.role for message in prompt_style(file(tmp_path, text)).messages("p", "q")]
+    assert roles == ["system", "user", "assistant", "user"]

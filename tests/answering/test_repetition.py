@@ -62,9 +62,30 @@ def test_names_that_come_round_and_round() -> None:
     assert written(text) == "Moons: Io, Europa, Callisto"
 
 
+def test_a_sentence_that_only_begins_otherwise() -> None:
+    """As of SmolLM2: "They" for what was named before."""
+    once = "The rings of Saturn are made of ice particles, mostly composed of water ice, and some dust."
+    again = once.replace("The rings of Saturn", "They")
+    assert written(f"{once} {again} {again}") == once
+
+
+def test_a_line_that_is_followed_at_once() -> None:
+    """Its end may come together with the next word."""
+    first, second = "Red and blue units: two kinds of ground", "Sub-Mars point: where the planet stands"
+    pieces = "\n".join([first, second] * 20).replace("\n", "|\n").split("|")
+    text = ""
+    for piece in pieces:
+        text += piece
+        start = repeated_from(text)
+        if start is not None:
+            break
+    assert cut_at(text, start or 0) == f"{first}\n{second}"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "He found Deimos with the telescope in Washington. He found Phobos with the telescope in Washington.",
         "Mars has two moons. Saturn has many moons. Mars has two poles.",
         "It is very, very, very cold.",
         "Yes. He did. Yes. He was.",

@@ -11,6 +11,10 @@ from trivium.text import sentences
 
 MIN_SENTENCE = 4
 """Words: a shorter sentence may well stand twice in an answer."""
+_LAST_SENTENCES = 3
+"""Sentences that are looked at each time: as many as a piece may bring."""
+_LONG_END, _END_SHARE = 10, 0.8
+"""Words, and the share of a sentence, that it has to end with as one before it did to say the same again."""
 TAIL_CHARACTERS = 4_000
 """How far back a phrase or a list is looked for."""
 LONGEST_PHRASE = 40
@@ -64,16 +68,27 @@ def _said(text: str) -> list[str]:
 
 
 def _sentence(text: str) -> int | None:
+    """The first of the last sentences that says what one before it said. White space may come only with the next word,
+    so that the last sentence that is whole need not be the last one."""
     spans = sentences(text)
-    if len(spans) < 2:
-        return None
-    start, end = spans[-1]
-    if not _ENDS.match(f"{text.rstrip()[-1:]}\n") and text[end:].find("\n") < 0:
-        return None  # it is still being written
-    last = _said(text[start:end])
-    if len(last) < MIN_SENTENCE:
-        return None
-    return start if any(last == _said(text[slice(*other)]) for other in spans[:-1]) else None
+    whole = len(spans) if _ENDS.match(f"{text.rstrip()[-1:]}\n") else len(spans) - 1
+    said = [_said(text[slice(*span)]) for span in spans[:whole]]
+    for place in range(max(1, whole - _LAST_SENTENCES), whole):
+        if any(_says_again(said[place], other) for other in said[:place]):
+            return spans[place][0]
+    return None
+
+
+def _says_again(sentence: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether all of a sentence, or all but a few words at the beginning of a long one, stood in another one."""
+    if len(sentence) < MIN_SENTENCE or sentence == other:
+        return len(sentence) >= MIN_SENTENCE
+    same = 0
+    for word, word_before in zip(reversed(sentence), reversed(other), strict=False):
+        if word != word_before:
+            break
+        same += 1
+    return same >= _LONG_END and same >= _END_SHARE * len(sentence)
 
 
 def _lines(text: str) -> int | None:
