@@ -391,3 +391,49 @@ class TestGeminiContract(ChatModelContract):
     def make(self) -> HostedChatModel:
         """The model under test."""
         return PROVIDERS["gemini"].model(self.server)
+
+
+ODD = {
+    "anthropic": [
+        *({"type": kind} for kind in ("message_start", "content_block_delta", "message_delta", "message", "error", "x")),
+        {"type": "message_start", "message": None},
+        {"type": "message_start", "message": {"usage": {"input_tokens": "7", "cache_read_input_tokens": None}}},
+        {"type": "content_block_delta", "delta": 7},
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": None}},
+        {"type": "content_block_delta", "delta": {"type": 7, "thinking": ["x"]}},
+        {"type": "message_delta", "delta": {"stop_reason": ["x"]}, "usage": [1]},
+        {"type": "message", "content": [7, {"type": "text"}, None], "stop_reason": {}, "usage": 3},
+        {"type": "error", "error": "no"},
+        {"type": "error", "error": {"type": ["overloaded_error"], "message": {"a": 1}}},
+        {"type": ["x"]}, {}, [], None, 7, "x",
+    ],
+    "gemini": [
+        {"candidates": 7}, {"candidates": [None]}, {"candidates": [{}]}, {"candidates": [{"content": 7}]},
+        {"candidates": [{"content": {"parts": None}}]}, {"candidates": [{"content": {"parts": [{"text": 7}]}}]},
+        {"candidates": [{"content": {"parts": [{"functionCall": {"name": "x"}}]}}]},
+        {"candidates": [{"finishReason": 7}]}, {"candidates": [{"finishReason": "UNHEARD_OF"}]},
+        {"candidates": [{"finishReason": "CONTINUATION", "continuationToken": "x"}]},
+        {"usageMetadata": {"promptTokenCount": -1}}, {"usageMetadata": 7}, {"promptFeedback": 7},
+        {"error": {}}, {"error": "no"}, {"error": {"code": "x", "message": {"a": 1}}}, {}, [], None, 7, "x",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*is not a valid FinishReason:UserWarning")  # the package says so
+@pytest.mark.parametrize("place", ["first", "later"])
+def test_odd_answers_are_an_answer_or_an_error(server: OpenAIServer, provider: Provider, place: str) -> None:
+    """Whatever comes, streamed or whole: text and its end, or a ChatModelError in one line; never another error."""
+    begun = [] if place == "first" else fakes.pieces_of(provider.streamed("one", hang_up=True))
+    end = fakes.pieces_of(provider.streamed("two"))
+    chat_model = provider.model(server, retries=0)
+    for odd in ODD[provider.package.rpartition(".")[2].replace("genai", "gemini")]:
+        kind = odd.get("type") if isinstance(odd, dict) else "message_delta"
+        name = b"" if provider.package != "anthropic" else f"event: {kind}\n".encode()
+        server.script.append(events(*begun, name + fakes.event(odd), *end))
+        server.script.append(Reply(odd))
+        for ask in (lambda: "".join(chat_model.stream(QUESTION)), lambda: chat_model.complete(QUESTION)):
+            try:
+                assert isinstance(ask(), str)
+            except ChatModelError as error:
+                assert "\n" not in str(error), odd
+        server.script.clear()

@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("a model of Anthropic", "anthropic") from error
 
-_PASSING = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
+_PASSING = ("overloaded_error", "api_error", "rate_limit_error", "timeout_error")
 """What an error in a stream is called where another attempt may succeed."""
 
 

@@ -9,7 +9,7 @@ from trivium.llm.base import Message
 from trivium.llm.hosted import Delta, HostedChatModel, as_count
 from trivium.llm.json_replies import JsonSchema
 
-_CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
+_CUT = ("max_tokens", "model_context_window_exceeded")
 """Why an answer that is not whole stops."""
 
 
