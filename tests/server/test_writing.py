@@ -26,7 +26,7 @@ def test_a_server_asks_in_its_style_and_tells_the_attribution(
     model = ScriptedModel("Asaph Hall discovered the moons of Mars [1].")
     app = create_app(store, model=model, writing=WritingOptions(prompt="role", max_tokens=50))
     with TestClient(app, base_url="http://localhost") as client:
-        until(lambda: client.get("/ready").status_code == 200, 30)
+        until(lambda: client.get("/ready").status_code == 200)
         answer = client.post("/ask", json={"question": "Who discovered the moons of Mars?"}).json()
     ways = answer["statements"][0]["attribution"]
     assert ways[0] == {"number": 1, "how": "prompted", "entity": None}
