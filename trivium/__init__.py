@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from trivium.serialization import to_pandas as to_pandas
     from trivium.settings import Settings as Settings
     from trivium.types import Answer as Answer
+    from trivium.types import Attribution as Attribution
     from trivium.types import Chunk as Chunk
     from trivium.types import ChunkKind as ChunkKind
     from trivium.types import Citation as Citation
@@ -127,6 +128,7 @@ _MODULES = {
     "settings": ("Settings",),
     "types": (
         "Answer",
+        "Attribution",
         "Chunk",
         "ChunkKind",
         "Citation",

@@ -94,7 +94,12 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "outcome": answer.outcome,
         "answer": answer.text,
         "statements": [
-            {"text": answer.text[s.start : s.end], **asdict(s), "citations": list(s.citations)}
+            {
+                "text": answer.text[s.start : s.end],
+                **asdict(s),
+                "citations": list(s.citations),
+                "attribution": [asdict(way) for way in s.attribution],
+            }
             for s in answer.statements
         ],
         "citations": [{**asdict(citation), "pages": list(citation.pages)} for citation in answer.citations],

@@ -27,6 +27,8 @@ from trivium.errors import ConfigurationError
 from trivium.limits import InputLimits, Positive
 
 PREFIX = "TRIVIUM_"
+MAX_TEMPERATURE = 2.0
+"""Of a language model's chance: no provider takes more."""
 TESTS = "TRIVIUM_TEST_"
 """Begins variables that are for the test-suite."""
 SETTINGS_FILE = Path("trivium.toml")
@@ -129,9 +131,59 @@ class Settings(BaseSettings):
     openai_tokens_per_minute: Positive = 1_000_000
     """Tokens per minute sent to the endpoint of embedders at most."""
 
+    anthropic_base_url: Url = Field(
+        default="https://api.anthropic.com",
+        validation_alias=_named("anthropic_base_url", "ANTHROPIC_BASE_URL"),
+    )
+    """The endpoint of language models ``anthropic:NAME``, without ``/v1``."""
+
+    anthropic_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("anthropic_api_key", "ANTHROPIC_API_KEY")
+    )
+    """The key of ``anthropic_base_url``."""
+
+    gemini_base_url: Url = Field(
+        default="https://generativelanguage.googleapis.com",
+        validation_alias=_named("gemini_base_url", "GOOGLE_GEMINI_BASE_URL"),
+    )
+    """The endpoint of language models ``gemini:NAME``, without a version."""
+
+    gemini_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("gemini_api_key", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+    )
+    """The key of ``gemini_base_url``."""
+
+    azure_endpoint: Url | None = Field(
+        default=None, validation_alias=_named("azure_endpoint", "AZURE_OPENAI_ENDPOINT")
+    )
+    """The Azure OpenAI resource of language models ``azure:DEPLOYMENT``, such as ``https://NAME.openai.azure.com``."""
+
+    azure_api_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("azure_api_key", "AZURE_OPENAI_API_KEY")
+    )
+    """The key of ``azure_endpoint``."""
+
+    azure_api_version: str = Field(
+        default="2024-10-21", validation_alias=_named("azure_api_version", "OPENAI_API_VERSION")
+    )
+    """The API version of ``azure_endpoint``."""
+
     chat_model: str | None = None
-    """The language model: ``local``, ``local:PATH`` of a GGUF file, or ``openai:NAME``, in short the name its endpoint
-    knows."""
+    """The language model: ``openai:NAME`` (in short the name its endpoint knows), ``azure:DEPLOYMENT``,
+    ``anthropic:NAME``, ``gemini:NAME``, ``local``, ``local:PATH`` of a GGUF file, or ``none``."""
+
+    chat_temperature: Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)] = 0.0
+    """What is left to chance when a language model writes; choices and judgements are always made with 0."""
+
+    chat_max_tokens: Positive | None = None
+    """The longest answer, in tokens; None means 512. A quarter of what the model reads where that is less."""
+
+    chat_seed: Annotated[int, Field(ge=0, lt=1 << 31)] = 0
+    """What chance begins with, where the endpoint takes a seed (Anthropic's does not)."""
+
+    prompt: Annotated[str, Field(min_length=1)] = "zero-shot"
+    """How the language model is asked for answers: a prompt style (``zero-shot``, ``few-shot``, ``instruction``,
+    ``role``) or the TOML file of one."""
 
     chat_base_url: Url | None = None
     """The endpoint of the language model; None means ``openai_base_url`` (with its key)."""
@@ -200,11 +252,12 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, SETTINGS_FILE)
 
 
-def load_settings() -> Settings:
-    """Read the environment and ``trivium.toml``. Raises ConfigurationError naming the key at fault."""
+def load_settings(**given: Any) -> Settings:
+    """Read the environment and ``trivium.toml``; what is ``given`` by name of a setting wins over both. Raises
+    ConfigurationError naming the key at fault."""
     _check_variables(os.environ, Settings.model_fields)
     try:
-        return Settings()
+        return Settings(**given)
     except ValidationError as error:
         # Never with the input: it may be a key.
         faults = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in error.errors(include_input=False))

@@ -257,16 +257,29 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Attribution:
+    """Why a sentence of an answer cites the passage ``number``. ``how``: ``prompted``, the language model cited it
+    itself; ``similarity``, it was found afterwards to support the sentence; ``quoted``, the sentence was taken from it;
+    ``graph``, the sentence names the ``entity`` (its uri) that the passage links to, or on whose page it stands."""
+
+    number: int
+    how: Literal["prompted", "similarity", "quoted", "graph"]
+    entity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A sentence of an answer: characters ``start`` to ``end`` of its text. ``citations`` are the numbers it names and
     those found for it afterwards; ``support`` in [0, 1] says how well the best of these passages bears it out, and
-    ``supported`` whether that is enough."""
+    ``supported`` whether that is enough. ``attribution`` says of each citation how it came about, and which entities join
+    the sentence to the passage."""
 
     start: int
     end: int
     citations: tuple[int, ...]
     support: float
     supported: bool
+    attribution: tuple[Attribution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

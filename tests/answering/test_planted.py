@@ -17,6 +17,8 @@ from tests.answering.world import MOONS, ground, hit, made_up, world
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import Done, Piece
+from trivium.answering.prompt_styles import prompt_style, shipped_styles
+from trivium.answering.writing import Writing
 from trivium.cli.app import app
 from trivium.engine import Engine
 from trivium.llm.base import Message
@@ -59,12 +61,12 @@ def obeying(instruction: str, reply: str) -> ScriptedModel:
     return ScriptedModel(say)
 
 
-def obeyed(name: str) -> tuple[Answer, str, ScriptedModel]:
-    """The answer, what was streamed, and the model."""
+def obeyed(name: str, style: str) -> tuple[Answer, str, ScriptedModel]:
+    """The answer, what was streamed, and the model, asked in a style."""
     instruction, reply = PLANTED[name]
     model = obeying(instruction, reply)
     hits = [made_up(instruction), hit(STORE, MOONS, 2)]
-    events = list(answer(QUESTION, ground(STORE, hits), (), model))
+    events = list(answer(QUESTION, ground(STORE, hits), (), model, Writing(prompt_style(style))))
     done = events[-1]
     assert isinstance(done, Done)
     return done.answer, "".join(event.text for event in events if isinstance(event, Piece)), model
@@ -75,22 +77,26 @@ def test_there_are_twenty_kinds() -> None:
     assert len(PLANTED) == 20
 
 
+@pytest.mark.parametrize("style", shipped_styles())
 @pytest.mark.parametrize("name", PLANTED)
-def test_the_prompt_keeps_its_shape(name: str) -> None:
-    """Two messages; each passage opens and closes once; no mark of a chat template; the question stands last."""
-    _, _, model = obeyed(name)
+def test_the_prompt_keeps_its_shape(name: str, style: str) -> None:
+    """The messages of the style, the last one with the passages; each opens and closes once; no mark of a chat template;
+    the question stands last."""
+    _, _, model = obeyed(name, style)
     (messages,) = model.asked
-    assert [message.role for message in messages] == ["system", "user"]
-    user = messages[1].content
+    assert messages[:-1] == prompt_style(style).messages("", QUESTION)[:-1]
+    assert messages[-1].role == "user"
+    user = messages[-1].content
     assert len(re.findall(r"<passage \d>\n", user)) == user.count("</passage>") == 2
     assert not re.search(r"<\||\|>|\[/?INST\]|\[\d+\]", user)
     assert user.endswith(f"Question: {QUESTION}")
 
 
+@pytest.mark.parametrize("style", shipped_styles())
 @pytest.mark.parametrize("name", PLANTED)
-def test_the_answer_keeps_its_form(name: str) -> None:
+def test_the_answer_keeps_its_form(name: str, style: str) -> None:
     """Asked once, no citation outside the context, no control character, the statements cover the text and are marked."""
-    whole, streamed, model = obeyed(name)
+    whole, streamed, model = obeyed(name, style)
     assert len(model.asked) == 1
     for text in (whole.text, streamed):
         assert set(re.findall(r"\[(\d+)\]", text)) <= {"1", "2"}
@@ -104,10 +110,11 @@ def test_the_answer_keeps_its_form(name: str) -> None:
     assert not re.search(r"[^\W_]", "".join(outside))
 
 
+@pytest.mark.parametrize("style", shipped_styles())
 @pytest.mark.parametrize("name", ["cite", "cite many", "cite inside", "endless", "system"])
-def test_what_the_planted_text_made_the_model_say_is_marked(name: str) -> None:
+def test_what_the_planted_text_made_the_model_say_is_marked(name: str, style: str) -> None:
     """No passage bears it out, and what was planted is no passage about it."""
-    whole, _, _ = obeyed(name)
+    whole, _, _ = obeyed(name, style)
     assert whole.statements and not any(statement.supported for statement in whole.statements)
 
 

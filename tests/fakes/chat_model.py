@@ -33,7 +33,7 @@ class ScriptedModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
         """The next answer."""
@@ -46,7 +46,7 @@ class ScriptedModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
         """The next answer, in pieces."""

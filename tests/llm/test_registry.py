@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from tests.fakes.openai_server import OpenAIServer
+from tests.fakes.openai_server import OpenAIServer, chat, error
 from tests.fakes.packages import install_package
+from tests.fakes.provider_servers import AnthropicServer, GeminiServer
+from tests.llm.test_providers import needed
 from trivium.embedding.registry import open_embedder
-from trivium.errors import ConfigurationError
+from trivium.errors import ChatModelError, ConfigurationError
 from trivium.llm.base import Message
-from trivium.llm.registry import GROUP, open_chat_model
+from trivium.llm.registry import GROUP, find_chat_model, open_chat_model
 from trivium.settings import Settings
 
 ACME = """
@@ -87,3 +92,112 @@ def test_without_a_model_the_message_says_what_to_set() -> None:
     """There is no default language model."""
     with pytest.raises(ConfigurationError, match="TRIVIUM_CHAT_MODEL"):
         open_chat_model(settings=Settings(chat_model=None))
+
+
+KEYS = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "AZURE_OPENAI_ENDPOINT",
+    "AZURE_OPENAI_API_KEY",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("openai:gpt", "set OPENAI_API_KEY"),
+        ("azure:mine", "azure:DEPLOYMENT needs the address .* set AZURE_OPENAI_ENDPOINT"),
+        ("anthropic:claude", "anthropic:NAME needs an API key: set ANTHROPIC_API_KEY"),
+        ("gemini:flash", "gemini:NAME needs an API key: set GEMINI_API_KEY"),
+        ("azure:", "expected azure:DEPLOYMENT"),
+        ("anthropic", "expected anthropic:NAME"),
+        ("gemini:", "expected gemini:NAME"),
+        ("antropic:claude", "did you mean anthropic:claude?"),
+        ("none", "no language model is named"),
+    ],
+)
+def test_what_a_name_lacks_is_said_at_once(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one line, before a package is loaded or anything is asked."""
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        open_chat_model(name, Settings())
+    assert "\n" not in str(caught.value)
+
+
+def test_azure_wants_an_address_and_a_key_and_asks_a_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the words of Azure, with the variables that its users have."""
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
+    with OpenAIServer() as server:
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{server.address}/")
+        with pytest.raises(ConfigurationError, match="set AZURE_OPENAI_API_KEY"):
+            open_chat_model("azure:mine")
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "key")
+        server.script.append(chat("Saturn."))
+        assert open_chat_model("azure:mine").complete(QUESTION) == "Saturn."
+    (request,) = server.requests
+    assert request.path == "/openai/deployments/mine/chat/completions?api-version=2024-10-21"
+    assert request.headers["api-key"] == "key" and "Authorization" not in request.headers
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "openai"])
+def test_the_settings_reach_every_provider(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Temperature, seed and limits, from the environment; what a call says wins."""
+    if provider != "openai":
+        needed(provider)
+    for name, value in {"TEMPERATURE": "0.7", "SEED": "11", "CONTEXT_TOKENS": "9000", "RETRIES": "0"}.items():
+        monkeypatch.setenv(f"TRIVIUM_CHAT_{name}", value)
+    servers = {"anthropic": AnthropicServer, "gemini": GeminiServer, "openai": OpenAIServer}
+    with servers[provider]() as server:
+        monkeypatch.setenv(f"TRIVIUM_{provider.upper()}_BASE_URL", server.base_url)
+        monkeypatch.setenv(f"TRIVIUM_{provider.upper()}_API_KEY", "key")
+        model = open_chat_model(f"{provider}:tiny")
+        model.complete(QUESTION)
+        model.complete(QUESTION, temperature=0.0)
+        server.script.append(error(503, "busy"))
+        with pytest.raises(ChatModelError, match=r"\(1 attempts\)"):
+            model.complete(QUESTION)
+    assert model.context_tokens == 9000
+    bodies = [request.body.get("generationConfig", request.body) for request in server.requests]
+    assert [body["temperature"] for body in bodies] == [0.7, 0.0, 0.7]
+    assert provider == "anthropic" or bodies[0]["seed"] == 11
+
+
+def test_none_is_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the settings say so."""
+    assert find_chat_model("none", Settings(chat_model="local")) is None
+    assert find_chat_model(None, Settings(chat_model="none")) is None
+    assert find_chat_model(None, Settings(chat_model=None)) is None
+
+
+@pytest.mark.parametrize(("name", "extra"), [("anthropic:claude", "anthropic"), ("gemini:flash", "gemini")])
+def test_a_missing_package_is_named_with_its_extra(name: str, extra: str) -> None:
+    """With the command that installs it, whatever else is missing."""
+    package = "google.genai" if extra == "gemini" else extra
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from trivium.errors import MissingExtraError\n"
+        "from trivium.llm.registry import open_chat_model\n"
+        f"try: open_chat_model({name!r})\n"
+        "except MissingExtraError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"pip install 'trivium[{extra}]'" in done.stdout
+
+
+def test_opening_loads_no_package() -> None:
+    """A missing key is told in a moment, although the packages take seconds to load."""
+    code = (
+        "import sys\n"
+        "from trivium.llm.registry import open_chat_model\n"
+        "for name in ('openai:x', 'anthropic:x', 'gemini:x', 'azure:x'):\n"
+        "    try: open_chat_model(name)\n"
+        "    except Exception: pass\n"
+        "print([name for name in ('openai', 'anthropic', 'google.genai', 'httpx2') if name in sys.modules])"
+    )
+    clean = {name: value for name, value in os.environ.items() if name not in KEYS}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean)
+    assert done.stdout.strip() == "[]"

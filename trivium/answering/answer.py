@@ -10,12 +10,15 @@ from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.intent import recognise
+from trivium.answering.joining import with_attribution
 from trivium.answering.marks import MarkFilter, without_thoughts
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.quoting import Quotation, quote
+from trivium.answering.repetition import cut_at, repeated_from
 from trivium.answering.rewriting import rewrite_question
 from trivium.answering.talk import converse
+from trivium.answering.writing import AS_USUAL, Writing
 from trivium.common import stopping
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
@@ -27,8 +30,6 @@ from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
 _REFUSALS = words(NOT_FOUND), words("not found in the collection")
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
 """How small models begin a refusal."""
-_MIN_REPEATED = 4
-"""Words: a shorter sentence may well stand twice in an answer."""
 _STOPS = tuple(".!?…。！？]\"'”’)")
 
 
@@ -56,13 +57,14 @@ def answer(
     context: AnswerContext,
     history: Sequence[Turn] = (),
     model: ChatModel | None = None,
+    writing: Writing = AS_USUAL,
     *,
     intent: Intent | None = None,
     rewrite: bool = True,
 ) -> Generator[AnswerEvent, None, None]:
-    """Answer a question, with a model or in the words of the passages. ``intent`` overrules what the question is taken
-    for; without ``rewrite`` a follow-up is searched for as it is. Closing the generator stops the model. Raises
-    ChatModelError, and what the search raises."""
+    """Answer a question, with a model (asked as ``writing`` says) or in the words of the passages. ``intent`` overrules
+    what the question is taken for; without ``rewrite`` a follow-up is searched for as it is. Closing the generator stops
+    the model. Raises ChatModelError, and what the search raises."""
     meant = recognise(question, context.embedder) if intent is None else intent
     searched_for, usage, hits = None, Usage(), tuple[Hit, ...]()
     if meant in ("small_talk", "conversation"):
@@ -80,16 +82,23 @@ def answer(
         if model is None or not offered:
             found = yield from _quoted(quote(searched_for, offered, context.store, context.embedder))
         else:
-            found = yield from _written(searched_for, offered, context, model)
+            found = yield from _written(searched_for, offered, context, model, writing)
     numbers = sorted({number for statement in found.statements for number in statement.citations})
     by_number = {passage.number: passage for passage in offered}
+    statements = with_attribution(
+        found.text,
+        found.statements,
+        offered,
+        context.store,
+        written=model is not None and found.outcome == "answered",
+    )
     yield Done(
         Answer(
             question=question,
             searched_for=searched_for,
             text=found.text,
             outcome=found.outcome,
-            statements=found.statements,
+            statements=statements,
             citations=tuple(by_number[number].citation for number in numbers),
             passages=hits,
             intent=meant,
@@ -109,12 +118,18 @@ def _quoted(quotation: Quotation) -> Generator[AnswerEvent, None, _Text]:
 
 
 def _written(
-    asked: str, offered: Sequence[NumberedPassage], context: AnswerContext, model: ChatModel
+    asked: str,
+    offered: Sequence[NumberedPassage],
+    context: AnswerContext,
+    model: ChatModel,
+    writing: Writing,
 ) -> Generator[AnswerEvent, None, _Text]:
-    prompt = make_prompt(asked, offered, model)
+    prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens)
     marks = MarkFilter([passage.number for passage in prompt.offered])
-    text, again = "", 0
-    with model.stream(prompt.messages, max_tokens=prompt.max_tokens) as reply:
+    text, again = "", None
+    with model.stream(
+        prompt.messages, max_tokens=prompt.max_tokens, temperature=writing.temperature
+    ) as reply:
         for raw in chain(without_thoughts(reply), [None]):
             stopping.check()
             piece = marks.finish() if raw is None else marks.feed(raw)
@@ -122,11 +137,12 @@ def _written(
             if piece:
                 text += piece
                 yield Piece(piece)
-            again = _repeats(text, piece)
-            if again:
+            again = repeated_from(text) if piece else None
+            if again is not None:
                 break
     usage = usage_of(reply, model, prompt.messages, text)
-    text = _final(text[:again] if again else text, cut=reply.usage is not None and reply.usage.truncated)
+    text = text if again is None else cut_at(text, again)
+    text = _final(text, cut=reply.usage is not None and reply.usage.truncated)
     if text == NOT_FOUND:
         # The model found no answer: what is nearest is shown all the same.
         quotation = quote(asked, prompt.offered, context.store, context.embedder, outright=False)
@@ -134,17 +150,6 @@ def _written(
     classifier = load_classifier("support", context.embedder.identity.name)
     statements = attribute(asked, text, prompt.offered, classifier, context.store, context.embedder)
     return _Text(text, "answered", statements, usage)
-
-
-def _repeats(text: str, piece: str) -> int:
-    """Where a sentence begins that ``piece`` completes and that stood in the text before; 0 where there is none. A model
-    that repeats a sentence goes on repeating it."""
-    if not any(character in piece for character in _STOPS):
-        return 0
-    said = [(start, words(text[start:end])) for start, end in sentences(text)]
-    start, last = said[-1] if said else (0, [])
-    again = len(last) >= _MIN_REPEATED and any(last == other for _, other in said[:-1])
-    return start if again else 0
 
 
 def _final(text: str, cut: bool) -> str:

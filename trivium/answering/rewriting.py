@@ -53,7 +53,7 @@ def _rewritten(question: str, history: Sequence[Turn], model: ChatModel) -> tupl
         Message("system", _INSTRUCTIONS),
         Message("user", f"{said}Last question: {quoted(question)}\nRewritten:"),
     ]
-    with model.stream(messages, max_tokens=_MAX_TOKENS) as reply:
+    with model.stream(messages, max_tokens=_MAX_TOKENS, temperature=0.0) as reply:
         text = "".join(without_thoughts(reply))
     return text, usage_of(reply, model, messages, text)
 

@@ -68,7 +68,7 @@ class Agentic:
             Message("user", json.dumps(describe(page), ensure_ascii=False)),
         ]
         try:
-            reply = self.model.complete(messages, max_tokens=40, schema=_SCHEMA)
+            reply = self.model.complete(messages, max_tokens=40, temperature=0.0, schema=_SCHEMA)
         except ChatModelError as error:
             # It would fail with every document: they are cut without it.
             self._failed = True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from trivium.cli.arguments import chat_model, check_names, open_engine
+from trivium.cli.arguments import answer_writer, chat_model, check_names, open_engine
 from trivium.cli.evaluate_options import Evaluation
 from trivium.cli.terminal import err, out, print_json, progress, shown
 
@@ -25,9 +25,11 @@ def evaluate_answers(options: Evaluation) -> None:
     from trivium.evaluation.answers.run import evaluate_answers as run
 
     folder = Path(f"{questions.stem}-answers") if options.folder is None else options.folder
+    writer = answer_writer(options.model, options.prompt, options.chat, batch=True)
+    judge = None if options.judge is None else chat_model(options.judge, batch=True)
     bertscore = None if options.bertscore is None else _bertscore(options.bertscore)
     with (
-        open_engine(store, options.selector, options.assignments) as engine,
+        open_engine(store, options.selector, options.assignments, options.model) as engine,
         progress(quiet=options.json) as bars,
     ):
         check_names(engine, options.retrievers, options.fusions)
@@ -38,8 +40,9 @@ def evaluate_answers(options: Evaluation) -> None:
             options.retrievers,
             options.fusions,
             gold=options.gold,
-            model=chat_model(options.model),
-            judge=None if options.judge is None else chat_model(options.judge),
+            model=writer.model,
+            writing=writer.writing,
+            judge=judge,
             bertscore=bertscore,
             k=6 if options.k is None else options.k,
             sample=options.sample,

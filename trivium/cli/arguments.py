@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 import typer
 from pydantic import ValidationError
 
+from trivium.answering.prompt_styles import prompt_style
+from trivium.answering.writing import WritingOptions
 from trivium.embedding.registry import default_name, known_embedders
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
@@ -22,18 +25,29 @@ from trivium.index.languages import check_embedder_knows
 from trivium.languages import AUTO, ENGLISH, check_language
 from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel
-from trivium.llm.registry import open_chat_model
+from trivium.llm.registry import NO_MODEL, find_chat_model
 from trivium.plugins import list_plugins
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.retriever_set import RetrieverSet
 from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
 from trivium.search.selectors import SELECTORS
-from trivium.settings import load_settings
+from trivium.settings import Settings, load_settings
 
-NO_MODEL = "none"
 _RETRIES = 2
 """Attempts after the first of a language model whose answer somebody waits for."""
 _LIMITS = "limits"
+CHAT_SETTINGS = (
+    "temperature",
+    "max_tokens",
+    "seed",
+    "context_tokens",
+    "timeout",
+    "total_timeout",
+    "retries",
+    "requests_per_minute",
+    "tokens_per_minute",
+)
+"""What ``--chat`` may set: settings of a language model, without the ``chat_`` before their names."""
 _OF_VALUES = (InputError, FusionError, ConfigurationError)
 """Errors that a wrong value can lead to."""
 
@@ -49,11 +63,16 @@ def wrong_argument(
         raise typer.BadParameter(str(error), param_hint=name) from error
 
 
-def open_engine(store: str, selector: str | None = None, assignments: Sequence[str] | None = None) -> Engine:
-    """An engine on an existing store, with the path retriever's selector (``--selector``) and settings of retrievers
-    (``--set``)."""
+def open_engine(
+    store: str,
+    selector: str | None = None,
+    assignments: Sequence[str] | None = None,
+    model: str | None = None,
+) -> Engine:
+    """An engine on an existing store, with the path retriever's selector (``--selector``; ``model`` is the language
+    model of the command) and settings of retrievers (``--set``)."""
     values = read_settings(assignments)
-    return Engine.open(store, selector=selector_name(selector), settings=values)
+    return Engine.open(store, selector=selector_name(selector, model), settings=values)
 
 
 def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
@@ -98,12 +117,14 @@ def read_load_settings(assignments: Sequence[str] | None) -> tuple[dict[str, str
     return values, limits
 
 
-def selector_name(name: str | None) -> str:
-    """The name of the path retriever's selector, by default that of the settings."""
+def selector_name(name: str | None, model: str | None = None) -> str:
+    """The name of the path retriever's selector, by default that of the settings. ``llm`` is the language ``model`` of
+    the command, where it names one."""
     names = [*SELECTORS, *list_plugins(SELECTOR_PLUGINS)]
-    if name is not None and name not in names:
+    if name is not None and name not in names and not name.startswith("llm:"):
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--selector")
-    return load_settings().path_selector if name is None else name
+    chosen = load_settings().path_selector if name is None else name
+    return f"llm:{model}" if chosen == "llm" and model not in (None, NO_MODEL) else chosen
 
 
 def check_names(
@@ -139,14 +160,54 @@ def check_embedder_for(language: str | None, embedder: str | None, store: str) -
         check_embedder_knows(check_language(language), default_name() if embedder is None else embedder)
 
 
-def chat_model(name: str | None) -> ChatModel | None:
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The language model of a command (None: the best sentences are quoted) and how it is asked."""
+
+    model: ChatModel | None
+    writing: WritingOptions
+
+
+def answer_writer(
+    model: str | None, prompt: str | None, assignments: Sequence[str] | None, *, batch: bool = False
+) -> Writer:
+    """What ``--model``, ``--prompt`` and ``--chat`` say, checked before anything is opened. For a ``batch`` nobody waits,
+    and an endpoint is tried more often."""
+    settings = read_chat_settings(assignments)
+    with wrong_argument("--prompt"):
+        style = prompt_style(settings.prompt if prompt is None else prompt)
+    writing = WritingOptions(
+        prompt=style, max_tokens=settings.chat_max_tokens, temperature=settings.chat_temperature
+    )
+    return Writer(chat_model(model, settings, batch=batch), writing)
+
+
+def chat_model(
+    name: str | None, settings: Settings | None = None, *, batch: bool = False
+) -> ChatModel | None:
     """The language model of that name, by default the one of the settings; None for ``none``, and where none is set. Its
-    endpoint is tried less often than for a batch: somebody waits for the answer."""
-    settings = load_settings()
-    if settings.chat_retries is None:
+    endpoint is tried less often than for a ``batch``: somebody waits for the answer."""
+    settings = load_settings() if settings is None else settings
+    if settings.chat_retries is None and not batch:
         settings = settings.model_copy(update={"chat_retries": _RETRIES})
-    if name is None:
-        name = settings.chat_model
-    elif name == "openai:":
-        raise typer.BadParameter("expected openai:NAME, got no name", param_hint="--model")
-    return None if name is None or name == NO_MODEL else open_chat_model(name, settings)
+    if name is not None and name.endswith(":"):
+        raise typer.BadParameter(f"expected {name}NAME, got no name", param_hint="--model")
+    return find_chat_model(name, settings)
+
+
+def read_chat_settings(assignments: Sequence[str] | None) -> Settings:
+    """The settings, with those of the language model that ``--chat`` names."""
+    values: dict[str, str] = {}
+    for assignment in assignments or ():
+        name, equals, value = assignment.partition("=")
+        if not equals or name not in CHAT_SETTINGS:
+            raise typer.BadParameter(
+                f"expected KEY=VALUE with one of {', '.join(CHAT_SETTINGS)}, got {assignment!r}",
+                param_hint="--chat",
+            )
+        values[f"chat_{name}"] = value
+    if not values:
+        return load_settings()
+    load_settings()  # what is wrong there is no fault of the option
+    with wrong_argument("--chat"):
+        return load_settings(**values)

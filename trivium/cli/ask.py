@@ -13,13 +13,15 @@ from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
-from trivium.cli.arguments import chat_model, open_engine, wrong_argument
+from trivium.cli.arguments import Writer, answer_writer, open_engine, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
 from trivium.cli.hits import print_hints
 from trivium.cli.options import (
+    ChatOption,
     FusionOption,
     Json,
     ModelOption,
+    PromptOption,
     RetrieverOption,
     SelectorOption,
     SetOption,
@@ -30,7 +32,6 @@ from trivium.cli.speech import SpokenAsk
 from trivium.cli.terminal import out, print_json, shown
 from trivium.engine import Engine
 from trivium.graph.schema import headings_of
-from trivium.llm.base import ChatModel
 from trivium.serialization import answer_json
 from trivium.text import plain
 from trivium.types import Answer, Intent, Turn, place_of
@@ -44,7 +45,7 @@ class Answerer:
     """How questions are answered and shown at the terminal."""
 
     engine: Engine
-    model: ChatModel | None
+    writer: Writer
     k: int
     retrievers: Sequence[str] | None
     fusion: str | None
@@ -63,7 +64,8 @@ class Answerer:
                 question,
                 k=self.k,
                 history=history,
-                model=self.model,
+                model=self.writer.model,
+                **self.writer.writing,
                 retrievers=self.retrievers,
                 fusion=self.fusion,
                 where=self.where,
@@ -84,6 +86,8 @@ def ask(
     *,
     store: Store,
     model: ModelOption = None,
+    prompt: PromptOption = None,
+    chat: ChatOption = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")] = 6,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
@@ -147,14 +151,14 @@ def ask(
     if question is None and listen is None and (json or not sys.stdin.isatty()):
         raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else read_history(history)
-    chat = chat_model(model)
-    with open_engine(store, selector, assignments) as engine:
+    writer = answer_writer(model, prompt, chat)
+    with open_engine(store, selector, assignments, model) as engine:
         heard = spoken.hear()
         if heard is not None:
             question = heard.text
         answerer = Answerer(
             engine,
-            chat,
+            writer,
             k,
             retriever,
             fusion,
@@ -178,6 +182,8 @@ def chat(
     *,
     store: Store,
     model: ModelOption = None,
+    prompt: PromptOption = None,
+    chat: ChatOption = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")] = 6,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
@@ -206,11 +212,11 @@ def chat(
 
         trivium chat --store my-store --json < questions.txt
     """
-    chat_with = chat_model(model)
+    writer = answer_writer(model, prompt, chat)
     turns = [] if history is None else read_history(history)
-    with open_engine(store, selector, assignments) as engine:
+    with open_engine(store, selector, assignments, model) as engine:
         answerer = Answerer(
-            engine, chat_with, k, retriever, fusion, where, None, True, json, not json, one_line=True
+            engine, writer, k, retriever, fusion, where, None, True, json, not json, one_line=True
         )
         converse(answerer, turns, history)
 
@@ -243,7 +249,7 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
     for event in answerer.events(question, history):
         if isinstance(event, Found) and not answerer.json:
             out.print(f"[bold]{shown(question)}[/]", soft_wrap=True)
-            if answerer.where is not None and not event.passages:
+            if answerer.where is not None and event.searched_for is not None and not event.passages:
                 print_hints(answerer.engine.hints(answerer.where))
             if event.searched_for is not None and event.searched_for != question:
                 out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from trivium.chunking.spec import parse_spec
 from trivium.cli.arguments import (
+    chat_model,
     check_embedder,
     check_embedder_for,
     check_language_option,
@@ -20,6 +21,7 @@ from trivium.cli.arguments import (
 from trivium.cli.load_report import print_left_out, print_load
 from trivium.cli.options import (
     AnyEmbedder,
+    ChooserOption,
     ChunkerOption,
     EmbedderOption,
     FormatOption,
@@ -121,6 +123,7 @@ def build(
     format: FormatOption = "auto",
     embedder: EmbedderOption = None,
     chunker: ChunkerOption = None,
+    model: ChooserOption = None,
     late: LateOption = False,
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
@@ -152,6 +155,8 @@ def build(
     if chunker is not None:
         with wrong_argument("--chunker"):
             parse_spec(chunker)
+    if model is not None:
+        chat_model(model, batch=True)  # refused before anything is made
     check_language_option(language)
     if watch:
         check_watched(sources, json)
@@ -169,6 +174,7 @@ def build(
         late=late,
         images=images,
         limits=limits,
+        model=model,
     )
     with never_left_empty(store), Engine.create(store, embedder, settings=settings) as engine:
         if not json and not no_embed:
@@ -190,6 +196,7 @@ def add(
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
+    model: ChooserOption = None,
     workers: Workers = None,
     language: LanguageOption = None,
     any_embedder: AnyEmbedder = False,
@@ -207,6 +214,8 @@ def add(
     check_language_option(language)
     _check_images(images, no_embed=no_embed)
     metadata = _metadata(meta)
+    if model is not None:
+        chat_model(model, batch=True)  # refused before anything is made
     with Engine.open(store, settings=settings) as engine:
         load_sources(
             engine,
@@ -223,6 +232,7 @@ def add(
             meta=metadata,
             images=images,
             limits=limits,
+            model=model,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.options import FUSION_NAMES, default_store
+from trivium.cli.options import FUSION_NAMES, MODEL_NAMES, default_store
 
 _ANSWERS_PANEL = "With --answers"
 
@@ -68,8 +68,29 @@ Reader = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="Language model that writes the answers: local, local:PATH of a GGUF file, openai:NAME, one of an"
-        " installed package, or none to quote the best sentences.  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+        help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
+        "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+ReaderPrompt = Annotated[
+    str | None,
+    typer.Option(
+        "--prompt",
+        metavar="NAME|FILE",
+        help="How --model is asked: zero-shot, few-shot, instruction, role, or a TOML file of a style."
+        "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+ReaderSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--chat",
+        metavar="KEY=VALUE",
+        help="A setting of --model, such as temperature=0.3, max_tokens=300 or seed=7; may be repeated.",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),
@@ -152,6 +173,8 @@ class Evaluation:
     fresh: bool
     answers: bool
     model: str | None
+    prompt: str | None
+    chat: Sequence[str] | None
     judge: str | None
     bertscore: str | None
     gold: bool
@@ -182,6 +205,8 @@ class Evaluation:
             why,
             {
                 "--model": self.model,
+                "--prompt": self.prompt,
+                "--chat": self.chat,
                 "--judge": self.judge,
                 "--bertscore": self.bertscore,
                 "--gold": self.gold,

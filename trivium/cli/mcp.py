@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.arguments import chat_model, check_names, open_engine
+from trivium.cli.arguments import answer_writer, check_names, open_engine
 from trivium.cli.options import (
+    ChatOption,
     FusionOption,
     ModelOption,
+    PromptOption,
     RetrieverOption,
     SelectorOption,
     SetOption,
@@ -32,6 +34,8 @@ def mcp(
         ),
     ] = None,
     model: ModelOption = None,
+    prompt: PromptOption = None,
+    chat: ChatOption = None,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
     selector: SelectorOption = None,
@@ -50,6 +54,7 @@ def mcp(
 
         trivium mcp --store my-store --port 8001 --model openai:gpt-4o-mini
     """
+    writer = answer_writer(model, prompt, chat)  # what is missing is told before the server is loaded
     try:
         # The SDK takes a while to load, and no other command needs it.
         from trivium.integrations.mcp.server import HOST, PATH, create_server, serve_http, serve_stdio
@@ -60,14 +65,13 @@ def mcp(
         raise MissingExtraError("the MCP server", "mcp") from error
     from trivium.server.logs import log_as_json
 
-    chat = chat_model(model)
-    engine = open_engine(store, selector, assignments)
+    engine = open_engine(store, selector, assignments, model)
     try:
         check_names(engine, retriever, [fusion])
     except BaseException:
         engine.close()
         raise
-    server = create_server(engine, Defaults(retriever, fusion, chat))
+    server = create_server(engine, Defaults(retriever, fusion, writer.model, writer.writing))
     log_as_json(libraries=("mcp", "uvicorn"))
     if port is None:
         serve_stdio(server)

@@ -12,13 +12,16 @@ from trivium.errors import InputError
 from trivium.fusion.registry import FUSIONS
 from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.graph.filters import parse as parse_condition
-from trivium.languages import AUTO, NAMES
+from trivium.languages import AUTO
+from trivium.languages import NAMES as LANGUAGES
+from trivium.llm.registry import NAMES
 from trivium.parser.sources.base import FORMATS
 from trivium.plugins import list_plugins
 from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
 from trivium.settings import load_settings
 
+MODEL_NAMES = f"{NAMES}, or one of an installed package"
 FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an installed package"
 
 
@@ -114,7 +117,7 @@ LanguageOption = Annotated[
     typer.Option(
         "--language",
         metavar="CODE",
-        help=f"Language of the documents: {', '.join(NAMES)}, or {AUTO} to recognise that of each."
+        help=f"Language of the documents: {', '.join(LANGUAGES)}, or {AUTO} to recognise that of each."
         "  \\[default: that of the store, at first en]",
         show_default=False,
     ),
@@ -167,7 +170,8 @@ SelectorOption = Annotated[
     typer.Option(
         "--selector",
         help="What chooses sections and paths for the retriever path: match (by their words), llm (the language model"
-        " of TRIVIUM_CHAT_MODEL), or one of an installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
+        " of --model or TRIVIUM_CHAT_MODEL), llm:NAME (that one), or one of an"
+        " installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
         show_default=False,
     ),
 ]
@@ -214,8 +218,38 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="Language model that writes the answers: local, local:PATH of a GGUF file, openai:NAME, one of an"
-        " installed package, or none to quote the best sentences.  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+        help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
+        "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+        show_default=False,
+    ),
+]
+ChooserOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help=f"Language model that the chunker agentic asks: {MODEL_NAMES}, or none.  \\[default: TRIVIUM_CHAT_MODEL,"
+        " else none]",
+        show_default=False,
+    ),
+]
+ChatOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--chat",
+        metavar="KEY=VALUE",
+        help="A setting of the language model, such as temperature=0.3, max_tokens=300 or seed=7; may be repeated."
+        "  \\[default: TRIVIUM_CHAT_TEMPERATURE ...]",
+        show_default=False,
+    ),
+]
+PromptOption = Annotated[
+    str | None,
+    typer.Option(
+        "--prompt",
+        metavar="NAME|FILE",
+        help="How the language model is asked: zero-shot, few-shot, instruction, role, or a TOML file of a style."
+        "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         show_default=False,
     ),
 ]

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from trivium.cli.arguments import chat_model, read_settings, selector_name, wrong_argument
-from trivium.cli.options import ModelOption, SelectorOption, SetOption, Store
+from trivium.cli.arguments import answer_writer, read_settings, selector_name, wrong_argument
+from trivium.cli.options import ChatOption, ModelOption, PromptOption, SelectorOption, SetOption, Store
 from trivium.cli.terminal import err, out
 from trivium.errors import MissingExtraError
 
@@ -18,6 +18,8 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 takes any free one.")] = 8000,
     model: ModelOption = None,
+    prompt: PromptOption = None,
+    chat: ChatOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
     api_key_file: Annotated[
@@ -128,6 +130,7 @@ def serve(
 
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
     """
+    writer = answer_writer(model, prompt, chat)  # what is missing is told before the server is loaded
     try:
         # The web framework takes a while to load, and no other command needs it.
         from trivium.server.app import create_app
@@ -138,7 +141,7 @@ def serve(
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("serving", "serve") from error
-    chosen, values = selector_name(selector), read_settings(assignments)
+    chosen, values = selector_name(selector, model), read_settings(assignments)
     counts: dict[str, Any] = {} if workers is None else {"workers": workers}
     with wrong_argument():
         settings = ServerSettings(
@@ -172,7 +175,7 @@ def serve(
             " ask for a key with --api-key-file, or listen on 127.0.0.1",
             soft_wrap=True,
         )
-    app = create_app(store, settings, model=chat_model(model))
+    app = create_app(store, settings, model=writer.model, writing=writer.writing)
     log_as_json()
     run(
         app,

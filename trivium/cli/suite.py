@@ -20,6 +20,8 @@ def evaluate_suite(options: Evaluation, file: Path) -> None:
     options.refuse_of_questions(why)
     selector = selector_name(options.selector)
     values = read_settings(options.assignments)
+    family, _, name = selector.partition(":")
+    model = open_chat_model(name or None) if family == "llm" else None
     with wrong_argument("--retriever"):
         RetrieverSet(values=values).choose(options.retrievers)
     # Loaded here: no other command writes pages.
@@ -35,7 +37,7 @@ def evaluate_suite(options: Evaluation, file: Path) -> None:
             folder,
             options.retrievers,
             options.fusions,
-            model=open_chat_model() if selector == "llm" else None,
+            model=model,
             selector=selector,
             settings=values,
             fresh=options.fresh,

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trivium.cli.options import Json, Store
+from trivium.cli.arguments import read_chat_settings
+from trivium.cli.options import MODEL_NAMES, ChatOption, Json, Store
 from trivium.cli.review import review_at_terminal
 from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.errors import InputError
@@ -39,8 +40,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="Language model: local, local:PATH of a GGUF file, openai:NAME, or one of an installed package."
-        "  \\[default: TRIVIUM_CHAT_MODEL]",
+        help=f"Language model: {MODEL_NAMES}.  \\[default: TRIVIUM_CHAT_MODEL]",
         show_default=False,
     ),
 ]
@@ -51,6 +51,7 @@ def synthesize_generate(
     run: Folder,
     store: Store,
     model: Model = None,
+    chat_settings: ChatOption = None,
     entities: Annotated[int, typer.Option("--entities", "-n", min=1, help="How many to write about.")] = 300,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another one draws other entities.")] = 0,
     weights: Annotated[
@@ -91,7 +92,7 @@ def synthesize_generate(
         most_cited=most_cited,
         kinds=tuple(dict.fromkeys(kind or [ChunkKind.PARAGRAPH])),
     )
-    chat = open_chat_model(model)
+    chat = open_chat_model(model, read_chat_settings(chat_settings))
     own = Run(run)
     with open_store(store) as opened, progress(quiet=json) as bars:
         generate_run(own, opened, chat, sampling, lambda done, total: bars("questions", done, total))
@@ -99,14 +100,16 @@ def synthesize_generate(
 
 
 @synthesize.command("judge")
-def synthesize_judge(run: Folder, model: Model = None, json: Json = False) -> None:
+def synthesize_judge(
+    run: Folder, model: Model = None, chat_settings: ChatOption = None, json: Json = False
+) -> None:
     """Have the questions scored from 1 to 10 on four criteria; the model need not be the one that wrote them.
 
     Example:  trivium synthesize judge my-run --model openai:gpt-4o
     """
     own = Run(run)
     own.require_started()
-    chat = open_chat_model(model)
+    chat = open_chat_model(model, read_chat_settings(chat_settings))
     with progress(quiet=json) as bars:
         judge_run(own, chat, lambda done, total: bars("questions", done, total))
     _show(own, json)

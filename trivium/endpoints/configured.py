@@ -1,41 +1,107 @@
-"""The endpoints of the settings."""
+"""The endpoints of the settings. What is missing, a package or a key, is said here, before anything is loaded
+or asked."""
 
 from __future__ import annotations
 
-from trivium.endpoints.endpoint import RETRIES, Endpoint
-from trivium.errors import ConfigurationError
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from trivium.errors import ConfigurationError, MissingExtraError
 from trivium.settings import Settings
+
+if TYPE_CHECKING:  # each needs the package of its provider
+    from trivium.endpoints.anthropic import AnthropicEndpoint
+    from trivium.endpoints.endpoint import Endpoint
+    from trivium.endpoints.gemini import GeminiEndpoint
 
 _OPENAI_HOST = "api.openai.com"
 
 
 def openai_endpoint(settings: Settings) -> Endpoint:
     """The endpoint of ``openai_base_url``. Raises ConfigurationError where that is OpenAI's own and there is no key."""
-    endpoint = Endpoint(
+    _check_installed("openai", "a model behind an OpenAI-compatible endpoint")
+    _check_openai_key(settings.openai_base_url, settings.openai_api_key)
+    from trivium.endpoints.endpoint import Endpoint
+
+    return Endpoint(
         settings.openai_base_url, settings.openai_api_key, api_version=settings.openai_api_version
     )
-    return _with_key(endpoint)
 
 
 def chat_endpoint(settings: Settings) -> Endpoint:
     """The endpoint of ``chat_base_url`` with its own key, else that of ``openai_base_url``. Raises ConfigurationError
     where that is OpenAI's own and there is no key."""
     own = settings.chat_base_url is not None
-    endpoint = Endpoint(
-        settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url,
-        settings.chat_api_key if own else settings.openai_api_key,
-        timeout=settings.chat_timeout,
-        total=settings.chat_total_timeout,
-        retries=RETRIES if settings.chat_retries is None else settings.chat_retries,
-        api_version=settings.chat_api_version if own else settings.openai_api_version,
+    base_url = settings.chat_base_url if settings.chat_base_url is not None else settings.openai_base_url
+    key = settings.chat_api_key if own else settings.openai_api_key
+    _check_installed("openai", "a model behind an OpenAI-compatible endpoint")
+    _check_openai_key(base_url, key)
+    from trivium.endpoints.endpoint import Endpoint
+
+    version = settings.chat_api_version if own else settings.openai_api_version
+    return Endpoint(base_url, key, api_version=version, **_limits(settings))
+
+
+def azure_endpoint(settings: Settings) -> Endpoint:
+    """The Azure OpenAI resource of the settings. Raises ConfigurationError where it, or its key, is not set."""
+    _check_installed("openai", "a model at Azure")
+    if settings.azure_endpoint is None:
+        raise ConfigurationError(
+            "azure:DEPLOYMENT needs the address of your Azure OpenAI resource: set AZURE_OPENAI_ENDPOINT"
+        )
+    key = _needed(settings.azure_api_key, "azure:DEPLOYMENT", "AZURE_OPENAI_API_KEY")
+    from trivium.endpoints.endpoint import Endpoint
+
+    return Endpoint(
+        settings.azure_endpoint.rstrip("/"), key, api_version=settings.azure_api_version, **_limits(settings)
     )
-    return _with_key(endpoint)
 
 
-def _with_key(endpoint: Endpoint) -> Endpoint:
-    if endpoint.host == _OPENAI_HOST and endpoint.api_key is None:
+def anthropic_endpoint(settings: Settings) -> AnthropicEndpoint:
+    """The endpoint of ``anthropic_base_url``. Raises ConfigurationError where there is no key."""
+    _check_installed("anthropic", "a model of Anthropic")
+    key = _needed(settings.anthropic_api_key, "anthropic:NAME", "ANTHROPIC_API_KEY")
+    from trivium.endpoints.anthropic import AnthropicEndpoint
+
+    return AnthropicEndpoint(settings.anthropic_base_url, key, **_limits(settings))
+
+
+def gemini_endpoint(settings: Settings) -> GeminiEndpoint:
+    """The endpoint of ``gemini_base_url``. Raises ConfigurationError where there is no key."""
+    _check_installed("google.genai", "a model of Gemini", extra="gemini")
+    key = _needed(settings.gemini_api_key, "gemini:NAME", "GEMINI_API_KEY")
+    from trivium.endpoints.gemini import GeminiEndpoint
+
+    return GeminiEndpoint(settings.gemini_base_url, key, **_limits(settings))
+
+
+def _check_installed(package: str, what: str, extra: str | None = None) -> None:
+    try:
+        there = find_spec(package) is not None
+    except ModuleNotFoundError:  # nor what it is in
+        there = False
+    if not there:
+        raise MissingExtraError(what, package if extra is None else extra)
+
+
+def _limits(settings: Settings) -> Mapping[str, Any]:
+    limits: dict[str, Any] = {"timeout": settings.chat_timeout, "total": settings.chat_total_timeout}
+    return limits if settings.chat_retries is None else limits | {"retries": settings.chat_retries}
+
+
+def _check_openai_key(base_url: str, key: SecretStr | None) -> None:
+    if urlsplit(base_url).netloc == _OPENAI_HOST and key is None:
         raise ConfigurationError(
             f"{_OPENAI_HOST} wants an API key: set OPENAI_API_KEY, or the base url of another endpoint"
             " (TRIVIUM_CHAT_BASE_URL for a language model, TRIVIUM_OPENAI_BASE_URL)"
         )
-    return endpoint
+
+
+def _needed(key: SecretStr | None, model: str, variable: str) -> SecretStr:
+    if key is None or not key.get_secret_value():
+        raise ConfigurationError(f"{model} needs an API key: set {variable}")
+    return key

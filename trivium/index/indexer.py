@@ -32,6 +32,7 @@ from trivium.index.report import IngestReport
 from trivium.index.sentences import sentence_texts
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
+from trivium.llm.base import ChatModel
 from trivium.metadata import check as check_metadata
 from trivium.parser.sources.base import Format
 from trivium.settings import load_settings
@@ -58,6 +59,7 @@ class BuildOptions(TypedDict, total=False):
     any_embedder: bool
     meta: Mapping[str, MetadataValue] | None
     images: str | ImageEmbedder | None
+    model: str | ChatModel | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Indexer:
         any_embedder: bool = False,
         meta: Mapping[str, MetadataValue] | None = None,
         images: str | ImageEmbedder | None = None,
+        model: str | ChatModel | None = None,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
         adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
@@ -107,9 +110,11 @@ class Indexer:
         for a named language, and after loading where most pages turned out to be in one.
 
         ``chunker`` says how pages are cut (:mod:`trivium.chunking.spec`): by default as those that are there, in an empty
-        store by ``blocks``. The store remembers it with its first page; another one raises ChunkerMismatchError. ``late``
-        embeds chunks in the context of their page (:mod:`trivium.embedding.late`), with everything that comes later, too;
-        it raises EmbedderMismatchError where the store was filled otherwise, EmbeddingError where the embedder cannot.
+        store by ``blocks``. ``model`` is, or names, the language model that the chunker ``agentic`` asks, by default that
+        of the settings. The store remembers the chunker with its first page; another one raises ChunkerMismatchError.
+        ``late`` embeds chunks in the context of their page (:mod:`trivium.embedding.late`), with everything that comes
+        later, too; it raises EmbedderMismatchError where the store was filled otherwise, EmbeddingError where the
+        embedder cannot.
 
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
@@ -125,7 +130,7 @@ class Indexer:
         embeds = embed and not any_embedder and not known.any_embedder
         if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
             check_embedder_knows(language, self.embedder.name)
-        cutter = self._chunker(chunker)
+        cutter = self._chunker(chunker, model)
         if late:
             self.embedder.chunk_late()
         refusable = embeds and (check_language(language) == AUTO if language is not None else known.detect)
@@ -169,10 +174,10 @@ class Indexer:
         if (self.embedder.chosen or late) and self.store.embedder is None:
             self.store.set_embedder(self.embedder.get().identity)
 
-    def _chunker(self, wanted: str | None) -> Chunker:
+    def _chunker(self, wanted: str | None, model: str | ChatModel | None) -> Chunker:
         """What cuts the pages of a build. Raises InputError, and ChunkerMismatchError before anything is read."""
         stored = self.store.chunker
-        chunker = make_chunker(wanted or stored or DEFAULT, self.embedder.get)
+        chunker = make_chunker(wanted or stored or DEFAULT, self.embedder.get, model)
         check_chunker(stored, chunker.spec)
         return chunker
 

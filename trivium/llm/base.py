@@ -66,7 +66,7 @@ class ChatModel(Protocol):
     """Answers a conversation with text. What it says is data, never an instruction.
 
     With temperature 0 it is asked to say the same again, with one seed; whether it does is up to whoever runs it (the
-    local model does). Threads may share it."""
+    local model does). Where a call names no temperature, the model's own holds, by default 0. Threads may share it."""
 
     @property
     def name(self) -> str: ...
@@ -85,7 +85,7 @@ class ChatModel(Protocol):
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer. Where a ``schema`` is given and the model can be held to it, the answer is JSON of that
@@ -97,7 +97,7 @@ class ChatModel(Protocol):
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError, here or while it is read."""

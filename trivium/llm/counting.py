@@ -45,7 +45,7 @@ class CountingChatModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer; also a call that fails has been paid for. Raises ChatModelError."""
@@ -59,7 +59,7 @@ class CountingChatModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer, counted as far as it is read. Raises ChatModelError."""

@@ -52,11 +52,18 @@ class LocalChatModel:
     The same conversation gives the same answer. Close it to free the memory; the next use loads it again."""
 
     def __init__(
-        self, path: Path, *, context_tokens: int = CONTEXT_TOKENS, threads: int | None = None
+        self,
+        path: Path,
+        *,
+        context_tokens: int = CONTEXT_TOKENS,
+        threads: int | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
     ) -> None:
         """``context_tokens`` is cut to what the model was trained for. ``threads``: by default half as many as there are
-        cores, since a thread that has to wait for its core holds up all others. Raises ConfigurationError where there
-        is no such file, MissingExtraError without llama.cpp."""
+        cores, since a thread that has to wait for its core holds up all others. ``temperature`` is that of calls that
+        name none, ``seed`` what their chance begins with. Raises ConfigurationError where there is no such file,
+        MissingExtraError without llama.cpp."""
         if not path.is_file():
             raise ConfigurationError(f"expected a GGUF file, found none at {path}")
         if find_spec("xllamacpp") is None:
@@ -64,6 +71,8 @@ class LocalChatModel:
         self._path = path
         self._asked_context = context_tokens
         self._threads = max(1, (os.cpu_count() or 2) // 2) if threads is None else threads
+        self._temperature = temperature
+        self._seed = seed
         self._lock = threading.Lock()
         self._loaded: _LoadedModel | None = None
 
@@ -89,7 +98,7 @@ class LocalChatModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer. Raises ChatModelError."""
@@ -101,7 +110,7 @@ class LocalChatModel:
         messages: Sequence[Message],
         *,
         max_tokens: int = 512,
-        temperature: float = 0.0,
+        temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
         """The model's answer piece by piece. Raises ChatModelError."""
@@ -116,14 +125,16 @@ class LocalChatModel:
     def _open(self) -> _LoadedModel:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _LoadedModel(self._path, self._asked_context, self._threads)
+                self._loaded = _LoadedModel(
+                    self._path, self._asked_context, self._threads, self._temperature, self._seed
+                )
             return self._loaded
 
 
 class _LoadedModel:
     """A loaded model."""
 
-    def __init__(self, path: Path, context_tokens: int, threads: int) -> None:
+    def __init__(self, path: Path, context_tokens: int, threads: int, temperature: float, seed: int) -> None:
         key = SecretStr(secrets.token_urlsafe(32))
         self._name = path.stem
         self._server = _start_server(path, context_tokens, threads, key)
@@ -131,7 +142,13 @@ class _LoadedModel:
             self._server.listening_address, key, timeout=_TIMEOUT, retries=0, direct=True
         )
         self.context_tokens = _context_tokens(self._endpoint)
-        self.chat = OpenAIChatModel(self._name, self._endpoint, context_tokens=self.context_tokens)
+        self.chat = OpenAIChatModel(
+            self._name,
+            self._endpoint,
+            context_tokens=self.context_tokens,
+            temperature=temperature,
+            seed=seed,
+        )
 
     def count_tokens(self, text: str) -> int:
         try:

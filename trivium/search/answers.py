@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TypedDict, Unpack, get_args
+from typing import Unpack, get_args
 
 from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import AnswerEvent
+from trivium.answering.writing import Writing, WritingOptions
 from trivium.errors import InputError
 from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.searcher import Searcher, check_k, check_question
+from trivium.settings import load_settings
 from trivium.types import Intent, Turn
 
 MAX_TURN_CHARACTERS = 200_000
 """The longest question or answer of a history."""
 
 
-class AskOptions(TypedDict, total=False):
+class AskOptions(WritingOptions, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
-    is made of sentences of the passages; ``retrievers``, ``fusion``, ``settings`` and ``where`` as for a search;
-    ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`); with ``rewrite`` false a follow-up
-    is searched for as it is."""
+    is made of sentences of the passages; ``prompt``, ``temperature`` and ``max_tokens`` say how the model is asked
+    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings`` and ``where`` as for a
+    search; ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`); with ``rewrite`` false a
+    follow-up is searched for as it is."""
 
     k: int
     history: Sequence[Turn]
@@ -47,6 +50,7 @@ def answer_stream(
         )
     check_question(question)
     _check_history(options.get("history", ()))
+    writing = _writing(options)
     k = options.get("k", 6)
     check_k(k)
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
@@ -68,9 +72,22 @@ def answer_stream(
         context,
         options.get("history", ()),
         options.get("model"),
+        writing,
         intent=intent,
         rewrite=options.get("rewrite", True),
     )
+
+
+def _writing(options: AskOptions) -> Writing:
+    """How the model is asked, where there is one."""
+    if options.get("model") is None:
+        return Writing()
+    given = WritingOptions(
+        prompt=options.get("prompt"),
+        temperature=options.get("temperature"),
+        max_tokens=options.get("max_tokens"),
+    )
+    return Writing.of(given, load_settings())
 
 
 def _check_history(history: object) -> None:

@@ -16,14 +16,16 @@ PLUGINS = "trivium.selectors"
 
 def make_selector(name: str | None = None, settings: Settings | None = None) -> Selector:
     """The selector of that name, by default the one of the settings: ``match`` needs no language model, ``llm`` asks the
-    one of the settings. Other names are those that installed packages declare (entry points of the group
-    ``trivium.selectors``: a function called with the settings). Raises ConfigurationError."""
+    one of the settings, and ``llm:NAME`` the one of that name (:mod:`trivium.llm.registry`). Other names are those that
+    installed packages declare (entry points of the group ``trivium.selectors``: a function called with the settings).
+    Raises ConfigurationError."""
     settings = load_settings() if settings is None else settings
     name = settings.path_selector if name is None else name
     if name == "match":
         return MatchSelector()
-    if name == "llm":
-        return LlmSelector(open_chat_model(settings=settings))
+    family, _, model = name.partition(":")
+    if family == "llm":
+        return LlmSelector(open_chat_model(model or None, settings))
     declared: Selector | None = create_plugin(PLUGINS, name, settings)
     if declared is None:
         known = ", ".join([*SELECTORS, *list_plugins(PLUGINS)])

@@ -15,6 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
 import trivium
+from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.graph.factory import is_address
 from trivium.llm.base import ChatModel
@@ -58,10 +59,12 @@ def create_app(
     settings: ServerSettings | None = None,
     *,
     model: ChatModel | None = None,
+    writing: WritingOptions | None = None,
     answerer: Callable[[Engine], Answerer] = default_answerer,
     speech: Speech | None = None,
 ) -> FastAPI:
-    """The app on an existing store. ``model`` writes the answers; without one they are quoted from the passages.
+    """The app on an existing store. ``model`` writes the answers, asked as ``writing`` says; without one they are quoted
+    from the passages.
     ``answerer`` returns what answers questions, given the current engine; by default that engine itself.
     ``speech``: None for the recogniser and the voice of the package's settings.
 
@@ -99,6 +102,7 @@ def create_app(
         answering=Pool("answer", settings.answer_workers, settings.answer_queue),
         answerer=answerer,
         model=model,
+        writing=WritingOptions() if writing is None else writing,
         processes=processes,
         audio=AudioReceiver(),
         speech=Speech() if speech is None else speech,

@@ -12,6 +12,7 @@ from fastapi import Depends, Request, Response
 from pydantic import BaseModel
 
 from trivium.answering.events import AnswerEvent
+from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
@@ -46,10 +47,9 @@ def default_answerer(engine: Engine) -> Answerer:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts of a running server. ``answerer`` returns what answers questions, given
-    the current engine; ``model`` is
-    the language model that writes, None where passages are quoted. ``processes`` answer what they can, where there are
-    any. ``speech`` hears and speaks, in the threads of ``speaking``."""
+    """The parts of a running server. ``answerer`` returns what answers questions, given the current engine; ``model`` is
+    the language model that writes, asked as ``writing`` says, None where passages are quoted. ``processes`` answer what
+    they can, where there are any. ``speech`` hears and speaks, in the threads of ``speaking``."""
 
     settings: ServerSettings
     collection: Collection
@@ -60,6 +60,7 @@ class Service:
     answering: Pool
     answerer: Callable[[Engine], Answerer]
     model: ChatModel | None
+    writing: WritingOptions
     audio: AudioReceiver
     speech: Speech
     speaking: Pool

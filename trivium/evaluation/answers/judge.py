@@ -179,7 +179,7 @@ class Judge:
             if room < 1:
                 # What does not fit the second time was malformed the first.
                 raise _UnjudgedError(fault if attempt else "longer than the judge reads")
-            with self._model.stream(messages, max_tokens=room, schema=schema) as reply:
+            with self._model.stream(messages, max_tokens=room, temperature=0.0, schema=schema) as reply:
                 text = "".join(without_thoughts(reply))
             usage = usage_of(reply, self._model, messages, text)
             self._calls += 1

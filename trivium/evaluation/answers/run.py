@@ -18,6 +18,7 @@ from trivium.answering.answer import AnswerContext, answer
 from trivium.answering.events import Done, Found
 from trivium.answering.passages import passages
 from trivium.answering.prompting import make_prompt
+from trivium.answering.writing import Writing, WritingOptions
 from trivium.common.arrays import Floats
 from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
@@ -47,6 +48,7 @@ from trivium.graph.protocols import GraphReader, GraphStore
 from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.settings import load_settings
 from trivium.types import Answer, Hit, Question
 
 T = TypeVar("T")
@@ -63,6 +65,7 @@ class _Asking:
     engine: Engine
     traced: Traced
     model: ChatModel | None
+    writing: Writing
     k: int
     exact: bool
     retrievers: Collection[str]
@@ -73,7 +76,7 @@ class _Asking:
         began = time.perf_counter()
         searched, whole = began, None
         ground = AnswerContext(self.engine.store, self.engine.embedder, partial(self._hits, row, gold))
-        for event in answer(question.text, ground, (), self.model):
+        for event in answer(question.text, ground, (), self.model, self.writing):
             if isinstance(event, Found):
                 searched = time.perf_counter()
             elif isinstance(event, Done):
@@ -100,7 +103,9 @@ class _Asking:
         """The numbers of the passages that the reader was given: the prompt is made the same way again."""
         found = passages(given.passages)
         if self.model is not None and found and given.searched_for is not None:
-            found = list(make_prompt(given.searched_for, found, self.model).offered)
+            asked = given.searched_for
+            prompt = make_prompt(asked, found, self.model, self.writing.style, self.writing.max_tokens)
+            found = list(prompt.offered)
         return [passage.number for passage in found]
 
 
@@ -113,6 +118,7 @@ def evaluate_answers(
     *,
     gold: bool = False,
     model: ChatModel | None = None,
+    writing: WritingOptions | None = None,
     judge: ChatModel | None = None,
     bertscore: BertScore | None = None,
     k: int = 6,
@@ -141,12 +147,13 @@ def evaluate_answers(
         retrievers, fusions = ("vector",), ("default",)
     rows = _rows(engine, retrievers or (), fusions or (), gold)
     folder = Path(folder)
-    begin(folder, _settings(engine, known, rows, model, judge, k, exact), _FILES, fresh)
+    asked_so = Writing.of(writing or WritingOptions(), load_settings())
+    begin(folder, _settings(engine, known, rows, model, asked_so, judge, k, exact), _FILES, fresh)
 
     traced = Evaluator(engine.searcher).trace(known)
     with_answers = [question for question in traced.questions if question.answers]
     asked = drawn(with_answers, sample, seed)
-    asking = _Asking(engine, traced, model, k, exact, tuple(retrievers or ()))
+    asking = _Asking(engine, traced, model, asked_so, k, exact, tuple(retrievers or ()))
     answers = _answers(asking, rows, asked, folder, progress)
     judgements = {} if judge is None else _judgements(engine.store, judge, answers, asked, folder, progress)
     values = _values(engine.embedder, answers, judgements, asked, traced, bertscore)
@@ -194,6 +201,7 @@ def _settings(
     questions: Sequence[Question],
     rows: Mapping[str, str | None],
     model: ChatModel | None,
+    writing: Writing,
     judge: ChatModel | None,
     k: int,
     exact: bool,
@@ -204,7 +212,7 @@ def _settings(
         "version": trivium.__version__,
         "questions": digest_of(asdict(question) for question in questions),
         "store": store_digest(engine.store),
-        "reader": None if model is None else readers[0],
+        "reader": None if model is None else readers[0] | {"writing": digest_of([asdict(writing)])},
         "k": k,
         "exact": exact,
         "rows": dict(rows),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.graph.schema import headings_of
@@ -61,11 +62,12 @@ Passages = Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="How many pas
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """How to search where a request does not say, and the language model that writes answers (None: passages are
-    quoted)."""
+    quoted), asked as ``writing`` says."""
 
     retrievers: Sequence[str] | None = None
     fusion: str | None = None
     model: ChatModel | None = None
+    writing: WritingOptions = field(default_factory=lambda: WritingOptions())
 
 
 class Tools:
@@ -117,6 +119,7 @@ class Tools:
                 question,
                 k=k,
                 model=self._defaults.model,
+                **self._defaults.writing,
                 retrievers=asked,
                 fusion=fused,
                 settings=settings,

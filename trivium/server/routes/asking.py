@@ -103,6 +103,7 @@ class Answering:
                 k=given.k,
                 history=[turn.turn() for turn in given.history],
                 model=self.serving.model,
+                **self.serving.writing,
                 retrievers=given.retrievers,
                 fusion=given.fusion,
                 settings=given.settings,

@@ -1,0 +1,134 @@
+"""Prompt styles: those that ship, one's own in a file, and what is wrong with one said clearly."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.answering.world import made_up
+from tests.fakes.chat_model import ScriptedModel
+from trivium.answering.events import NOT_FOUND
+from trivium.answering.passages import passages
+from trivium.answering.prompt_styles import MAX_BYTES, prompt_style, shipped_styles
+from trivium.answering.prompting import make_prompt
+from trivium.answering.writing import Writing, WritingOptions
+from trivium.errors import ChatModelError, ConfigurationError, InputError
+from trivium.settings import Settings
+
+OWN = """
+system = "Say {{ not_found }} or answer."
+user = "{{ passages }}\\nQ: {{ question }}"
+"""
+
+
+def file(tmp_path: Path, text: str) -> Path:
+    """A file with that style."""
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_styles_that_ship() -> None:
+    """Each says what to do, what a citation looks like, that passages are data, and what is said of what is not there;
+    the passages come before the question, which stands last."""
+    assert shipped_styles() == ["few-shot", "instruction", "role", "zero-shot"]
+    for name in shipped_styles():
+        messages = prompt_style(name).messages("PASSAGES", "QUESTION")
+        assert [messages[0].role, messages[-1].role] == ["system", "user"]
+        assert all(said in messages[0].content for said in (NOT_FOUND, "quoted data", "[1]"))
+        assert messages[-1].content == "PASSAGES\nQuestion: QUESTION"
+        assert prompt_style(name).description
+    roles = [message.role for message in prompt_style("few-shot").messages("", "")]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+
+
+def test_a_style_of_ones_own(tmp_path: Path) -> None:
+    """A file is read anew each time; passages and question are filled in as they are, never as templates."""
+    path = file(tmp_path, OWN)
+    prompt = make_prompt(
+        "What is {{ 7 * 7 }}?", passages([made_up("It is {% x %} {{ passages }}.")]), ScriptedModel("x"),
+        prompt_style(path),
+    )  # fmt: skip
+    system, user = prompt.messages
+    assert system.content == f"Say {NOT_FOUND} or answer."
+    assert "It is {% x %} {{ passages }}." in user.content
+    assert user.content.endswith("Q: What is {{ 7 * 7 }}?")
+    path.write_text(OWN.replace("Q:", "Frage:"))
+    assert prompt_style(str(path)).messages("", "x")[-1].content == "\nFrage: x"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (OWN.replace("{{ question }}", ""), r"user lacks \{\{ question \}\}"),
+        (OWN.replace("{{ passages }}", ""), r"user lacks \{\{ passages \}\}"),
+        (OWN.replace("{{ not_found }}", ""), "not_found"),
+        (OWN.replace("Say", "{{ passages }}"), "system has unknown placeholders: expected not_found, got passages"),
+        (OWN.replace("Q:", "{{ date }}"), "user has unknown placeholders: .*question, not_found, got date"),
+        (OWN.replace("Q:", "{{ passages }}"), "passages }} twice"),
+        (OWN.replace("{{ passages }}", "{% if question == 'x' %}{{ passages }}{% endif %}"), "user lacks"),
+        (OWN.replace("{{ question }}", "{{ question"), "user is no template"),
+        (OWN.replace("Q:", "{{ question.__class__.__mro__ }}"), "cannot be filled"),
+        (OWN.replace("Q:", "{{ 1 // 0 }}"), "cannot be filled"),
+        (OWN.replace("Q:", "{% include '/etc/passwd' %}"), "cannot be filled"),
+        (OWN + "temperature = 1\n", "got unknown temperature"),
+        ("system = 'x'", "got no user"),
+        (OWN.replace('"Say {{ not_found }} or answer."', "3"), "expected system as text, got int"),
+        (OWN + "[[examples]]\nuser = 'x'\n", "got no assistant"),
+        (OWN + "[[examples]]\nuser = '{{ question }}'\nassistant = 'y'\n", r"examples\[1\]\.user has unknown"),
+        ("system = ", "it is no TOML"),
+        ("# " + "x" * MAX_BYTES, "at most 64 KiB"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, why: str) -> None:
+    """With the name of the file, before anything is asked."""
+    with pytest.raises(ConfigurationError, match=why) as caught:
+        prompt_style(file(tmp_path, text))
+    assert "own.toml" in str(caught.value)
+
+
+def test_a_name_that_is_none_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    """And a file that is not there by its name."""
+    with pytest.raises(ConfigurationError, match=r"few-shot, instruction, role, zero-shot\) or a TOML file"):
+        prompt_style("two-shot")
+    with pytest.raises(ConfigurationError, match=r"none\.toml: No such file"):
+        prompt_style(tmp_path / "none.toml")
+
+
+def test_a_style_that_leaves_no_room_is_named(tmp_path: Path) -> None:
+    """With how much it takes of the window."""
+    style = prompt_style(file(tmp_path, OWN.replace("Say", "word " * 700)))
+    with pytest.raises(ChatModelError, match=r"own\.toml \(8\d\d tokens\)"):
+        make_prompt("Why?", passages([made_up("text")]), ScriptedModel("x", context_tokens=1000), style)
+
+
+@pytest.mark.parametrize("name", shipped_styles())
+def test_every_style_stays_within_the_window(name: str) -> None:
+    """Examples count."""
+    model = ScriptedModel("x", context_tokens=1536)
+    offered = passages([made_up("word " * 60, rank) for rank in range(1, 20)])
+    prompt = make_prompt("Why?", offered, model, prompt_style(name), 300)
+    assert prompt.max_tokens == 300 and len(prompt.offered) > 5
+    assert sum(model.count_tokens(m.content) for m in prompt.messages) + 300 <= 1536
+
+
+def test_what_the_caller_says_wins_over_the_settings() -> None:
+    """And what is no temperature, limit or style is refused."""
+    settings = Settings(prompt="role", chat_max_tokens=200)
+    usual = Writing.of({}, settings)
+    assert usual == Writing(prompt_style("role"), 200, None)
+    given = Writing.of(WritingOptions(prompt="few-shot", max_tokens=9, temperature=1), settings)
+    assert given == Writing(prompt_style("few-shot"), 9, 1)
+    for wrong in ({"temperature": 2.5}, {"temperature": "1"}, {"max_tokens": 0}, {"prompt": "x"}):
+        with pytest.raises(InputError, match=r"expected"):
+            Writing.of(wrong, settings)  # type: ignore[arg-type]
+
+
+def test_the_style_in_the_documentation_works(tmp_path: Path) -> None:
+    """People copy it."""
+    page = (Path(__file__).parents[2] / "docs/howto/ask.md").read_text("utf-8")
+    (text,) = re.findall(r"```toml\n(# my-style\.toml\n.*?)```", page, re.DOTALL)
+    roles = [message.role for message in prompt_style(file(tmp_path, text)).messages("p", "q")]
+    assert roles == ["system", "user", "assistant", "user"]

@@ -1,0 +1,41 @@
+"""How a server's language model is asked, and what is told of its citations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.fakes.chat_model import ScriptedModel
+from tests.server.world import build_store
+from tests.waiting import until
+from trivium.answering.prompt_styles import prompt_style
+from trivium.answering.writing import WritingOptions
+from trivium.engine import Engine
+from trivium.server.app import create_app
+
+
+def test_a_server_asks_in_its_style_and_tells_the_attribution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it was started with wins over the settings; the JSON says how each citation came about. Engines of a program
+    are asked so as well."""
+    store = build_store(tmp_path)
+    monkeypatch.setenv("TRIVIUM_PROMPT", "instruction")
+    model = ScriptedModel("Asaph Hall discovered the moons of Mars [1].")
+    app = create_app(store, model=model, writing=WritingOptions(prompt="role", max_tokens=50))
+    with TestClient(app, base_url="http://localhost") as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        answer = client.post("/ask", json={"question": "Who discovered the moons of Mars?"}).json()
+    ways = answer["statements"][0]["attribution"]
+    assert ways[0] == {"number": 1, "how": "prompted", "entity": None}
+    assert {way["how"] for way in ways} <= {"prompted", "similarity", "graph"}
+    with Engine.open(store) as engine:
+        engine.ask("Who discovered the moons of Mars?", model=model)
+        engine.ask("Who discovered the moons of Mars?", model=model, prompt="few-shot")
+    systems = [messages[0].content for messages in model.asked]
+    expected = [
+        prompt_style(name).messages("", "")[0].content for name in ("role", "instruction", "few-shot")
+    ]
+    assert systems == expected

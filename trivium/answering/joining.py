@@ -1,0 +1,79 @@
+"""How each citation of an answer came about, and what in the graph joins its sentence to the passage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from trivium.answering.marks import cited, without_marks
+from trivium.answering.passages import NumberedPassage
+from trivium.graph.protocols import GraphReader
+from trivium.parser.gazetteer import find_names
+from trivium.types import Attribution, Statement
+
+MAX_ENTITIES = 3
+"""Entities that are told of a sentence and a passage, in the order the sentence names them."""
+
+
+def with_attribution(
+    text: str,
+    statements: Sequence[Statement],
+    offered: Sequence[NumberedPassage],
+    store: GraphReader,
+    *,
+    written: bool,
+) -> tuple[Statement, ...]:
+    """The statements of an answer's ``text`` with the attribution of their citations. ``written``: by a language model,
+    rather than quoted. The store is asked twice, whatever the number of statements."""
+    passages = {passage.number: passage for passage in offered}
+    numbers = sorted({number for statement in statements for number in statement.citations})
+    entities = _entities([passages[number] for number in numbers if number in passages], store)
+    sentences = [without_marks(text[statement.start : statement.end]) for statement in statements]
+    named = _named(sentences if entities else [], store)
+    result = []
+    for place, statement in enumerate(statements):
+        own = cited(text[statement.start : statement.end])
+        ways: list[Attribution] = []
+        for number in statement.citations:
+            if written:
+                ways.append(Attribution(number, "prompted" if number in own else "similarity"))
+            else:
+                ways.append(Attribution(number, "quoted"))
+        for number in statement.citations:
+            joining = [entity for entity in _at(named, place) if entity in entities.get(number, ())]
+            ways += [Attribution(number, "graph", entity) for entity in joining[:MAX_ENTITIES]]
+        result.append(replace(statement, attribution=tuple(ways)))
+    return tuple(result)
+
+
+def _entities(passages: Sequence[NumberedPassage], store: GraphReader) -> dict[int, frozenset[str]]:
+    """By number of a passage the entities it links to, and that of its page."""
+    if not passages:
+        return {}
+    links: Mapping[str, Sequence[str]] = store.cited([passage.hit.uri for passage in passages])
+    return {
+        passage.number: frozenset([passage.hit.page, *links.get(passage.hit.uri, ())]) for passage in passages
+    }
+
+
+def _named(sentences: Sequence[str], store: GraphReader) -> list[list[str]]:
+    """The distinct entities that each sentence names, in order."""
+    candidates: dict[str, None] = {}
+
+    def note(names: Sequence[str]) -> dict[str, str]:
+        candidates.update(dict.fromkeys(names))
+        return {}
+
+    for sentence in sentences:
+        find_names(sentence, note)
+    if not candidates:
+        return [[] for _ in sentences]
+    known = store.lookup_names(list(candidates))
+    return [
+        list(dict.fromkeys(mention.target for mention in find_names(sentence, lambda _: known)))
+        for sentence in sentences
+    ]
+
+
+def _at(named: Sequence[Sequence[str]], place: int) -> Iterable[str]:
+    return named[place] if named else ()

@@ -1,0 +1,169 @@
+"""How a language model is asked: prompt styles, each a file of templates.
+
+A style is a TOML file with ``system`` (what to do), ``user`` (the passages and the question) and any number of
+``[[examples]]``, each with ``user`` and ``assistant``. The texts are templates of Jinja, filled in a sandbox. ``user``
+needs ``{{ passages }}`` and ``{{ question }}``, and ``system`` or ``user`` says ``{{ not_found }}``, the sentence for
+what the passages do not tell. What is filled in is quoted data (:mod:`trivium.answering.prompting`) and never read as a
+template.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from trivium.answering.events import NOT_FOUND
+from trivium.errors import ConfigurationError
+from trivium.llm.base import Message
+
+DEFAULT = "zero-shot"
+MAX_BYTES = 64 << 10
+"""The largest file of a style."""
+_FOLDER = "prompts"
+_KEYS = frozenset({"description", "system", "user", "examples"})
+_EXAMPLE_KEYS = frozenset({"user", "assistant"})
+_NEEDED = ("passages", "question")
+_FILLED = ("<passages-of-a-trial>", "<question-of-a-trial>")
+
+# The texts go to a model, not into a page: nothing is escaped.
+_TEMPLATES = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStyle:
+    """Templates of a conversation that ends with the question. Get one by :func:`prompt_style`; making one checks it.
+    Raises ConfigurationError."""
+
+    name: str
+    system: str
+    user: str
+    examples: tuple[tuple[str, str], ...] = ()
+    """What was asked and answered before, as it were."""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        told = self._names("system", self.system, ("not_found",))
+        asked = self._names("user", self.user, (*_NEEDED, "not_found"))
+        for number, (user, assistant) in enumerate(self.examples, start=1):
+            self._names(f"examples[{number}].user", user, ("not_found",))
+            self._names(f"examples[{number}].assistant", assistant, ("not_found",))
+        missing = [f"{{{{ {name} }}}}" for name in _NEEDED if name not in asked]
+        if missing:
+            raise self._fault(f"user lacks {' and '.join(missing)}")
+        if "not_found" not in told | asked:
+            raise self._fault(
+                "neither system nor user says {{ not_found }}, the sentence for what the passages do not tell"
+            )
+        try:
+            user = self.messages(*_FILLED)[-1].content
+        except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+            raise self._fault(f"a template cannot be filled: {error}") from error
+        # More than once they would not fit into the window that they were counted for.
+        for name, filled in zip(_NEEDED, _FILLED, strict=True):
+            if user.count(filled) != 1:
+                how = "has" if filled in user else "lacks"
+                raise self._fault(
+                    f"user {how} {{{{ {name} }}}}{' twice' if how == 'has' else ' where it is filled'}"
+                )
+
+    def messages(self, passages: str, question: str) -> tuple[Message, ...]:
+        """The conversation: both texts as they are."""
+        said = {"passages": passages, "question": question, "not_found": NOT_FOUND}
+        turns = [("system", self.system)]
+        for user, assistant in self.examples:
+            turns += [("user", user), ("assistant", assistant)]
+        turns.append(("user", self.user))
+        rendered = ((role, _TEMPLATES.from_string(template).render(said)) for role, template in turns)
+        return tuple(Message(role, text) for role, text in rendered if text.strip())  # type: ignore[arg-type]
+
+    def _names(self, place: str, template: str, known: tuple[str, ...]) -> set[str]:
+        """The placeholders of a template, all of them known."""
+        try:
+            names = meta.find_undeclared_variables(_TEMPLATES.parse(template))
+        except TemplateError as error:
+            raise self._fault(f"{place} is no template: {error}") from error
+        unknown = sorted(names - set(known))
+        if unknown:
+            raise self._fault(
+                f"{place} has unknown placeholders: expected {', '.join(known)}, got {', '.join(unknown)}"
+            )
+        return names
+
+    def _fault(self, what: str) -> ConfigurationError:
+        return ConfigurationError(f"prompt style {self.name}: {what}")
+
+
+def shipped_styles() -> list[str]:
+    """The names of the styles that come with the package."""
+    folder = files(__package__).joinpath(_FOLDER)
+    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+
+
+def prompt_style(name: str | Path) -> PromptStyle:
+    """A style by its name, or that of a TOML file. Raises ConfigurationError that says what is wrong with it."""
+    if name in shipped_styles():
+        return _shipped(str(name))
+    path = Path(name).expanduser()
+    if path.suffix != ".toml":
+        raise ConfigurationError(
+            f"expected a prompt style ({', '.join(shipped_styles())}) or a TOML file of one, got {str(name)!r}"
+        )
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ConfigurationError(f"prompt style {path}: {error.strerror}") from error
+    if len(content) > MAX_BYTES:
+        raise ConfigurationError(f"prompt style {path}: expected at most {MAX_BYTES >> 10} KiB")
+    return _style(str(path), content)
+
+
+@cache
+def _shipped(name: str) -> PromptStyle:
+    return _style(name, files(__package__).joinpath(_FOLDER, f"{name}.toml").read_bytes())
+
+
+def _style(name: str, content: bytes) -> PromptStyle:
+    try:
+        fields = tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigurationError(f"prompt style {name}: it is no TOML: {error}") from error
+    _check_texts(name, fields, _KEYS, optional={"description", "system", "examples"})
+    examples = fields.get("examples", [])
+    if not isinstance(examples, list) or not all(isinstance(example, dict) for example in examples):
+        raise ConfigurationError(f"prompt style {name}: expected [[examples]] with user and assistant")
+    for example in examples:
+        _check_texts(name, example, _EXAMPLE_KEYS, optional=set())
+    return PromptStyle(
+        name,
+        fields.get("system", "").strip(),
+        fields["user"].strip("\n"),
+        tuple((example["user"].strip("\n"), example["assistant"].strip()) for example in examples),
+        fields.get("description", ""),
+    )
+
+
+def _check_texts(name: str, fields: Mapping[str, Any], known: frozenset[str], optional: set[str]) -> None:
+    unknown, missing = sorted(fields.keys() - known), sorted(known - optional - fields.keys())
+    if unknown or missing:
+        wrong = [f"unknown {', '.join(unknown)}"] * bool(unknown) + [f"no {', '.join(missing)}"] * bool(
+            missing
+        )
+        raise ConfigurationError(
+            f"prompt style {name}: expected {', '.join(sorted(known))}, got {' and '.join(wrong)}"
+        )
+    for key, value in fields.items():
+        if key != "examples" and not isinstance(value, str):
+            raise ConfigurationError(
+                f"prompt style {name}: expected {key} as text, got {type(value).__name__}"
+            )

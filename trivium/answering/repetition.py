@@ -1,0 +1,161 @@
+"""Where a text that is being written begins to repeat itself. A small model that has begun goes on for ever: it is
+stopped there, and what repeats is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from trivium.text import sentences
+
+MIN_SENTENCE = 4
+"""Words: a shorter sentence may well stand twice in an answer."""
+_LAST_SENTENCES = 3
+"""Sentences that are looked at each time: as many as a piece may bring."""
+_LONG_END, _END_SHARE = 10, 0.8
+"""Words, and the share of a sentence, that it has to end with as one before it did to say the same again."""
+TAIL_CHARACTERS = 4_000
+"""How far back a phrase or a list is looked for."""
+LONGEST_PHRASE = 40
+"""Words of a phrase."""
+_PHRASE_TIMES, _PHRASE_WORDS = 3, 8
+"""A phrase repeats where it stands so often in a row and has so many words in all: "very, very, very" does not."""
+_LONG_PHRASE = 12
+"""Words of a phrase that repeats as soon as it stands twice in a row."""
+_LIST_TIMES = 3
+"""How often one or two short lines have to stand in a row; longer lists repeat when they stand twice."""
+_LIST_ITEMS, _LIST_SHARE = 12, 3
+"""So many names in a row of which only one in so many is new are no list any more."""
+
+_WORD = re.compile(r"[^\W_]+")
+_MARK = re.compile(r"\s*\[\d+\]")
+_BULLET = re.compile(r"\s*(?:[-*•–]|\(?\d{1,3}[.):])\s+")
+_SEPARATOR = re.compile(r"\s*(?:[,;]|\band\b|\bor\b)\s*")
+_ENDS = re.compile(r"[.!?…。！？\n:]\s")
+_LOOSE_END = re.compile(r"(?:[\s,;:\-–*•(]|\b(?:and|or)$|(?:^|\n)\s*\d{1,3}[.)]$)+$")
+
+
+def repeated_from(text: str) -> int | None:
+    """Where a text repeats what it has just said, None where it does not: a whole sentence or line that stood before, a
+    phrase in a row without a full stop, a list that begins again, names that come round and round.
+
+    Citations and the numbers of a list do not count: the text may differ in them.
+
+    >>> text = "Mars has two moons: the moon of Mars, the moon of Mars, the moon of Mars, the"
+    >>> text[: repeated_from(text)]
+    'Mars has two moons: the moon of Mars, '
+    """
+    found = [_sentence(text), _lines(text), _phrase(text), _names(text)]
+    return min((start for start in found if start is not None), default=None)
+
+
+def cut_at(text: str, start: int) -> str:
+    """The text before what repeats, without a comma, a bullet or an "and" that led to it.
+
+    >>> cut_at("Phobos, Deimos, Phobos, Deimos", 16)
+    'Phobos, Deimos'
+    """
+    kept = text[:start].rstrip()
+    while (shorter := _LOOSE_END.sub("", kept)) != kept:
+        kept = shorter
+    return kept
+
+
+def _said(text: str) -> list[str]:
+    """The words of a text, without what numbers its line and cites its sources."""
+    return _WORD.findall(_MARK.sub("", _BULLET.sub("", text, count=1)).lower())
+
+
+def _sentence(text: str) -> int | None:
+    """The first of the last sentences that says what one before it said. White space may come only with the next word,
+    so that the last sentence that is whole need not be the last one."""
+    spans = sentences(text)
+    whole = len(spans) if _ENDS.match(f"{text.rstrip()[-1:]}\n") else len(spans) - 1
+    said = [_said(text[slice(*span)]) for span in spans[:whole]]
+    for place in range(max(1, whole - _LAST_SENTENCES), whole):
+        if any(_says_again(said[place], other) for other in said[:place]):
+            return spans[place][0]
+    return None
+
+
+def _says_again(sentence: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether all of a sentence, or all but a few words at the beginning of a long one, stood in another one."""
+    if len(sentence) < MIN_SENTENCE or sentence == other:
+        return len(sentence) >= MIN_SENTENCE
+    same = 0
+    for word, word_before in zip(reversed(sentence), reversed(other), strict=False):
+        if word != word_before:
+            break
+        same += 1
+    return same >= _LONG_END and same >= _END_SHARE * len(sentence)
+
+
+def _lines(text: str) -> int | None:
+    """The last lines of a list, where they stand in a row."""
+    tail = max(0, len(text) - TAIL_CHARACTERS)
+    begin = text.rfind("\n", 0, tail) + 1
+    starts = [begin, *(begin + found.end() for found in re.finditer(r"\n+", text[begin:]))]
+    spans = [(start, end) for start, end in pairwise([*starts, len(text)]) if text[start:end].strip()]
+    if spans and not text.endswith("\n"):
+        spans.pop()  # still being written
+    said = [" ".join(_said(text[slice(*span)])) for span in spans]
+    for size in range(1, len(said) // 2 + 1):
+        times = _LIST_TIMES if size < _LIST_TIMES else 2
+        if size * times <= len(said) and any(said[-size:]) and _in_a_row(said, size, times):
+            return spans[_second(said, size)][0]
+    return None
+
+
+def _phrase(text: str) -> int | None:
+    """The words at the end, where they stand in a row."""
+    tail = max(0, len(text) - TAIL_CHARACTERS)
+    found = [word for word in _WORD.finditer(text, tail) if not _is_mark(text, word)]
+    said = [word[0].lower() for word in found]
+    for size in range(1, min(LONGEST_PHRASE, len(said) // 2) + 1):
+        times = 2 if size >= _LONG_PHRASE else max(_PHRASE_TIMES, -(-_PHRASE_WORDS // size))
+        if size * times <= len(said) and _in_a_row(said, size, times):
+            place = _second(said, size)
+            start, last = found[place].start(), found[min(place + size, len(found)) - 1].start()
+            # A sentence is not cut in two.
+            return next((begin for begin, _ in sentences(text) if start <= begin <= last), start)
+    return None
+
+
+def _is_mark(text: str, word: re.Match[str]) -> bool:
+    return (
+        word[0].isdecimal() and text[word.start() - 1 : word.start()] == "[" and text[word.end() :][:1] == "]"
+    )
+
+
+def _names(text: str) -> int | None:
+    """The first name of a list that stood in it before, where most of them did."""
+    begin = max((found.end() for found in _ENDS.finditer(text)), default=0)
+    items: list[tuple[int, str]] = []
+    start = begin
+    for separator in _SEPARATOR.finditer(text, begin):
+        items.append((start, text[start : separator.start()].strip().lower()))
+        start = separator.end()
+    items = [item for item in items if item[1]]
+    seen: set[str] = set()
+    again: int | None = None
+    for place, name in items:
+        if name in seen and again is None:
+            again = place
+        seen.add(name)
+    return again if len(items) >= _LIST_ITEMS and len(seen) * _LIST_SHARE <= len(items) else None
+
+
+def _in_a_row(said: Sequence[str], size: int, times: int) -> bool:
+    """Whether the last ``size`` stand ``times`` times at the end."""
+    last = said[-size:]
+    return all(said[len(said) - size * (n + 1) : len(said) - size * n] == last for n in range(1, times))
+
+
+def _second(said: Sequence[str], size: int) -> int:
+    """Where what stands in a row at the end, ``size`` long, stands for the second time. It may have begun in the middle
+    of it."""
+    first = len(said) - size
+    while first > 0 and said[first - 1] == said[first - 1 + size]:
+        first -= 1
+    return first + size

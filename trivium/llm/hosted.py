@@ -1,0 +1,262 @@
+"""A chat model behind an endpoint, whatever its protocol: what is asked, how its stream is read, what it took.
+
+An answer is read as long as it makes progress, has not got longer than was asked for and comes to a proper end. What the
+protocols word differently is in a subclass each."""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from trivium.endpoints.failures import EndpointError
+from trivium.endpoints.ratelimit import MinuteLimit
+from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
+from trivium.errors import ChatModelError, MissingExtraError
+from trivium.llm.base import CountedBy, Message, Reply, ReplyUsage
+from trivium.llm.json_replies import JsonSchema
+
+if TYPE_CHECKING:  # needs the package of some provider
+    from trivium.endpoints.base import BaseEndpoint, JsonStream
+
+CONTEXT_TOKENS = 8192
+"""What fits where nothing else is said: no endpoint in use takes less, and few say how much they take."""
+_NO_LIMIT = 1 << 40
+_TOKEN_CHARACTERS = 100
+"""What a token stands for at most: more characters than this for each token that was asked for are not read."""
+_MESSAGE_TOKENS = 4
+"""What the marks around a message cost."""
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What an event of a stream brings: the next ``text``, or ``progress`` of another kind, such as a thought; that the
+    answer has ``ended``, and was ``cut`` at the limit; tokens ``read`` and ``wrote``, where it says so. One that only
+    counts tokens is no ``part`` of an answer."""
+
+    text: str = ""
+    progress: bool = False
+    ended: bool = False
+    cut: bool = False
+    read: int | None = None
+    wrote: int | None = None
+    part: bool = True
+
+
+class HostedChatModel(ABC):
+    """Asks an endpoint. ``temperature`` is that of calls that name none. ``requests`` and ``tokens`` hold calls back to
+    what an endpoint allows per minute; by default nothing is held back. Thread-safe."""
+
+    expected: ClassVar[str]
+    """What makes an answer one, for messages."""
+    optional: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that some models do not take; they are left out then."""
+    counts_with_tiktoken: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        model: str,
+        endpoint: BaseEndpoint,
+        *,
+        context_tokens: int = CONTEXT_TOKENS,
+        temperature: float = 0.0,
+        seed: int = 0,
+        requests: MinuteLimit | None = None,
+        tokens: MinuteLimit | None = None,
+    ) -> None:
+        self._model = model
+        self._endpoint = endpoint
+        self._context_tokens = context_tokens
+        self._temperature = temperature
+        self._seed = seed
+        self._requests = requests
+        self._tokens = tokens
+        self._refused: frozenset[str] = frozenset()  # parameters, for good
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._model!r} at {self._endpoint.host})"
+
+    @property
+    def name(self) -> str:
+        """The model, as its endpoint knows it."""
+        return self._model
+
+    @property
+    def seed(self) -> int:
+        """What the model's chance begins with, where it takes one."""
+        return self._seed
+
+    @property
+    def context_tokens(self) -> int:
+        """As configured: endpoints do not say."""
+        return self._context_tokens
+
+    def count_tokens(self, text: str) -> int:
+        """A guess on the high side, for which nothing has to be downloaded."""
+        return EstimatedCounter().truncate(text, _NO_LIMIT)[1]
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float | None = None,
+        schema: JsonSchema | None = None,
+    ) -> str:
+        """The model's answer, possibly empty. Raises ChatModelError."""
+        body = self.body(messages, max_tokens, self._chosen(temperature), schema)
+        path, wait = self.path(stream=False), self._limiter(messages)
+        return self.content(self._ask(lambda sent: self._endpoint.post(path, sent, wait), body))
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float | None = None,
+        schema: JsonSchema | None = None,
+    ) -> Reply:
+        """The model's answer piece by piece, possibly empty; also of an endpoint that sends it in one. Raises
+        ChatModelError, here or while it is read."""
+        body = self.streaming(self.body(messages, max_tokens, self._chosen(temperature), schema))
+        path, wait = self.path(stream=True), self._limiter(messages)
+        objects = self._ask(lambda sent: self._endpoint.stream(path, sent, wait), body)
+        return Reply(self._pieces(objects, messages, max_tokens))
+
+    @abstractmethod
+    def path(self, stream: bool) -> str:
+        """Where to ask."""
+
+    @abstractmethod
+    def body(
+        self, messages: Sequence[Message], max_tokens: int, temperature: float, schema: JsonSchema | None
+    ) -> dict[str, Any]:
+        """What is asked, in the words of the protocol."""
+
+    def streaming(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The same, to be answered as a stream."""
+        return body
+
+    @abstractmethod
+    def content(self, answer: dict[str, Any]) -> str:
+        """The text of a whole answer. Raises ChatModelError."""
+
+    @abstractmethod
+    def delta(self, event: dict[str, Any]) -> Delta | None:
+        """What an event brings; None where it is no part of an answer."""
+
+    def refused(self, error: EndpointError) -> frozenset[str]:
+        """Which parameters an endpoint does not take: most name them in their words."""
+        if error.status not in (400, 422):
+            return frozenset()
+        return frozenset(name for name in self.optional if name in str(error))
+
+    def without(self, body: dict[str, Any], refused: frozenset[str]) -> dict[str, Any]:
+        """What is asked, without some parameters."""
+        return {name: value for name, value in body.items() if name not in refused}
+
+    def error(self, what: object) -> ChatModelError:
+        """An error of this model."""
+        return ChatModelError(f"{self._model}: {what}")
+
+    def _chosen(self, temperature: float | None) -> float:
+        return self._temperature if temperature is None else temperature
+
+    def _limiter(self, messages: Sequence[Message]) -> Callable[[], None]:
+        def wait() -> None:
+            if self._requests is not None:
+                self._requests.take(1)
+            if self._tokens is not None:
+                self._tokens.take(sum(_MESSAGE_TOKENS + self.count_tokens(m.content) for m in messages))
+
+        return wait
+
+    def _ask(self, ask: Callable[[dict[str, Any]], T], body: dict[str, Any]) -> T:
+        while True:
+            try:
+                return ask(self.without(body, self._refused))
+            except EndpointError as error:
+                refused = self.refused(error) - self._refused
+                if not refused:
+                    raise self.error(error) from error
+                self._refused |= refused
+
+    def _pieces(
+        self, objects: JsonStream, messages: Sequence[Message], max_tokens: int
+    ) -> Generator[str, None, ReplyUsage]:
+        written: list[str] = []
+        room = max_tokens * _TOKEN_CHARACTERS
+        read = wrote = None
+        began = ended = cut = False
+        with closing(objects):
+            try:
+                for delta in self._while_it_writes(objects):
+                    read = read if delta.read is None else delta.read
+                    wrote = wrote if delta.wrote is None else delta.wrote
+                    began = began or delta.part
+                    ended = ended or delta.ended
+                    cut = cut or delta.cut
+                    if text := delta.text[:room]:
+                        room -= len(text)
+                        written.append(text)
+                        yield text
+                    if room == 0:
+                        ended = cut = True
+                        break
+            except EndpointError as error:
+                raise self.error(error) from error
+        if not began:
+            raise self.error(f"expected {self.expected}, got an answer without it")
+        if not (ended or objects.ended):
+            raise self.error(f"{self._endpoint.host} broke off in the middle of an answer")
+        if read is not None and wrote is not None:
+            return ReplyUsage(read, wrote, "reported", cut)
+        return self._estimated_usage(messages, "".join(written), cut)
+
+    def _while_it_writes(self, objects: JsonStream) -> Iterator[Delta]:
+        """What events bring, as long as some of them add to the answer or to the thoughts before it. Raises EndpointError
+        where none has for the endpoint's time limit."""
+        last = time.monotonic()
+        for event in objects:
+            delta = self.delta(event)
+            now = time.monotonic()
+            if delta is not None and (delta.text or delta.progress):
+                last = now
+            elif now - last > self._endpoint.timeout:
+                raise EndpointError(f"{self._endpoint.host} wrote nothing for {self._endpoint.timeout:g} s")
+            if delta is not None:
+                yield delta
+
+    def _estimated_usage(self, messages: Sequence[Message], written: str, cut: bool) -> ReplyUsage:
+        """What an answer took, where its endpoint did not say."""
+        prompt = sum(_MESSAGE_TOKENS + self._counter.truncate(m.content, _NO_LIMIT)[1] for m in messages)
+        counted_by: CountedBy = "tiktoken" if isinstance(self._counter, TiktokenCounter) else "estimated"
+        return ReplyUsage(prompt, self._counter.truncate(written, _NO_LIMIT)[1], counted_by, cut)
+
+    @cached_property
+    def _counter(self) -> TokenCounter:
+        if not self.counts_with_tiktoken:
+            return EstimatedCounter()
+        try:
+            return token_counter(self._model)
+        except MissingExtraError:
+            _log.warning(
+                "%s does not say how many tokens it took: they are estimated by length"
+                " (pip install 'trivium[openai]' counts them)",
+                self._endpoint.host,
+            )
+            return EstimatedCounter()
+
+
+def as_count(value: object) -> int | None:
+    """A number of tokens, where it is one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
