@@ -116,6 +116,27 @@ def test_tables_have_their_headers_in_every_row() -> None:
     assert chunk.references == ("bolt.md",)
 
 
+def test_a_table_in_html_goes_on_after_an_empty_line_until_it_is_closed() -> None:
+    rows = "".join(
+        f"    <tr>\n      <td colspan='2'>--{name}&nbsp;&nbsp;Default: 1</td>\n    </tr>\n"
+        f"    <tr>\n      <td></td><td>Sets {name}.</td>\n    </tr>\n\n"
+        for name in ("alpha", "beta")
+    )
+    table = f"<table>\n  <colgroup>\n    <col />\n  </colgroup>\n  <tbody>\n\n{rows}  </tbody>\n</table>\n\n"
+    code = "Text:\n\n    <tr><td>an example</td></tr>\n"
+    read = page(f"# Options\n\n{table}{code}")
+    assert [(chunk.kind, chunk.text) for chunk in read.chunks] == [
+        (ChunkKind.TABLE, "--alpha Default: 1\nSets alpha.\n--beta Default: 1\nSets beta."),
+        (ChunkKind.PARAGRAPH, "Text:"),
+        (ChunkKind.PARAGRAPH, "<tr><td>an example</td></tr>"),
+    ]
+
+
+def test_markdown_and_code_in_the_cells_of_a_table_in_html_are_read_as_such() -> None:
+    table = "<table>\n<tr><td>\n\n**Bold** `a`\n\n    indented()\n\n</td></tr>\n</table>\n"
+    assert "\n".join(texts(table)) == "Bold a\nindented()"
+
+
 def test_lists_code_quotes_definitions_and_footnotes() -> None:
     read = page(
         "- [x] one\n  - two\n\n```sh\nls  -l\n  x\n```\n\n> said\n\nTerm\n: meaning[^1]\n\n[^1]: a note\n"

@@ -13,7 +13,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.common.html_blocks import block_names
 from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, html_block
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -48,6 +48,12 @@ _INLINE_TAGS = """
     a abbr acronym b bdi bdo big br button cite code data del dfn em font i img input ins kbd label mark math meter object
     picture q rp rt ruby s samp slot small span strike strong sub sup svg table time tt u var video audio wbr canvas
 """
+_OPENED = re.compile(r"<(?:table|ul|ol|dl)(?=[\s>]|$)", re.IGNORECASE)
+_CLOSED = re.compile(r"</(?:table|ul|ol|dl)\s*>", re.IGNORECASE)
+_PART = re.compile(
+    r"</?(?:table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col|ul|ol|li|dl|dt|dd)(?=[\s/>]|$)",
+    re.IGNORECASE,
+)
 _KNOWN_TAGS = frozenset(block_names) | frozenset(_INLINE_TAGS.split())
 
 
@@ -97,6 +103,7 @@ def _parser() -> MarkdownIt:
     parser.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False)
     parser.inline.ruler.before("link", "wiki_link", _wiki_link)
     parser.block.ruler.before("table", "deadline", _check_deadline)
+    parser.block.ruler.before("code", "html_parts", _html_parts)
     parser.inline.ruler.before("text", "deadline", _check_time)
     parser.core.ruler.before("inline", "heading_attributes", _strip_heading_attributes)
     parser.add_render_rule("footnote_ref", _nothing)
@@ -115,6 +122,32 @@ def _check_time(state: StateBlock | StateInline, _silent: bool) -> bool:
     if parser_time() > state.env["deadline"]:
         raise ParseError("to parse it takes more processor time than the limit: split it")
     return False
+
+
+def _html_parts(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Rows of a table, and parts of lists, that are indented after an empty line: HTML as long as the element is open,
+    not code."""
+    if silent or not state.is_code_block(start):
+        return False
+    if _PART.match(state.src, state.bMarks[start] + state.tShift[start]) is None or not _is_open(state):
+        return False
+    indent = state.sCount[start]
+    state.sCount[start] = state.blkIndent
+    try:
+        return html_block(state, start, end, silent)
+    finally:
+        state.sCount[start] = indent
+
+
+def _is_open(state: StateBlock) -> bool:
+    """Whether a table or list in HTML has begun and not ended. Each token is looked at once."""
+    seen, depth = state.env.get("open", (0, 0))
+    for token in state.tokens[seen:]:
+        if token.type == "html_block":
+            depth += len(_OPENED.findall(token.content)) - len(_CLOSED.findall(token.content))
+            depth = max(0, depth)
+    state.env["open"] = (len(state.tokens), depth)
+    return bool(depth > 0)
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
