@@ -74,7 +74,7 @@ def _check_images(name: str | None, *, no_embed: bool = False) -> None:
             check_image_embedder(name)
 
 
-def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue] | None:
+def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | None] | None:
     try:
         return parse_assignments(assignments) if assignments else None
     except InputError as error:

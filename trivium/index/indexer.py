@@ -56,7 +56,7 @@ class BuildOptions(TypedDict, total=False):
     apart: bool
     language: str | None
     any_embedder: bool
-    meta: Mapping[str, MetadataValue] | None
+    meta: Mapping[str, MetadataValue | None] | None
     images: str | ImageEmbedder | None
 
 
@@ -88,7 +88,7 @@ class Indexer:
         apart: bool = False,
         language: str | None = None,
         any_embedder: bool = False,
-        meta: Mapping[str, MetadataValue] | None = None,
+        meta: Mapping[str, MetadataValue | None] | None = None,
         images: str | ImageEmbedder | None = None,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
@@ -97,10 +97,11 @@ class Indexer:
         in a process apart, within its limits of memory and time. ``check`` is called with every page before it is
         written; what it raises ends the build. ``language`` is the code of the documents' language, such as ``de``, or
         ``auto`` to recognise each document's; by default that of the store, at first English. ``meta`` is metadata for
-        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself. ``images`` names
-        an image embedder (``clip``), or is one: pictures are embedded, too, for the retriever ``image``. ``only``: paths
-        of files of the sources; no others are read. ``apart`` parses packed and large documents in processes with limits
-        of memory, however few there are; a script needs ``if __name__ == "__main__":`` for that.
+        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself, and stays when
+        the document is read again, until something else is said or None takes it back. ``images`` names an image embedder
+        (``clip``), or is one: pictures are embedded, too, for the retriever ``image``. ``only``: paths of files of the
+        sources; no others are read. ``apart`` parses packed and large documents in processes with limits of memory,
+        however few there are; a script needs ``if __name__ == "__main__":`` for that.
 
         Raises InputError for a language that is not known. Raises ConfigurationError where texts in another language
         than English would be embedded by a model for English, unless ``any_embedder``: at once for a named language,
