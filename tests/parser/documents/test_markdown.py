@@ -211,7 +211,25 @@ def test_a_page_that_only_lists_others_is_what_it_says_of_itself() -> None:
     assert texts("---\ntitle: T\ndescription: All of it.\n---\n") == ["All of it."]
 
 
-@pytest.mark.parametrize("text", ["", "   \n", "---\ntitle: x\n---\n", "![](a.png)"])
+@pytest.mark.parametrize(
+    ("text", "title", "headings"),
+    [
+        ("---\ntitle: Concepts\nweight: 4\n---\n", "Concepts", []),
+        ("---\nweight: 4\n---\n", "docs", []),
+        ("# Later\n", "Later", []),
+        ("## One\n\n## Two\n", "docs", ["One", "Two"]),
+    ],
+)
+def test_a_file_that_only_has_a_title_is_a_page_without_text(
+    text: str, title: str, headings: list[str]
+) -> None:
+    """Such are the index files of sites, and notes that are still to be written."""
+    read = page(text, "docs/_index.md")
+    assert (read.title, list(read.all_chunks())) == (title, [])
+    assert [section.heading for section in read.sections] == headings
+
+
+@pytest.mark.parametrize("text", ["", "   \n", "![](a.png)"])
 def test_a_file_without_text_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match="no text"):
         page(text)

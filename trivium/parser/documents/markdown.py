@@ -59,7 +59,8 @@ _KNOWN_TAGS = frozenset(block_names) | frozenset(_INLINE_TAGS.split())
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. It is called what its front matter
-    says, else as its first heading, else after the file."""
+    says, else as its first heading, else after the file. One with front matter or a heading alone is a page without
+    text."""
     if len(file.data) > limits.markdown_bytes:
         raise ParseError(
             f"the file has {len(file.data):,} bytes, more than the limit of {limits.markdown_bytes:,} for Markdown:"
@@ -77,7 +78,9 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     root = parse_markup(f"<div>{html}</div>", limits)
     title = normalise_title(front.title)
     title = title if 0 < len(title) <= MAX_TITLE else first_title(root) or _name(file)
-    document = read_blocks(root, title, limits, read_picture=Pictures(limits, file).show)
+    # A file that only has a title is what others link to: a section of a site, a note that is still to be written.
+    named = bool(front.length) or root.css_first("h1, h2, h3, h4, h5, h6") is not None
+    document = read_blocks(root, title, limits, read_picture=Pictures(limits, file).show, may_be_empty=named)
     return page_of(
         document,
         file,
