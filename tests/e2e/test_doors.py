@@ -72,8 +72,14 @@ def test_nothing_to_read_leaves_no_store(trivium: Run, folder: Path, tmp_path: P
     report = trivium("build", folder / "Makefile", "--store", store, "--no-embed", "--json")
     assert report.code == 1 and len(report.json["problems"]) == 1 and not store.exists()
     trivium("build", folder / "birds", "--store", store, "--no-embed")
+    for unread in ("cut.html", "Makefile"):
+        for command in ("build", "add"):
+            later = trivium(command, folder / unread, "--store", store, "--no-embed")
+            assert later.code == 1 and "nothing could be read" in later.err and later.out == ""
     later = trivium("build", folder / "cut.html", "--store", store, "--no-embed", "--json")
-    assert later.code == 3 and later.json["nodes"]["Page"] == 2
+    assert later.code == 1 and len(later.json["problems"]) == 1
+    assert trivium("build", folder / "birds", "--store", store, "--no-embed").code == 0  # nothing is new
+    assert trivium("list", "--store", store, "--json").json["count"] == 2
 
 
 def test_an_engine_says_when_nothing_could_be_read(folder: Path, tmp_path: Path) -> None:
