@@ -13,6 +13,7 @@ from trivium.engine import Engine
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord, page_numbers
 from trivium.graph.schema import headings_of, page_uri, unescape
+from trivium.index.file_links import looks_like_page_file
 from trivium.server.errors import not_found
 from trivium.server.pictures import address_of
 from trivium.server.schemas import errors
@@ -56,8 +57,9 @@ class Section(BaseModel):
 
 
 class Passage(BaseModel):
-    """A chunk: characters `start` to `end` of the text, directly under `section`. `cites_sections` are the uris of the
-    sections that its links mean by an anchor. `pages` are the numbers of the pages it stands on, from 1, where the
+    """A chunk: characters `start` to `end` of the text, directly under `section`. `cites` are the uris of the documents
+    that it links to or mentions, and of entities that no document is about, and `cites_sections` those of the sections
+    that its links mean by an anchor. `pages` are the numbers of the pages it stands on, from 1, where the
     document has pages. `thumbnail` is the address of a small picture, null for most."""
 
     uri: str
@@ -108,8 +110,7 @@ async def read_document(page: str, request: Request, serving: Serving) -> WholeD
     def work(engine: Engine) -> WholeDocument:
         uri = known_document(engine, page)
         for graph in list(engine.store.page_graphs([uri])):
-            sections = engine.store.cited_sections([chunk.uri for chunk in graph.chunks if chunk.anchors])
-            return _document(graph, sections)
+            return _document(graph, _cited(engine, graph), _cited_sections(engine, graph))
         raise _no_document(page)
 
     return await serving.read(request, work)
@@ -149,7 +150,23 @@ def _facts(page: PageRecord | PageGraph) -> dict[str, Any]:
     }
 
 
-def _document(graph: PageGraph, cited: Mapping[str, list[str]]) -> WholeDocument:
+def _cited(engine: Engine, graph: PageGraph) -> dict[str, list[str]]:
+    """For each passage the uris of what it cites, without files that are not there."""
+    cited = engine.store.cited([chunk.uri for chunk in graph.chunks])
+    if not graph.path:
+        return cited
+    paths = {uri for uris in cited.values() for uri in uris if looks_like_page_file(uri)}
+    missing = paths - engine.store.find_pages(sorted(paths)).keys()
+    return {chunk: [uri for uri in uris if uri not in missing] for chunk, uris in cited.items()}
+
+
+def _cited_sections(engine: Engine, graph: PageGraph) -> dict[str, list[str]]:
+    return engine.store.cited_sections([chunk.uri for chunk in graph.chunks if chunk.anchors])
+
+
+def _document(
+    graph: PageGraph, cited: Mapping[str, list[str]], sections: Mapping[str, list[str]]
+) -> WholeDocument:
     starts: dict[str, int] = {}
     for chunk in graph.chunks:
         starts[chunk.parent] = min(chunk.start, starts.get(chunk.parent, chunk.start))
@@ -174,8 +191,8 @@ def _document(graph: PageGraph, cited: Mapping[str, list[str]]) -> WholeDocument
                 kind=chunk.kind,
                 start=chunk.start,
                 end=chunk.end,
-                cites=list(chunk.cites),
-                cites_sections=cited.get(chunk.uri, []),
+                cites=cited.get(chunk.uri, []),
+                cites_sections=sections.get(chunk.uri, []),
                 pages=page_numbers(chunk.pages),
                 thumbnail=address_of(chunk.uri) if chunk.thumbnail else None,
             )
