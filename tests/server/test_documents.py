@@ -115,8 +115,13 @@ def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> No
         {"title": "Stickney", "text": "Stickney is a crater on Phobos, named after the wife of Asaph Hall."}
     ]
     assert job(client, client.post("/documents", json={"records": records}))["report"]["added"] == 1
-    (passage,) = client.get("/documents/Stickney").json()["passages"]
+    whole = client.get("/documents/Stickney").json()
+    (passage,) = whole["passages"]
     assert passage["cites"] == ["Phobos", "Asaph Hall"]
+    listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    (document,) = [each for each in listed if each["uri"] == "Stickney"]
+    assert (document["format"], document["passages"]) == ("records", 1)
+    assert document["added"] == whole["added"] and document["added"].endswith("Z")
     around = client.get("/entities/Phobos/neighbours").json()
     assert {"source": "Stickney", "target": "Phobos", "type": "cites", "views": []} in around["graph"][
         "edges"

@@ -75,6 +75,11 @@ def list_documents(
         )
     if listed:
         out.print(table)
+    if patterns and not pages:
+        out.print(
+            "nothing matches: patterns are compared with whole titles and sources, as in 'reports/*'",
+            style="dim",
+        )
     more = len(pages) - len(listed)
     noun = "document" if len(pages) == 1 else "documents"
     out.print(

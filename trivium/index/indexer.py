@@ -118,6 +118,8 @@ class Indexer:
         """
         if isinstance(sources, str | Path):
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
+        if not sources:
+            raise InputError("expected at least one source (a file, a folder, an address), got an empty list")
         if isinstance(images, str):
             check_image_embedder(images)
         if images is not None and not embed:
