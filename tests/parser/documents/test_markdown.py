@@ -176,6 +176,33 @@ def test_what_readers_see_is_kept_and_tags_are_not(text: str, read: list[str]) -
     assert texts(text) == read
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (
+            '=== "Linux"\n\n    Run `apt`.\n\n=== "Mac"\n\n    Run `brew`.\n',
+            ["Linux", "Run apt.", "Mac", "Run brew."],
+        ),
+        (
+            "A ==marked word== here, a==b, c == d == e, `==x==`.",
+            ["A marked word here, a==b, c == d == e, ==x==."],
+        ),
+        ("HTML is old.\n\n*[HTML]: Hyper Text Markup Language\n", ["HTML is old."]),
+        ("Seen. %% not seen %% Seen, 50%% of it, 30%% of that.", ["Seen. Seen, 50%% of it, 30%% of that."]),
+        ("One.\n\n%%\nnot seen\n\nnor this\n%%\n\nTwo.", ["One.", "Two."]),
+        ("One.\n\n%%\n\nnever closed", ["One.", "never closed"]),
+        ("A quote. ^a1b2c3\n\n- item ^my-item\n\nx ^2", ["A quote.", "item", "x ^2"]),
+        (
+            "[![Build](https://img.shields.io/x.svg)](https://e.org) ![CI](https://e.org/w/badge.svg)\n\nText.",
+            ["Text."],
+        ),
+        ("![A plan of the house](https://e.org/plan.png)", ["A plan of the house"]),
+    ],
+)
+def test_what_mkdocs_and_obsidian_add_is_not_read_as_text(text: str, read: list[str]) -> None:
+    assert "\n".join(texts(text)).split("\n") == read
+
+
 def test_mdx_components_and_imports_are_left_out() -> None:
     text = (
         "import Tabs from '@theme/Tabs';\n\n# Start\n\n<Tabs>\n\nInside.\n\n</Tabs>\n\n<Logo size={3} />\n\n"

@@ -48,6 +48,8 @@ _INLINE_TAGS = """
     a abbr acronym b bdi bdo big br button cite code data del dfn em font i img input ins kbd label mark math meter object
     picture q rp rt ruby s samp slot small span strike strong sub sup svg table time tt u var video audio wbr canvas
 """
+_MARKED = re.compile(r"(?<![\w=])==(?=[^\s=])([^=]*[^\s=])==(?![\w=])")
+_BLOCK_NAME = re.compile(r"(?:^|\s)\^(?=[\w-]*[a-zA-Z])[a-zA-Z0-9-]{3,60}$")
 _OPENED = re.compile(r"<(?:table|ul|ol|dl)(?=[\s>]|$)", re.IGNORECASE)
 _CLOSED = re.compile(r"</(?:table|ul|ol|dl)\s*>", re.IGNORECASE)
 _PART = re.compile(
@@ -109,6 +111,7 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.before("code", "html_parts", _html_parts)
     parser.inline.ruler.before("text", "deadline", _check_time)
     parser.core.ruler.before("inline", "heading_attributes", _strip_heading_attributes)
+    parser.core.ruler.push("unmarked", _strip_marks)
     parser.add_render_rule("footnote_ref", _nothing)
     parser.add_render_rule("footnote_anchor", _nothing)
     parser.add_render_rule("html_inline", _inline_html)
@@ -194,6 +197,17 @@ def _strip_heading_attributes(state: StateCore) -> None:
                 anchor = _ANCHOR.search(found[0])
                 if anchor is not None:
                     opening.attrSet("id", anchor[1])
+
+
+def _strip_marks(state: StateCore) -> None:
+    """Of ``==marked==`` words the signs are taken out, and so are names of blocks at their ends (`` ^a1b2c3``)."""
+    for token in state.tokens:
+        children = token.children or []
+        for child in children:
+            if child.type == "text" and "==" in child.content:
+                child.content = _MARKED.sub(r"\1", child.content)
+        if children and children[-1].type == "text" and "^" in children[-1].content:
+            children[-1].content = _BLOCK_NAME.sub("", children[-1].content)
 
 
 def _nothing(*_arguments: Any) -> str:
