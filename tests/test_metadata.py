@@ -51,7 +51,7 @@ def test_assignments_that_are_none_are_refused(wrong: str) -> None:
         parse_assignments([wrong])
 
 
-@pytest.mark.parametrize("wrong", ["", "[1]", '{"a": {"b": 1}}', '{"a": null}', "{" * 10_000, '{"a": NaN}'])
+@pytest.mark.parametrize("wrong", ["", "[1]", '{"a": {"b": 1}}', '{"": null}', "{" * 10_000, '{"a": NaN}'])
 def test_objects_that_are_none_are_refused(wrong: str) -> None:
     with pytest.raises(InputError, match="metadata"):
         parse_object(wrong)

@@ -84,7 +84,8 @@ class Engine:
     def create(cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Any) -> Self:
         """A new, empty store in a folder (made when missing) or in an empty database (``bolt://HOST:PORT``), to be
         filled by the embedder: by default ``bge-small`` when it is installed, else ``minilm``. An existing store is
-        opened. ``parts`` as for :class:`Engine`."""
+        opened. The store stays when a later build fails or reads nothing: it is empty then, and can be filled again.
+        ``parts`` as for :class:`Engine`."""
         if isinstance(embedder, str):
             open_embedder(embedder).close()  # a name that does not work is refused before anything is made
         return cls._on(open_or_create_store(store), embedder, parts)

@@ -37,13 +37,17 @@ def clean(values: Mapping[str, object]) -> dict[str, MetadataValue]:
     return kept
 
 
-def check(values: object) -> dict[str, MetadataValue]:
-    """What a user says of documents. Raises InputError for anything that :func:`clean` would leave out or cut."""
+def check(values: object) -> dict[str, MetadataValue | None]:
+    """What a user says of documents; None under a key takes back what was said before. Raises InputError for anything
+    that :func:`clean` would leave out or cut."""
     if not isinstance(values, Mapping):
         raise InputError(f"expected metadata as keys and values, got {type(values).__name__}")
-    kept = clean(values)
+    kept: dict[str, MetadataValue | None] = {**clean(values)}
     for key, value in values.items():
-        if not isinstance(value, str | int | float | bool) or kept.get(str(key).strip()) != value:
+        name = str(key).strip()
+        if value is None and name in clean({name: ""}):
+            kept[name] = None
+        elif not isinstance(value, str | int | float | bool) or kept.get(name) != value:
             raise InputError(
                 f"expected metadata of at most {MAX_KEYS} keys of {MAX_KEY_CHARACTERS} characters, each with a number,"
                 f" yes or no, or a text of at most {MAX_TEXT_CHARACTERS:,} characters, got {str(key)[:80]!r}:"
@@ -52,23 +56,25 @@ def check(values: object) -> dict[str, MetadataValue]:
     return kept
 
 
-def parse_assignments(assignments: Iterable[str]) -> dict[str, MetadataValue]:
+def parse_assignments(assignments: Iterable[str]) -> dict[str, MetadataValue | None]:
     """Metadata from ``key=value``; numbers, ``true`` and ``false`` are such, everything else is text, with quotation
-    marks also what looks like a number.
+    marks also what looks like a number. ``key=`` takes back what was said before.
 
     >>> parse_assignments(["year=2020", "share=.5", "draft=false", "day=2024-05-01", "code='007'"])
     {'year': 2020, 'share': 0.5, 'draft': False, 'day': '2024-05-01', 'code': '007'}
+    >>> parse_assignments(["year="])
+    {'year': None}
     """
-    found: dict[str, MetadataValue] = {}
+    found: dict[str, MetadataValue | None] = {}
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
             raise InputError(f"expected metadata as key=value, got {assignment!r}")
-        found[key.strip()] = _typed(value.strip())
+        found[key.strip()] = _typed(value.strip()) if value.strip() else None
     return check(found)
 
 
-def parse_object(text: str) -> dict[str, MetadataValue]:
+def parse_object(text: str) -> dict[str, MetadataValue | None]:
     """Metadata from a JSON object. Raises InputError."""
     try:
         values = json.loads(text)

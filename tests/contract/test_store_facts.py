@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from trivium.graph import facts
 from trivium.graph.digest import page_digest
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
+from trivium.index.load import load
+from trivium.types import MetadataValue
 
 PLAIN = graph("Mars", [("red planet", ["Sun"])])
 
@@ -87,6 +90,58 @@ def test_a_page_that_is_replaced_by_one_without_facts_has_none_left(store: Graph
     store.delete(["Mars"])
     assert state_of(store) == before
     store.write([PLAIN, graph("Sun", [("a star", [])])])
+    assert store.find_pages(["Mars"])["Mars"].metadata == {}
+
+
+def test_a_store_knows_which_metadata_the_user_gave(store: GraphStore) -> None:
+    page = replace(_paginated(), given=("share", "year"))
+    store.write([page, PLAIN])
+    assert list(store.page_graphs(["Report"])) == [page]
+    mars, report = store.pages()
+    assert (mars.given, report.given, report.metadata) == ((), page.given, page.metadata)
+    assert store.find_pages(["Report"])["Report"].given == page.given
+    assert {record.uri: record.metadata for record in store.fetch([page.chunks[0].uri])} == {
+        page.chunks[0].uri: page.metadata
+    }
+    assert page_digest(page) != page_digest(replace(page, given=("year",)))
+
+
+def test_what_the_user_said_of_a_document_stays_until_something_else_is_said(
+    store: GraphStore, tmp_path: Path
+) -> None:
+    """It wins over what the document says; taken back, that is seen again. What a document no longer says is gone."""
+    file = tmp_path / "report.md"
+
+    def loaded(text: str, metadata: dict[str, MetadataValue | None] | None = None) -> dict[str, object]:
+        file.write_text(text, "utf-8")
+        load([str(file)], store, metadata=metadata)
+        return dict(store.pages()[0].metadata)
+
+    own = "---\nyear: 2020\ndraft: true\n---\n# Report\n\nText.\n"
+    assert loaded(own, {"year": 2024, "team": "finance"}) == {"draft": True, "team": "finance", "year": 2024}
+    assert loaded(own) == {"draft": True, "team": "finance", "year": 2024}
+    assert load([str(file)], store).unchanged == 1
+    assert loaded("---\nyear: 2020\n---\n# Report\n\nMore.\n", {"team": "sales"}) == {
+        "team": "sales",
+        "year": 2024,
+    }
+    retitled = "---\nyear: 2020\n---\n# Annual report\n\nMore.\n"
+    assert loaded(retitled) == {"team": "sales", "year": 2024}
+    assert [page.uri for page in store.pages()] == ["Annual report"]
+    assert loaded(retitled, {"year": None, "team": None, "none": None}) == {"year": 2020}
+    assert loaded(retitled) == {"year": 2020}
+    store.delete(["Annual report"])
+    assert loaded(retitled) == {"year": 2020}
+
+
+def test_what_was_said_of_a_record_stays_when_it_is_linked_anew(store: GraphStore, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    first.write_text('{"title": "Mars", "text": "Mars has a moon, Phobos."}\n', "utf-8")
+    second.write_text('{"title": "Phobos", "text": "A moon."}\n', "utf-8")
+    load([str(first)], store, metadata={"year": 2024})
+    load([str(second)], store)
+    assert {page.uri: dict(page.metadata) for page in store.pages()} == {"Mars": {"year": 2024}, "Phobos": {}}
+    load([str(first)], store, metadata={"year": None})
     assert store.find_pages(["Mars"])["Mars"].metadata == {}
 
 

@@ -68,6 +68,15 @@ def test_pages_are_listed_some_at_a_time_by_uri(store: GraphStore) -> None:
     assert store.pages(limit=0) == store.pages(after="\U0010ffff") == []
 
 
+def test_a_page_may_have_no_text(store: GraphStore) -> None:
+    """It is a node that others cite, and searches find nothing in it."""
+    empty = graph("Concepts", [])
+    store.write([empty, graph("Start", [("see there", ["Concepts"])])])
+    assert list(store.page_graphs(["Concepts"])) == [empty]
+    assert store.expand(["Concepts", "Start#chunk-1"], Hop.BELOW)["Concepts"] == []
+    assert store.count_pages() == 2
+
+
 def test_named_pages_are_found_without_the_others(filled: GraphStore) -> None:
     """In the order asked; aliases, entities without a page and unknown uris are left out."""
     every = {page.uri: page for page in filled.pages()}

@@ -12,6 +12,7 @@ import pytest
 from tests.e2e.conftest import Run
 from tests.waiting import until
 from trivium import Engine, NothingReadError
+from trivium.errors import InputError
 
 
 @pytest.fixture
@@ -72,8 +73,14 @@ def test_nothing_to_read_leaves_no_store(trivium: Run, folder: Path, tmp_path: P
     report = trivium("build", folder / "Makefile", "--store", store, "--no-embed", "--json")
     assert report.code == 1 and len(report.json["problems"]) == 1 and not store.exists()
     trivium("build", folder / "birds", "--store", store, "--no-embed")
+    for unread in ("cut.html", "Makefile"):
+        for command in ("build", "add"):
+            later = trivium(command, folder / unread, "--store", store, "--no-embed")
+            assert later.code == 1 and "nothing could be read" in later.err and later.out == ""
     later = trivium("build", folder / "cut.html", "--store", store, "--no-embed", "--json")
-    assert later.code == 3 and later.json["nodes"]["Page"] == 2
+    assert later.code == 1 and len(later.json["problems"]) == 1
+    assert trivium("build", folder / "birds", "--store", store, "--no-embed").code == 0  # nothing is new
+    assert trivium("list", "--store", store, "--json").json["count"] == 2
 
 
 def test_an_engine_says_when_nothing_could_be_read(folder: Path, tmp_path: Path) -> None:
@@ -83,6 +90,8 @@ def test_an_engine_says_when_nothing_could_be_read(folder: Path, tmp_path: Path)
         ) as error:
             engine.build([folder / "birds" / "*.py"], embed=False)
         assert error.value.report.left_out_kinds == {".py": 2}
+        with pytest.raises(InputError, match="expected at least one source"):
+            engine.build([], embed=False)
         engine.build([folder], embed=False)
         assert engine.build([folder / "birds" / "*.py"], embed=False).read == 0
 
@@ -97,6 +106,8 @@ def test_documents_are_listed(trivium: Run, folder: Path, tmp_path: Path) -> Non
     for pattern, titles in (("h*", ["Heron"]), ("*/bustard.TXT", ["Bustard"]), ("x", [])):
         found = trivium("list", pattern, "--store", store, "--json").json["documents"]
         assert [one["title"] for one in found] == titles
+    nothing = trivium("list", "x", "--store", store)
+    assert nothing.code == 0 and "nothing matches" in nothing.out
     first = trivium("list", "--limit", "1", "--store", store)
     assert "Bustard" in first.out and "Heron" not in first.out and "1 not shown" in first.out
     rest = trivium("list", "--after", "Bustard", "--store", store)

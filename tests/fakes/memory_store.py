@@ -198,6 +198,7 @@ class MemoryStore:
             page.modified,
             page.metadata,
             self._graph.added_at[page.uri],
+            page.given,
         )
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:

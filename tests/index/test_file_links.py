@@ -214,3 +214,19 @@ def test_folders_of_one_name_do_not_replace_one_another(tmp_path: Path) -> None:
             "Home": "One.",
             "Home (docs)": "Two.",
         }
+
+
+def test_files_without_text_are_pages_of_their_own_that_links_lead_to(tmp_path: Path) -> None:
+    """Also where their titles are the same: nothing is nobody's copy."""
+    store = MemoryStore()
+    for name in ("guides", "tasks"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "_index.md").write_text("---\ntitle: Overview\n---\n", "utf-8")
+    (tmp_path / "start.md").write_text("# Start\n\nSee [tasks](tasks/).\n", "utf-8")
+    report = load([str(tmp_path)], store)
+    assert (report.added, report.problems, report.duplicates) == (3, [], [])
+    assert [page.uri for page in store.pages()] == ["Overview", "Overview (tasks)", "Start"]
+    assert store.expand(["Overview", "Overview (tasks)"], Hop.CITED_IN) == {
+        "Overview": [],
+        "Overview (tasks)": ["Start#chunk-1"],
+    }

@@ -98,13 +98,30 @@ def test_a_link_with_an_anchor_leads_to_a_section(client: TestClient) -> None:
     assert [each["cites_sections"] for each in client.get("/documents/Setup").json()["passages"]] == [[], []]
 
 
+def test_what_a_passage_cites_is_told_by_uris(client: TestClient) -> None:
+    """Of pages that are there, whatever the links call them; files that are nowhere are left out."""
+    links = "[set up](setup.md), [[setup]], [broken](guide/nope.md), [[Missing note]]"
+    files = [
+        ("files", ("docs/start.md", f"# Start\n\nSee {links}.\n".encode(), "text/markdown")),
+        ("files", ("docs/setup.md", b"# Set it up\n\nText.\n", "text/markdown")),
+    ]
+    assert job(client, client.post("/documents", files=files))["report"]["added"] == 2
+    (passage,) = client.get("/documents/Start").json()["passages"]
+    assert passage["cites"] == ["Set it up", "Missing note"]
+
+
 def test_records_are_added_and_linked_to_what_is_there(client: TestClient) -> None:
     records = [
         {"title": "Stickney", "text": "Stickney is a crater on Phobos, named after the wife of Asaph Hall."}
     ]
     assert job(client, client.post("/documents", json={"records": records}))["report"]["added"] == 1
-    (passage,) = client.get("/documents/Stickney").json()["passages"]
+    whole = client.get("/documents/Stickney").json()
+    (passage,) = whole["passages"]
     assert passage["cites"] == ["Phobos", "Asaph Hall"]
+    listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    (document,) = [each for each in listed if each["uri"] == "Stickney"]
+    assert (document["format"], document["passages"]) == ("records", 1)
+    assert document["added"] == whole["added"] and document["added"].endswith("Z")
     around = client.get("/entities/Phobos/neighbours").json()
     assert {"source": "Stickney", "target": "Phobos", "type": "cites", "views": []} in around["graph"][
         "edges"

@@ -39,14 +39,14 @@ from trivium.cli.options import (
     Watch,
     Workers,
 )
-from trivium.cli.terminal import err, out, print_json, progress
+from trivium.cli.terminal import err, out, print_json, progress, shown
 from trivium.cli.watch import check_watched, follow, follower
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
 from trivium.graph.factory import never_left_empty
 from trivium.index.indexer import BuildOptions
-from trivium.index.left_out import MAX_REASONS
+from trivium.index.left_out import MAX_REASONS, nothing_read
 from trivium.metadata import parse_assignments
 from trivium.parser.sources.base import FORMATS
 from trivium.parser.sources.discover import discover
@@ -78,7 +78,7 @@ def _check_images(name: str | None, *, no_embed: bool = False) -> None:
             check_image_embedder(name)
 
 
-def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue] | None:
+def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | None] | None:
     try:
         return parse_assignments(assignments) if assignments else None
     except InputError as error:
@@ -102,6 +102,8 @@ def load_sources(
             options["progress"] = bars
             options["apart"] = True
             report = engine.build(sources, **options)
+        if not report.read and (report.problems or report.left_out_kinds):
+            raise nothing_read(report)  # also where the store has other documents
     except NothingReadError as error:
         if json:
             print_json(report_json(error.report))
@@ -185,6 +187,10 @@ def build(
         except typer.Exit:
             if following is None:
                 raise
+        except NothingReadError as error:
+            if following is None or not engine.store.count_pages():
+                raise
+            err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
         if following is not None:
             follow(following, store)
 

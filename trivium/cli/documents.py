@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
 from fnmatch import fnmatch
 from typing import Annotated
 
@@ -14,7 +12,6 @@ from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json, shown
 from trivium.common.iteration import batched
 from trivium.engine import Engine
-from trivium.errors import TriviumError
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import Hop, unescape
 from trivium.index.record_pages import RECORDS
@@ -22,15 +19,6 @@ from trivium.serialization import info_json
 
 _SHOWN = 50
 _BATCH = 500
-
-
-def _complete_title(context: typer.Context, incomplete: str) -> Iterator[str]:
-    """Titles that begin like what has been typed, for the shell."""
-    store = context.params.get("store")
-    if store:
-        with suppress(TriviumError), Engine.open(store) as engine:
-            titles = (unescape(page.uri) for page in engine.store.pages())
-            yield from (title for title in titles if title.startswith(incomplete))
 
 
 def list_documents(
@@ -87,6 +75,11 @@ def list_documents(
         )
     if listed:
         out.print(table)
+    if patterns and not pages:
+        out.print(
+            "nothing matches: patterns are compared with whole titles and sources, as in 'reports/*'",
+            style="dim",
+        )
     more = len(pages) - len(listed)
     noun = "document" if len(pages) == 1 else "documents"
     out.print(
@@ -126,7 +119,6 @@ def remove(
             metavar="TITLE...",
             help="Titles (or redirects) of documents, or the files they came from.",
             show_default=False,
-            autocompletion=_complete_title,
         ),
     ],
     store: Store,

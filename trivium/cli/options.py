@@ -199,7 +199,8 @@ MetaOption = Annotated[
     typer.Option(
         "--meta",
         metavar="KEY=VALUE",
-        help="What to say of all these documents, such as year=2024; may be repeated.",
+        help="What to say of all these documents, such as year=2024; may be repeated. It stays when they are read"
+        " again; year= takes it back.",
         show_default=False,
     ),
 ]

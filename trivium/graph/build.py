@@ -121,7 +121,9 @@ def _citing(chunk: ChunkNode, further: Iterable[tuple[str, str]]) -> ChunkNode:
 
 def with_metadata(graph: PageGraph, metadata: Mapping[str, MetadataValue]) -> PageGraph:
     """The page with metadata that its user gives it; they win over its own."""
-    return _with_hash(replace(graph, metadata=clean({**metadata, **graph.metadata, **metadata})))
+    kept = clean({**metadata, **graph.metadata, **metadata})
+    given = tuple(sorted(key for key in metadata if key in kept))
+    return _with_hash(replace(graph, metadata=kept, given=given))
 
 
 class _Size:
@@ -258,6 +260,8 @@ def _with_hash(graph: PageGraph) -> PageGraph:
     ]
     if any(facts):
         content.append([graph.format, *facts])
+    if graph.given:
+        content.append(["given", graph.given])
     # A page is loaded again when a picture that it shows has changed, or has a thumbnail for the first time.
     thumbnails = [
         (c.uri, hashlib.blake2b(c.thumbnail, digest_size=16).hexdigest()) for c in graph.chunks if c.thumbnail

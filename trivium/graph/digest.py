@@ -48,7 +48,7 @@ def page_digest(page: PageGraph) -> str:
 
 def _facts(page: PageGraph) -> Iterator[tuple[object, ...]]:
     if has_facts(page):
-        yield page.format, page.path, page.modified, encode_metadata(page.metadata)
+        yield page.format, page.path, page.modified, encode_metadata(page.metadata, page.given)
         for chunk in sorted(page.chunks, key=_place):
             if chunk.pages is not None:
                 yield chunk.uri, *chunk.pages

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
+from typing import Any
 
 from trivium.graph.model import PageGraph
 from trivium.types import MetadataValue
@@ -16,19 +17,31 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def encode_metadata(metadata: Mapping[str, MetadataValue]) -> str:
-    """Metadata as JSON, its keys in order, so that the same metadata is the same text.
+def encode_metadata(metadata: Mapping[str, MetadataValue], given: Collection[str] = ()) -> str:
+    """Metadata as JSON, its keys in order, so that the same metadata is the same text. What the user has ``given`` stands
+    in brackets.
 
-    >>> encode_metadata({"year": 2020, "author": "Ada"})
-    '{"author":"Ada","year":2020}'
+    >>> encode_metadata({"year": 2020, "author": "Ada"}, given=["year"])
+    '{"author":"Ada","year":[2020]}'
     """
-    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    written = {key: [value] if key in given else value for key, value in metadata.items()}
+    return json.dumps(written, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def decode_metadata(text: str | None) -> dict[str, MetadataValue]:
-    """What :func:`encode_metadata` was given; none for None."""
-    facts: dict[str, MetadataValue] = json.loads(text) if text else {}
-    return facts
+    """The metadata of :func:`encode_metadata`; none for None."""
+    facts: dict[str, Any] = json.loads(text) if text else {}
+    return {key: value[0] if isinstance(value, list) else value for key, value in facts.items()}
+
+
+def decode_given(text: str | None) -> tuple[str, ...]:
+    """The keys in :func:`encode_metadata` that the user has given, in order.
+
+    >>> decode_given('{"author":"Ada","year":[2020]}')
+    ('year',)
+    """
+    facts: dict[str, Any] = json.loads(text) if text and "[" in text else {}
+    return tuple(sorted(key for key, value in facts.items() if isinstance(value, list)))
 
 
 def document_name(document: str) -> str:

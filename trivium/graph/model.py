@@ -63,7 +63,7 @@ class PageGraph:
     """Everything one page contributes to the graph. ``aliases`` are uris that resolve to this page.
     ``content_hash`` changes with everything but ``source`` and ``aliases``: what a page's own copy says of its
     redirects is never complete, so aliases accumulate until the page is removed. ``format``, ``path``, ``modified`` and
-    ``metadata`` are those of :class:`~trivium.types.Page`."""
+    ``metadata`` are those of :class:`~trivium.types.Page`; ``given`` are the keys of it that the user gave, in order."""
 
     uri: str
     text: str
@@ -78,3 +78,4 @@ class PageGraph:
     path: str = ""
     modified: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    given: tuple[str, ...] = ()

@@ -104,7 +104,7 @@ def page_row(page: PageGraph) -> Parameters:
         "format": page.format or None,
         "path": page.path or None,
         "modified": page.modified,
-        "metadata": encode_metadata(page.metadata) if page.metadata else None,
+        "metadata": encode_metadata(page.metadata, page.given) if page.metadata else None,
         "body": page.text,
         "relation_sources": [relation.source for relation in relations],
         "relation_types": [relation.type for relation in relations],

@@ -190,7 +190,7 @@ class PageRecord:
     """A page as it was loaded. ``content_hash`` changes with everything but the source. ``format``, ``path``,
     ``modified`` and ``metadata`` are those of :class:`~trivium.types.Page`. ``added`` is when the store first got a page
     of this title (ISO 8601, UTC), None for one that an earlier version of the program loaded; records are compared
-    without it."""
+    without it. ``given`` are the keys of ``metadata`` that the user gave, in order."""
 
     uri: str
     source: str
@@ -201,6 +201,7 @@ class PageRecord:
     modified: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     added: str | None = field(default=None, compare=False)
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

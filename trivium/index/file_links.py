@@ -123,6 +123,15 @@ def future_path(address: str, path: str) -> str | None:
     return joined if "/" in joined or "/" not in path else None
 
 
+def looks_like_page_file(uri: str) -> bool:
+    """Whether a citation names a file in place of a page: :func:`future_path`, as long as it has not come.
+
+    >>> looks_like_page_file("docs/gone.md"), looks_like_page_file("AC/DC"), looks_like_page_file("Missing note")
+    (True, False, False)
+    """
+    return _suffix(uri) in _WEB_SUFFIXES
+
+
 def _joined(name: str, path: str) -> Iterator[str]:
     """An address relative to a file, and to the folder that a site makes of it."""
     own = PurePosixPath(path)

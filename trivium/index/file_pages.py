@@ -51,6 +51,8 @@ class FilePages:
         self._knows_stored = False
         self.retitled: list[str] = []
         """Pages to remove: their files have another title now."""
+        self.former: dict[str, str] = {}
+        """uri -> what the page was called before, of pages whose files have another title now."""
 
     def settle(self, graph: PageGraph) -> PageGraph:
         """The page under the name that it has in the store, with its links."""
@@ -78,22 +80,26 @@ class FilePages:
                 return known.uri
             if known.path == graph.path:
                 self.retitled.append(known.uri)
-        return next(uri for uri in _candidates(graph) if self._is_free(uri, graph))
+        uri = next(uri for uri in _candidates(graph) if self._is_free(uri, graph))
+        if known is not None and known.uri in self.retitled:
+            self.former[uri] = known.uri
+        return uri
 
     def _stored(self, alias: str) -> PageRecord | None:
         uri = self._store.resolve([alias]).get(alias)
         return None if uri is None else self._store.find_pages([uri]).get(uri)
 
     def _is_free(self, uri: str, graph: PageGraph) -> bool:
-        """Whether no other document is called so; one of the same text is the same document."""
+        """Whether no other document is called so; one of the same text is the same document, unless
+        neither has any."""
         if uri in self._came:
-            return self._texts.get(uri) == hash(graph.text)
+            return bool(graph.text) and self._texts.get(uri) == hash(graph.text)
         if uri in self.retitled:
             return True
         stored = self._store.find_pages([uri]).get(uri)
         if stored is None or stored.source == graph.source:
             return True
-        return self._store.page_text(uri) == graph.text
+        return bool(graph.text) and self._store.page_text(uri) == graph.text
 
     def _cited(self, chunk: ChunkNode, graph: PageGraph) -> Iterator[tuple[str, str]]:
         """The files that a chunk's addresses lead to, by their aliases, with the anchors in them."""

@@ -57,7 +57,7 @@ class BuildOptions(TypedDict, total=False):
     apart: bool
     language: str | None
     any_embedder: bool
-    meta: Mapping[str, MetadataValue] | None
+    meta: Mapping[str, MetadataValue | None] | None
     images: str | ImageEmbedder | None
     model: str | ChatModel | None
 
@@ -90,7 +90,7 @@ class Indexer:
         apart: bool = False,
         language: str | None = None,
         any_embedder: bool = False,
-        meta: Mapping[str, MetadataValue] | None = None,
+        meta: Mapping[str, MetadataValue | None] | None = None,
         images: str | ImageEmbedder | None = None,
         model: str | ChatModel | None = None,
     ) -> IngestReport:
@@ -100,10 +100,11 @@ class Indexer:
         in a process apart, within its limits of memory and time. ``check`` is called with every page before it is
         written; what it raises ends the build. ``language`` is the code of the documents' language, such as ``de``, or
         ``auto`` to recognise each document's; by default that of the store, at first English. ``meta`` is metadata for
-        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself. ``images`` names
-        an image embedder (``clip``), or is one: pictures are embedded, too, for the retriever ``image``. ``only``: paths
-        of files of the sources; no others are read. ``apart`` parses packed and large documents in processes with limits
-        of memory, however few there are; a script needs ``if __name__ == "__main__":`` for that.
+        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself, and stays when
+        the document is read again, until something else is said or None takes it back. ``images`` names an image embedder
+        (``clip``), or is one: pictures are embedded, too, for the retriever ``image``. ``only``: paths of files of the
+        sources; no others are read. ``apart`` parses packed and large documents in processes with limits of memory,
+        however few there are; a script needs ``if __name__ == "__main__":`` for that.
 
         Raises InputError for a language that is not known. Raises ConfigurationError where texts in another language
         than English would be embedded by a model for English, unless ``any_embedder``, which the store remembers: at once
@@ -122,6 +123,8 @@ class Indexer:
         """
         if isinstance(sources, str | Path):
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
+        if not sources:
+            raise InputError("expected at least one source (a file, a folder, an address), got an empty list")
         if isinstance(images, str):
             check_image_embedder(images)
         if images is not None and not embed:

@@ -60,7 +60,7 @@ def load(
     isolated: ParserProcess | None = None,
     check: PageCheck | None = None,
     language: str | None = None,
-    metadata: Mapping[str, MetadataValue] | None = None,
+    metadata: Mapping[str, MetadataValue | None] | None = None,
     chunker: Chunker = BLOCKS,
     before_replacing: BeforeReplacing | None = None,
     only: Collection[str] | None = None,
@@ -70,7 +70,8 @@ def load(
     """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
     path. ``check`` is called with every page before it is written; what it raises ends the load. ``language`` is the code
     of the documents' language, or ``auto`` to recognise each document's; by default that of the store. ``metadata`` is
-    what the user says of all these documents, and wins over what they say of themselves. ``chunker`` cuts the pages; the
+    what the user says of all these documents, and wins over what they say of themselves; what was said of them before
+    stays where it says nothing else, and None under a key takes it back. ``chunker`` cuts the pages; the
     store remembers it with the first of them, and refuses another one. ``before_replacing`` is called with the pages of
     each write before it. Of the files of the sources only those with a path in ``only`` are read, where it is given.
 

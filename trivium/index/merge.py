@@ -39,14 +39,15 @@ class Merge:
         report: IngestReport,
         check: PageCheck | None,
         localiser: Localiser,
-        metadata: Mapping[str, MetadataValue] | None = None,
+        metadata: Mapping[str, MetadataValue | None] | None = None,
         chunker: str | None = None,
         before_replacing: BeforeReplacing | None = None,
     ) -> None:
         self.files: FilePages | None = None
         """What knows the files of the load; None where there are none."""
         self._store = store
-        self._metadata = metadata
+        self._metadata = metadata or {}
+        self._was_empty = next(iter(store.pages(limit=1)), None) is None
         self._localiser = localiser
         self._check = check
         self._chunker = chunker
@@ -63,8 +64,7 @@ class Merge:
         """Take one page: the higher revision wins, then the earlier source; a loser still gives its aliases."""
         if self.files is not None:
             graph = self.files.settle(graph)
-        if self._metadata:
-            graph = with_metadata(graph, self._metadata)
+        graph = self._with_metadata(graph)
         graph = self._localiser.localise(graph)
         if self._check is not None:
             self._check(graph)
@@ -84,6 +84,18 @@ class Merge:
         self._size += 3 * len(graph.text) + 1_000 * (len(graph.chunks) + len(graph.sections))
         if len(self._batch) >= _PAGES_A_WRITE or self._size >= _BYTES_A_WRITE:
             self.flush()
+
+    def _with_metadata(self, graph: PageGraph) -> PageGraph:
+        """The page with what the user says of it, now or when it was read before."""
+        said: dict[str, MetadataValue | None] = {}
+        if not self._was_empty:
+            former = graph.uri if self.files is None else self.files.former.get(graph.uri, graph.uri)
+            record = self._store.find_pages([former]).get(former)
+            if record is not None:
+                said = {key: record.metadata[key] for key in record.given}
+        said |= self._metadata
+        known = {key: value for key, value in said.items() if value is not None}
+        return with_metadata(graph, known) if known else graph
 
     def has(self, page: str) -> bool:
         """Whether the page came in this load."""

@@ -32,6 +32,11 @@ _NO_DESCRIPTION = re.compile(
 """What programs write where people have written nothing: "Picture 3", names of files."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DATA = re.compile(r"data:image/[\w.+-]+((?:;[\w=.+-]+)*),", re.IGNORECASE)
+_BADGE = re.compile(
+    r"(?:https?:)?//(?:[\w.-]*(?:shields\.io|badgen\.net|badge)[\w.-]*/|[^?#]*[/.-](?:badges?)(?:[/.?#-]|$))",
+    re.IGNORECASE,
+)
+"""The state of a build, a version, a licence: pictures that another site draws anew each day."""
 _ROOTS = ("", "static/", "public/")
 """Folders that a site's address ``/images/a.png`` is looked for in, in each folder above the page: those of MkDocs and
 plain sites, of Hugo and Docusaurus, and of Next."""
@@ -107,7 +112,9 @@ class Pictures:
             document.block(ChunkKind.IMAGE, run)
 
     def show(self, reader: Reader, picture: ShownPicture) -> None:
-        """Adds a picture of a page that is HTML: see :data:`~trivium.parser.reader.PictureReader`."""
+        """Adds a picture of a page that is HTML: see :data:`~trivium.parser.reader.PictureReader`. Badges say nothing."""
+        if _BADGE.match(picture.address):
+            return
         said = picture.title if picture.caption == picture.title else f"{picture.title}\n{picture.caption}"
         run = self.run(alt=picture.alt, caption=said, picture=lambda: self.at(picture.address))
         if run is not None:

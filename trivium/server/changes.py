@@ -51,7 +51,7 @@ def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> d
     return report_json
 
 
-def _metadata(files: Mapping[str, str]) -> dict[str, MetadataValue] | None:
+def _metadata(files: Mapping[str, str]) -> dict[str, MetadataValue | None] | None:
     """What was said of the documents when they were sent."""
     for path in files:
         found = Path(path).with_name(METADATA)

@@ -111,7 +111,7 @@ class Upload:
         self.write(content)
         self.end_file()
 
-    def add_metadata(self, metadata: Mapping[str, MetadataValue]) -> None:
+    def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
         """Say something of all the files."""
         content = json.dumps(dict(metadata), sort_keys=True).encode("ascii")
         with (self._folder / METADATA).open("wb") as file:

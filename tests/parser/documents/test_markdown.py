@@ -116,6 +116,27 @@ def test_tables_have_their_headers_in_every_row() -> None:
     assert chunk.references == ("bolt.md",)
 
 
+def test_a_table_in_html_goes_on_after_an_empty_line_until_it_is_closed() -> None:
+    rows = "".join(
+        f"    <tr>\n      <td colspan='2'>--{name}&nbsp;&nbsp;Default: 1</td>\n    </tr>\n"
+        f"    <tr>\n      <td></td><td>Sets {name}.</td>\n    </tr>\n\n"
+        for name in ("alpha", "beta")
+    )
+    table = f"<table>\n  <colgroup>\n    <col />\n  </colgroup>\n  <tbody>\n\n{rows}  </tbody>\n</table>\n\n"
+    code = "Text:\n\n    <tr><td>an example</td></tr>\n"
+    read = page(f"# Options\n\n{table}{code}")
+    assert [(chunk.kind, chunk.text) for chunk in read.chunks] == [
+        (ChunkKind.TABLE, "--alpha Default: 1\nSets alpha.\n--beta Default: 1\nSets beta."),
+        (ChunkKind.PARAGRAPH, "Text:"),
+        (ChunkKind.PARAGRAPH, "<tr><td>an example</td></tr>"),
+    ]
+
+
+def test_markdown_and_code_in_the_cells_of_a_table_in_html_are_read_as_such() -> None:
+    table = "<table>\n<tr><td>\n\n**Bold** `a`\n\n    indented()\n\n</td></tr>\n</table>\n"
+    assert "\n".join(texts(table)) == "Bold a\nindented()"
+
+
 def test_lists_code_quotes_definitions_and_footnotes() -> None:
     read = page(
         "- [x] one\n  - two\n\n```sh\nls  -l\n  x\n```\n\n> said\n\nTerm\n: meaning[^1]\n\n[^1]: a note\n"
@@ -155,6 +176,33 @@ def test_what_readers_see_is_kept_and_tags_are_not(text: str, read: list[str]) -
     assert texts(text) == read
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (
+            '=== "Linux"\n\n    Run `apt`.\n\n=== "Mac"\n\n    Run `brew`.\n',
+            ["Linux", "Run apt.", "Mac", "Run brew."],
+        ),
+        (
+            "A ==marked word== here, a==b, c == d == e, `==x==`.",
+            ["A marked word here, a==b, c == d == e, ==x==."],
+        ),
+        ("HTML is old.\n\n*[HTML]: Hyper Text Markup Language\n", ["HTML is old."]),
+        ("Seen. %% not seen %% Seen, 50%% of it, 30%% of that.", ["Seen. Seen, 50%% of it, 30%% of that."]),
+        ("One.\n\n%%\nnot seen\n\nnor this\n%%\n\nTwo.", ["One.", "Two."]),
+        ("One.\n\n%%\n\nnever closed", ["One.", "never closed"]),
+        ("A quote. ^a1b2c3\n\n- item ^my-item\n\nx ^2", ["A quote.", "item", "x ^2"]),
+        (
+            "[![Build](https://img.shields.io/x.svg)](https://e.org) ![CI](https://e.org/w/badge.svg)\n\nText.",
+            ["Text."],
+        ),
+        ("![A plan of the house](https://e.org/plan.png)", ["A plan of the house"]),
+    ],
+)
+def test_what_mkdocs_and_obsidian_add_is_not_read_as_text(text: str, read: list[str]) -> None:
+    assert "\n".join(texts(text)).split("\n") == read
+
+
 def test_mdx_components_and_imports_are_left_out() -> None:
     text = (
         "import Tabs from '@theme/Tabs';\n\n# Start\n\n<Tabs>\n\nInside.\n\n</Tabs>\n\n<Logo size={3} />\n\n"
@@ -190,7 +238,25 @@ def test_a_page_that_only_lists_others_is_what_it_says_of_itself() -> None:
     assert texts("---\ntitle: T\ndescription: All of it.\n---\n") == ["All of it."]
 
 
-@pytest.mark.parametrize("text", ["", "   \n", "---\ntitle: x\n---\n", "![](a.png)"])
+@pytest.mark.parametrize(
+    ("text", "title", "headings"),
+    [
+        ("---\ntitle: Concepts\nweight: 4\n---\n", "Concepts", []),
+        ("---\nweight: 4\n---\n", "docs", []),
+        ("# Later\n", "Later", []),
+        ("## One\n\n## Two\n", "docs", ["One", "Two"]),
+    ],
+)
+def test_a_file_that_only_has_a_title_is_a_page_without_text(
+    text: str, title: str, headings: list[str]
+) -> None:
+    """Such are the index files of sites, and notes that are still to be written."""
+    read = page(text, "docs/_index.md")
+    assert (read.title, list(read.all_chunks())) == (title, [])
+    assert [section.heading for section in read.sections] == headings
+
+
+@pytest.mark.parametrize("text", ["", "   \n", "![](a.png)"])
 def test_a_file_without_text_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match="no text"):
         page(text)

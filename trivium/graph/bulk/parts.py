@@ -81,7 +81,7 @@ class Parts:
             self._note(
                 (
                     *(page.uri, page.source, page.revision, page.content_hash, page.aliases, page.relations),
-                    *(page.format, page.path, page.modified, encode_metadata(page.metadata)),
+                    *(page.format, page.path, page.modified, encode_metadata(page.metadata, page.given)),
                     [chunk.pages for chunk in page.chunks if chunk.pages is not None],
                     [section.anchors for section in page.sections if section.anchors],
                     [chunk.anchors for chunk in page.chunks if chunk.anchors],

@@ -53,7 +53,10 @@ def _insert_facts(connection: Connection, pages: Sequence[PageGraph], names: Map
         " ON CONFLICT (page_id) DO UPDATE SET format = excluded.format, path = excluded.path,"
         " modified = excluded.modified, metadata = excluded.metadata",
         (
-            (names[page.uri], page.format, page.path, page.modified, added, encode_metadata(page.metadata))
+            (
+                *(names[page.uri], page.format, page.path, page.modified, added),
+                encode_metadata(page.metadata, page.given),
+            )
             for page in pages
         ),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trivium.graph.anchors import section_link
 from trivium.graph.embedded.connection import Connection, as_json
-from trivium.graph.facts import decode_metadata
+from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 
 _PAGE = (
@@ -71,6 +71,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
             path=path,
             modified=modified,
             metadata=decode_metadata(metadata),
+            given=decode_given(metadata),
         )
 
 

@@ -9,7 +9,7 @@ from trivium.errors import StoreChangedError, StoreError, StoreFormatError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.meta import read_meta
-from trivium.graph.facts import decode_metadata
+from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import RelationEdge
 from trivium.graph.records import ChunkRecord, PageRecord
 from trivium.graph.schema import Label, RelationshipType, embedding_text, headings_of, unescape
@@ -87,8 +87,8 @@ def _page_record(
     metadata: str | None,
     added: str | None,
 ) -> PageRecord:
-    facts = decode_metadata(metadata)
-    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added)
+    facts, given = decode_metadata(metadata), decode_given(metadata)
+    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 
 
 def count_pages(connection: Connection) -> int:

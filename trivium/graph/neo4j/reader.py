@@ -8,7 +8,7 @@ from typing import Any
 from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.chunker import BLOCKS
-from trivium.graph.facts import decode_metadata
+from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
@@ -204,8 +204,8 @@ def _page_record(
     added: str | None,
     uri: str,
 ) -> PageRecord:
-    facts = decode_metadata(metadata)
-    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added)
+    facts, given = decode_metadata(metadata), decode_given(metadata)
+    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 
 
 def count_pages(connection: Connection) -> int:
@@ -261,6 +261,7 @@ def _graph(
         path=path,
         modified=modified,
         metadata=decode_metadata(metadata),
+        given=decode_given(metadata),
     )
 
 

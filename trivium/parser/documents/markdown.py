@@ -13,7 +13,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.common.html_blocks import block_names
 from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, html_block
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -48,12 +48,21 @@ _INLINE_TAGS = """
     a abbr acronym b bdi bdo big br button cite code data del dfn em font i img input ins kbd label mark math meter object
     picture q rp rt ruby s samp slot small span strike strong sub sup svg table time tt u var video audio wbr canvas
 """
+_MARKED = re.compile(r"(?<![\w=])==(?=[^\s=])([^=]*[^\s=])==(?![\w=])")
+_BLOCK_NAME = re.compile(r"(?:^|\s)\^(?=[\w-]*[a-zA-Z])[a-zA-Z0-9-]{3,60}$")
+_OPENED = re.compile(r"<(?:table|ul|ol|dl)(?=[\s>]|$)", re.IGNORECASE)
+_CLOSED = re.compile(r"</(?:table|ul|ol|dl)\s*>", re.IGNORECASE)
+_PART = re.compile(
+    r"</?(?:table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col|ul|ol|li|dl|dt|dd)(?=[\s/>]|$)",
+    re.IGNORECASE,
+)
 _KNOWN_TAGS = frozenset(block_names) | frozenset(_INLINE_TAGS.split())
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
     """The file as a page; see :class:`~trivium.parser.documents.base.DocumentReader`. It is called what its front matter
-    says, else as its first heading, else after the file."""
+    says, else as its first heading, else after the file. One with front matter or a heading alone is a page without
+    text."""
     if len(file.data) > limits.markdown_bytes:
         raise ParseError(
             f"the file has {len(file.data):,} bytes, more than the limit of {limits.markdown_bytes:,} for Markdown:"
@@ -71,7 +80,9 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     root = parse_markup(f"<div>{html}</div>", limits)
     title = normalise_title(front.title)
     title = title if 0 < len(title) <= MAX_TITLE else first_title(root) or _name(file)
-    document = read_blocks(root, title, limits, read_picture=Pictures(limits, file).show)
+    # A file that only has a title is what others link to: a section of a site, a note that is still to be written.
+    named = bool(front.length) or root.css_first("h1, h2, h3, h4, h5, h6") is not None
+    document = read_blocks(root, title, limits, read_picture=Pictures(limits, file).show, may_be_empty=named)
     return page_of(
         document,
         file,
@@ -97,8 +108,10 @@ def _parser() -> MarkdownIt:
     parser.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False)
     parser.inline.ruler.before("link", "wiki_link", _wiki_link)
     parser.block.ruler.before("table", "deadline", _check_deadline)
+    parser.block.ruler.before("code", "html_parts", _html_parts)
     parser.inline.ruler.before("text", "deadline", _check_time)
     parser.core.ruler.before("inline", "heading_attributes", _strip_heading_attributes)
+    parser.core.ruler.push("unmarked", _strip_marks)
     parser.add_render_rule("footnote_ref", _nothing)
     parser.add_render_rule("footnote_anchor", _nothing)
     parser.add_render_rule("html_inline", _inline_html)
@@ -115,6 +128,32 @@ def _check_time(state: StateBlock | StateInline, _silent: bool) -> bool:
     if parser_time() > state.env["deadline"]:
         raise ParseError("to parse it takes more processor time than the limit: split it")
     return False
+
+
+def _html_parts(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Rows of a table, and parts of lists, that are indented after an empty line: HTML as long as the element is open,
+    not code."""
+    if silent or not state.is_code_block(start):
+        return False
+    if _PART.match(state.src, state.bMarks[start] + state.tShift[start]) is None or not _is_open(state):
+        return False
+    indent = state.sCount[start]
+    state.sCount[start] = state.blkIndent
+    try:
+        return html_block(state, start, end, silent)
+    finally:
+        state.sCount[start] = indent
+
+
+def _is_open(state: StateBlock) -> bool:
+    """Whether a table or list in HTML has begun and not ended. Each token is looked at once."""
+    seen, depth = state.env.get("open", (0, 0))
+    for token in state.tokens[seen:]:
+        if token.type == "html_block":
+            depth += len(_OPENED.findall(token.content)) - len(_CLOSED.findall(token.content))
+            depth = max(0, depth)
+    state.env["open"] = (len(state.tokens), depth)
+    return bool(depth > 0)
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
@@ -158,6 +197,17 @@ def _strip_heading_attributes(state: StateCore) -> None:
                 anchor = _ANCHOR.search(found[0])
                 if anchor is not None:
                     opening.attrSet("id", anchor[1])
+
+
+def _strip_marks(state: StateCore) -> None:
+    """Of ``==marked==`` words the signs are taken out, and so are names of blocks at their ends (`` ^a1b2c3``)."""
+    for token in state.tokens:
+        children = token.children or []
+        for child in children:
+            if child.type == "text" and "==" in child.content:
+                child.content = _MARKED.sub(r"\1", child.content)
+        if children and children[-1].type == "text" and "^" in children[-1].content:
+            children[-1].content = _BLOCK_NAME.sub("", children[-1].content)
 
 
 def _nothing(*_arguments: Any) -> str:

@@ -39,14 +39,19 @@ def first_title(root: LexborNode) -> str:
 
 
 def read_blocks(
-    root: LexborNode, title: str, limits: InputLimits, *, read_picture: PictureReader | None = None
+    root: LexborNode,
+    title: str,
+    limits: InputLimits,
+    *,
+    read_picture: PictureReader | None = None,
+    may_be_empty: bool = False,
 ) -> Document:
     """Everything below an element, as the sections and chunks of a page called ``title``. Its links are addresses of
     other files; those that lead to other sites, or elsewhere in the same file, are left out. Raises ParseError when
-    there is no text."""
+    there is no text, unless it ``may_be_empty``."""
     reader = Reader(title, None, limits, resolve_link=local_address, read_picture=read_picture)
     reader.read(root)
-    if not reader.document.has_chunks:
+    if not (may_be_empty or reader.document.has_chunks):
         raise ParseError("the document has no text")
     return reader.document
 

@@ -1,5 +1,6 @@
 """What sites and note-taking programs write into Markdown that is none: shortcodes (Hugo), admonitions (Docusaurus,
-GitHub), components (MDX). Their tags are taken out, and what readers see of them is kept."""
+GitHub), tabs and abbreviations (MkDocs), comments (Obsidian), components (MDX). Their tags are taken out, and what
+readers see of them is kept."""
 
 from __future__ import annotations
 
@@ -29,6 +30,10 @@ _STATEMENT = re.compile(r"^(?:import\s.*?\bfrom\s*|import\s*)['\"][^'\"]*['\"];?
 _EXPRESSION = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
 _SELF_CLOSED = re.compile(r"<[A-Z][\w.]*(?:\s[^<>]*)?/>")
 _LINK_COMPONENT = re.compile(r"<Link\b([^<>]*?)\bto=([\"'][^\"']*[\"'])([^<>]*)>|</Link\s*>")
+_TAB = re.compile(r'^([ \t]*)===[!+]?[ \t]+"([^"]*)"[ \t]*$')
+_ABBREVIATION = re.compile(r"^[ \t]*\*\[[^\[\]]{1,100}\]:[ \t].*$")
+_COMMENT = "%%"
+_INLINE_COMMENT = re.compile(r"(?<!\S)%%(?!%)[^%`]*%%(?!\S)")
 _SNIPPET = re.compile(r"^[ \t]*-{1,}8<-{1,}.*$")
 
 
@@ -97,7 +102,18 @@ def plain_blocks(text: str, *, mdx: bool = False) -> str:
 
 def _plain_lines(lines: list[str], mdx: bool) -> Iterator[str]:
     fence = ""
+    left = [line.strip() for line in lines].count(_COMMENT)  # lines that begin or end a comment
+    hidden = False
     for line in lines:
+        if not fence and line.strip() == _COMMENT:
+            left -= 1
+            if hidden or left:
+                hidden = not hidden
+                yield ""
+                continue
+        if hidden:
+            yield ""
+            continue
         found = _FENCE.match(line)
         if found is not None:
             mark = found[1]
@@ -122,6 +138,12 @@ def _plain_line(line: str, mdx: bool) -> str:
         return f"{callout[1]}**{callout[3].strip()}**\n{callout[1]}" if callout[3].strip() else callout[1]
     if "{:" in line and _ATTRIBUTES.match(line):
         return ""
+    if "===" in line and (tab := _TAB.match(line)) is not None:
+        return f'{tab[1]}!!! tab "{tab[2]}"'
+    if "*[" in line and _ABBREVIATION.match(line):
+        return ""
+    if _COMMENT in line:
+        line = _INLINE_COMMENT.sub("", line)
     if "8<" in line and _SNIPPET.match(line):
         return ""
     if mdx:

@@ -118,7 +118,12 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
             chunks.append(Chunk(ChunkKind.PARAGRAPH, text[start:end], offset + start, offset + end, links))
         offset += len(text) + 2
     return Page(
-        title=title, text="\n\n".join(texts), chunks=tuple(chunks), source=source, metadata=clean(metadata)
+        title=title,
+        text="\n\n".join(texts),
+        chunks=tuple(chunks),
+        source=source,
+        format="records",
+        metadata=clean(metadata),
     )
 
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 from trivium.engine import Engine
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord, page_numbers
-from trivium.graph.schema import headings_of, page_uri, unescape
+from trivium.graph.schema import Hop, headings_of, page_uri, unescape
+from trivium.index.file_links import looks_like_page_file
 from trivium.server.errors import not_found
 from trivium.server.pictures import address_of
 from trivium.server.schemas import errors
@@ -24,8 +25,9 @@ router = APIRouter(tags=["documents"])
 
 
 class Document(BaseModel):
-    """A document in the list. ``source`` is the name of the file it came from, without its folder; ``path`` is where it
-    lies among those that came with it; ``modified`` is a date in ISO 8601, null where nobody said."""
+    """A document. ``source`` is the name of the file it came from, without its folder; ``path`` is where it
+    lies among those that came with it; ``modified`` is a date in ISO 8601, null where nobody said; ``added`` is when a
+    document of this title first came."""
 
     uri: str = Field(examples=["Phobos (moon)"])
     title: str
@@ -35,12 +37,19 @@ class Document(BaseModel):
     path: str = Field(examples=["reports/2024.pdf"])
     modified: str | None
     metadata: dict[str, MetadataValue]
+    added: str | None
+
+
+class ListedDocument(Document):
+    """A document in the list, with how many passages it has."""
+
+    passages: int
 
 
 class Documents(BaseModel):
     """A page of the list, by uri. `next` is what to ask for as `after`; null at the end."""
 
-    documents: list[Document]
+    documents: list[ListedDocument]
     total: int
     next: str | None
 
@@ -56,8 +65,9 @@ class Section(BaseModel):
 
 
 class Passage(BaseModel):
-    """A chunk: characters `start` to `end` of the text, directly under `section`. `cites_sections` are the uris of the
-    sections that its links mean by an anchor. `pages` are the numbers of the pages it stands on, from 1, where the
+    """A chunk: characters `start` to `end` of the text, directly under `section`. `cites` are the uris of the documents
+    that it links to or mentions, and of entities that no document is about, and `cites_sections` those of the sections
+    that its links mean by an anchor. `pages` are the numbers of the pages it stands on, from 1, where the
     document has pages. `thumbnail` is the address of a small picture, null for most."""
 
     uri: str
@@ -92,8 +102,11 @@ async def list_documents(
     def work(engine: Engine) -> Documents:
         pages = engine.store.pages(after, limit + 1)
         shown = pages[:limit]
+        passages = engine.store.expand([page.uri for page in shown], Hop.BELOW)
         return Documents(
-            documents=[Document(**_facts(page)) for page in shown],
+            documents=[
+                ListedDocument(**_facts(page, page.added), passages=len(passages[page.uri])) for page in shown
+            ],
             total=engine.store.count_pages(),
             next=shown[-1].uri if len(pages) > limit else None,
         )
@@ -108,8 +121,9 @@ async def read_document(page: str, request: Request, serving: Serving) -> WholeD
     def work(engine: Engine) -> WholeDocument:
         uri = known_document(engine, page)
         for graph in list(engine.store.page_graphs([uri])):
-            sections = engine.store.cited_sections([chunk.uri for chunk in graph.chunks if chunk.anchors])
-            return _document(graph, sections)
+            record = engine.store.find_pages([uri]).get(uri)
+            added = None if record is None else record.added
+            return _document(graph, added, _cited(engine, graph), _cited_sections(engine, graph))
         raise _no_document(page)
 
     return await serving.read(request, work)
@@ -136,7 +150,7 @@ def _file(source: str) -> str:
     return PurePath(source).name if "://" not in source else source
 
 
-def _facts(page: PageRecord | PageGraph) -> dict[str, Any]:
+def _facts(page: PageRecord | PageGraph, added: str | None) -> dict[str, Any]:
     return {
         "uri": page.uri,
         "title": unescape(page.uri),
@@ -146,15 +160,35 @@ def _facts(page: PageRecord | PageGraph) -> dict[str, Any]:
         "path": page.path,
         "modified": page.modified,
         "metadata": dict(page.metadata),
+        "added": added,
     }
 
 
-def _document(graph: PageGraph, cited: Mapping[str, list[str]]) -> WholeDocument:
+def _cited(engine: Engine, graph: PageGraph) -> dict[str, list[str]]:
+    """For each passage the uris of what it cites, without files that are not there."""
+    cited = engine.store.cited([chunk.uri for chunk in graph.chunks])
+    if not graph.path:
+        return cited
+    paths = {uri for uris in cited.values() for uri in uris if looks_like_page_file(uri)}
+    missing = paths - engine.store.find_pages(sorted(paths)).keys()
+    return {chunk: [uri for uri in uris if uri not in missing] for chunk, uris in cited.items()}
+
+
+def _cited_sections(engine: Engine, graph: PageGraph) -> dict[str, list[str]]:
+    return engine.store.cited_sections([chunk.uri for chunk in graph.chunks if chunk.anchors])
+
+
+def _document(
+    graph: PageGraph,
+    added: str | None,
+    cited: Mapping[str, list[str]],
+    sections: Mapping[str, list[str]],
+) -> WholeDocument:
     starts: dict[str, int] = {}
     for chunk in graph.chunks:
         starts[chunk.parent] = min(chunk.start, starts.get(chunk.parent, chunk.start))
     return WholeDocument(
-        **_facts(graph),
+        **_facts(graph, added),
         aliases=[unescape(alias) for alias in graph.aliases],
         text=graph.text,
         sections=[
@@ -174,8 +208,8 @@ def _document(graph: PageGraph, cited: Mapping[str, list[str]]) -> WholeDocument
                 kind=chunk.kind,
                 start=chunk.start,
                 end=chunk.end,
-                cites=list(chunk.cites),
-                cites_sections=cited.get(chunk.uri, []),
+                cites=cited.get(chunk.uri, []),
+                cites_sections=sections.get(chunk.uri, []),
                 pages=page_numbers(chunk.pages),
                 thumbnail=address_of(chunk.uri) if chunk.thumbnail else None,
             )

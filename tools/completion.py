@@ -1,0 +1,106 @@
+"""Writes ``trivium/completion.json``, of which shells are told how a line may go on: run it after a change of
+the commands."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+
+from trivium.chunking.spec import CHUNKERS
+from trivium.cli.app import app
+from trivium.completion import TITLES
+from trivium.embedding.images import IMAGE_EMBEDDERS
+from trivium.embedding.manifest import manifest
+from trivium.embedding.registry import GROUP as EMBEDDERS
+from trivium.fusion.registry import FUSIONS
+from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
+from trivium.languages import AUTO, NAMES
+from trivium.llm.registry import GROUP as CHAT_MODELS
+from trivium.parser.sources.base import FORMATS
+from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
+from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
+from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
+from trivium.search.selectors import SELECTORS
+from trivium.types import ChunkKind
+
+FILE = Path(__file__).resolve().parents[1] / "trivium" / "completion.json"
+MAX_HELP = 100
+
+VALUES: dict[str, tuple[list[str], str | None]] = {
+    "--format": (list(FORMATS), None),
+    "--chunker": (list(CHUNKERS), None),
+    "--language": ([*NAMES, AUTO], None),
+    "--embedder": ([*manifest(), "fastembed:", "openai:"], EMBEDDERS),
+    "--images": (list(IMAGE_EMBEDDERS), None),
+    "--retriever": ([*RETRIEVERS, *OPTIONAL], RETRIEVER_PLUGINS),
+    "--fusion": (list(FUSIONS), FUSION_PLUGINS),
+    "--selector": (list(SELECTORS), SELECTOR_PLUGINS),
+    "--model": (["local", "none", "openai:"], CHAT_MODELS),
+    "--judge": (["local", "openai:"], CHAT_MODELS),
+    "--kind": ([str(kind) for kind in ChunkKind], None),
+    "--weights": (["uniform", "cited"], None),
+    "TITLE...": ([], TITLES),
+}
+"""What the values of an option or argument are, and the group of entry points that adds to them."""
+
+
+def described() -> dict[str, Any]:
+    """The commands with their options, as the program itself knows them."""
+    root: Any = typer.main.get_command(app)
+    return {**_command(root), "options": _options(root)}
+
+
+def written(commands: dict[str, Any]) -> str:
+    """As it stands in the file: an option a line."""
+    return json.dumps(commands, ensure_ascii=False, indent=1) + "\n"
+
+
+def _command(command: Any) -> dict[str, Any]:
+    about = _short(_plain(command.help or "").partition("\n\n")[0])
+    if hasattr(command, "commands"):
+        children = {name: _command(child) for name, child in command.commands.items()}
+        return {"help": about, "commands": children}
+    return {"help": about, "options": _options(command)}
+
+
+def _options(command: Any) -> dict[str, Any]:
+    found = {}
+    for parameter in command.params:
+        argument = parameter.param_type_name == "argument"
+        if parameter.name in ("install_completion", "show_completion", "help"):
+            continue
+        names = [parameter.metavar or parameter.name.upper()] if argument else parameter.opts
+        option: dict[str, Any] = {"help": _short(_plain(parameter.help or "").partition("  [")[0])}
+        if getattr(parameter, "is_flag", False):
+            option["flag"] = True
+        elif parameter.nargs != 1 or getattr(parameter, "multiple", False):
+            option["several"] = True
+        choices = [str(choice) for choice in get_args(parameter.type_descriptor.annotation)]
+        is_choice = parameter.type_descriptor.is_choice
+        values, looked_up = (choices, None) if is_choice else VALUES.get(names[0], ([], None))
+        if values:
+            option["values"] = " ".join(values)
+        if looked_up:
+            option["looked_up"] = looked_up
+        found[" ".join(names)] = option
+    return found
+
+
+def _short(text: str) -> str:
+    """What fits beside a completion."""
+    return textwrap.shorten(text, MAX_HELP, placeholder=" …")
+
+
+def _plain(text: str) -> str:
+    """Help without the markup of the terminal, and without the lines it is written in."""
+    plain = re.sub(r"\[/?(?:bold|dim|red|green|cyan|italic)[^\]]*\]", "", text).replace("\\[", "[")
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", plain)
+
+
+if __name__ == "__main__":
+    FILE.write_text(written(described()), encoding="utf-8")
