@@ -128,3 +128,18 @@ def test_documents_that_an_earlier_version_loaded_are_known_again(two: tuple[Pat
         "Two": "two/README.md",
         "A of two": "two/a.md",
     }
+
+
+def test_records_have_a_format_and_the_path_of_their_file(tmp_path: Path) -> None:
+    store = MemoryStore()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        lines = [f'{{"title": "{name} {number}", "text": "Text."}}' for number in range(2)]
+        (tmp_path / name / "recs.jsonl").write_text("\n".join(lines))
+    loaded(store, tmp_path / "one", tmp_path / "two")
+    assert shown(store) == {
+        "one 0": "recs.jsonl", "one 1": "recs.jsonl", "two 0": "two/recs.jsonl", "two 1": "two/recs.jsonl",
+    }  # fmt: skip
+    assert {page.format for page in store.pages()} == {"records"}
+    assert loaded(store, tmp_path / "two").unchanged == 2
+    assert find_named(store, ["recs.jsonl"]) == ["one 0", "one 1"]

@@ -125,6 +125,7 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
         text="\n\n".join(texts),
         chunks=tuple(chunks),
         source=source,
+        format=FORMAT,
         metadata=clean(metadata),
     )
 
