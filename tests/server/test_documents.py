@@ -225,3 +225,14 @@ def test_what_cannot_be_read_fails_with_its_own_name_and_no_path(untouched: Test
     )
     assert (failed["state"], failed["error"]["code"]) == ("failed", "unreadable")
     assert failed["error"]["message"].startswith("notes.org: ") and "/" not in str(failed["error"])
+
+
+def test_the_listed_document_can_be_asked_for(client: TestClient, tmp_path: Path) -> None:
+    text = b"# Neith\n\nNeith was thought to circle Venus."
+    done = job(client, client.post("/documents", files=[("files", ("neith.md", text, "text/markdown"))]))
+    assert "replaced_documents" not in done["report"]
+    listed = client.get("/documents/Neith").json()
+    assert (listed["document"], listed["path"]) == ("neith.md", "neith.md")
+    question = {"question": "What circles Venus?", "where": f"path = '{listed['document']}'"}
+    hits = client.post("/search", json=question).json()["hits"]
+    assert {(hit["page"], hit["document"]) for hit in hits} == {("Neith", listed["document"])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from trivium.graph.model import PageGraph
 from trivium.types import MetadataValue
@@ -28,6 +29,16 @@ def decode_metadata(text: str | None) -> dict[str, MetadataValue]:
     """What :func:`encode_metadata` was given; none for None."""
     facts: dict[str, MetadataValue] = json.loads(text) if text else {}
     return facts
+
+
+def document_name(document: str) -> str:
+    """What a document is called to whoever asks: where files lie on this machine is nobody's business.
+
+    >>> document_name("records:/home/ada/notes.jsonl"), document_name("reports/1.pdf")
+    ('notes.jsonl', 'reports/1.pdf')
+    """
+    name = document.removeprefix("records:")
+    return PurePath(name).name if PurePath(name).is_absolute() else name
 
 
 def has_facts(page: PageGraph) -> bool:
