@@ -94,9 +94,9 @@ class Page:
     ``chunks`` are those above the first heading; ``sections`` are in document order.
     ``aliases`` are other titles that lead here (redirects). ``revision`` is None when the source has none.
     ``format`` is what the document was (``html``, ``pdf``, ``markdown``, ...). ``path`` is where a file lies among those
-    it came with, such as ``docs/setup.md``: by it others refer to it; empty for what is no file of its own. ``modified``
-    is when it was last changed (ISO 8601, UTC), None when unknown. ``metadata`` is what it says of itself, or its user
-    says of it.
+    it came with, such as ``docs/setup.md``: by it others refer to it; empty for what is no file of its own. A store
+    keeps the path below the folder that was given. ``modified`` is when it was last changed (ISO 8601, UTC), None when
+    unknown. ``metadata`` is what it says of itself, or its user says of it.
     """
 
     title: str
@@ -206,9 +206,9 @@ class Hit:
     contributions add up to ``score``), and ``provenance`` which node, by retriever, made it a candidate.
     ``probability`` in [0, 1] is how likely the chunk is to answer the question: the sigmoid of the score of a trained
     fusion, None with any other and under a condition, where scores are not calibrated. Score and probability of a hit do
-    not depend on how many hits were asked for. ``document`` is the path of the page's file among those it came with, or
-    else its source; ``pages`` are the pages of a paginated document (PDF, slides) that the chunk stands on, from 1, none
-    for others; ``format`` and ``metadata`` are those of the page.
+    not depend on how many hits were asked for. ``document`` is the path of the page's file below the folder that was
+    given, or else its source, such as an address; ``pages`` are the pages of a paginated document (PDF, slides) that the
+    chunk stands on, from 1, none for others; ``format`` and ``metadata`` are those of the page.
     """
 
     uri: str

@@ -120,7 +120,7 @@ def test_questions_about_documents_are_measured_and_learnt_from(
         "no page": "no chunk of the page holds it",
         "no file": "the document is not in the store",
     }
-    assert "did you mean 'docs/report.pdf'" in report["untraceable"][1]["reason"]
+    assert "did you mean 'report.pdf'" in report["untraceable"][1]["reason"]
     lexical = report["rows"]["lexical"]
     assert lexical["hit@5"] == lexical["all@5"] == lexical["recall@5"] == 1.0
 

@@ -36,7 +36,7 @@ def test_metadata_and_conditions_on_the_command_line_and_over_http(trivium: Run,
         return {hit["page"] for hit in found.json["hits"]}
 
     assert years("year >= 2021 and year != 2022") == {"Report 2021", "Report 2023"}
-    assert years("path = 'reports/*-2019.md' and place = 'Fastnet Rock'") == {"Report 2019"}
+    assert years("path = 'report-2019.md' and place = 'Fastnet Rock'") == {"Report 2019"}
     assert years("place = 'Elsewhere'") == set()
     assert years("document = 'report-2019.md'") == {"Report 2019"}
     nothing = trivium("search", "lighthouse", "--store", store, "--where", "Year = 2020")

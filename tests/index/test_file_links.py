@@ -149,7 +149,7 @@ def test_a_file_of_a_title_that_another_has_keeps_its_page_when_it_comes_again(d
     report = loaded(store, docs)
     assert (report.added, report.replaced, report.unchanged) == (0, 1, 3)
     assert {page.uri for page in store.pages()} == set(EXPECTED)
-    uri = next(page.uri for page in store.pages() if page.path == f"docs/{name}")
+    uri = next(page.uri for page in store.pages() if page.path == name)
     assert store.page_text(uri) == "Written anew."
 
 

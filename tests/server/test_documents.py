@@ -242,3 +242,53 @@ def test_what_cannot_be_read_fails_with_its_own_name_and_no_path(untouched: Test
     )
     assert (failed["state"], failed["error"]["code"]) == ("failed", "unreadable")
     assert failed["error"]["message"].startswith("notes.org: ") and "/" not in str(failed["error"])
+
+
+def test_the_listed_document_can_be_asked_for(client: TestClient, tmp_path: Path) -> None:
+    text = b"# Neith\n\nNeith was thought to circle Venus."
+    done = job(client, client.post("/documents", files=[("files", ("neith.md", text, "text/markdown"))]))
+    assert "replaced_documents" not in done["report"]
+    listed = client.get("/documents/Neith").json()
+    assert (listed["document"], listed["path"]) == ("neith.md", "neith.md")
+    question = {"question": "What circles Venus?", "where": f"path = '{listed['document']}'"}
+    hits = client.post("/search", json=question).json()["hits"]
+    assert {(hit["page"], hit["document"]) for hit in hits} == {("Neith", listed["document"])}
+
+
+def test_an_upload_takes_no_document_s_place_unless_it_is_that_document(store: Path, tmp_path: Path) -> None:
+    """One with the same text is the document that came from a file and stays it; one with the same name and title as an
+    upload before replaces that, and the job says so; any other is a document of its own."""
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    (reports / "neith.md").write_text("# Neith\n\nA moon of Venus.")
+    served = Path(shutil.copytree(store, tmp_path / "store"))
+    with Engine.open(served) as engine:
+        engine.build([reports], embed=False)
+
+    with serving(served, LIMITED) as client:
+
+        def uploaded(text: str) -> dict[str, Any]:
+            file = ("neith.md", text.encode(), "text/markdown")
+            report: dict[str, Any] = job(client, client.post("/documents", files=[("files", file)]))["report"]
+            return report
+
+        def paths() -> dict[str, str]:
+            documents = client.get("/documents?limit=100").json()["documents"]
+            return {each["title"]: each["document"] for each in documents if each["format"] == "markdown"}
+
+        def neith() -> dict[str, Any]:
+            return {
+                key: value for key, value in client.get("/documents/Neith").json().items() if key != "aliases"
+            }
+
+        before = neith()
+        assert uploaded("# Neith\n\nA moon of Venus.")["unchanged"] == 1
+        assert neith() == before
+
+        assert uploaded("# Neith\n\nIt does not exist.")["added"] == 1
+        assert paths() == {"Neith": "neith.md", "Neith (2)": "neith (2).md"}
+        again = uploaded("# Neith\n\nIt never did.")
+        assert again["replaced_documents"] == [{"title": "Neith (2)", "document": "neith (2).md"}]
+        assert uploaded("# Chiron\n\nA moon of Saturn.")["added"] == 1
+        assert paths() == {"Neith": "neith.md", "Neith (2)": "neith (2).md", "Chiron": "neith (3).md"}
+        assert neith() == before

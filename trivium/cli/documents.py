@@ -101,6 +101,7 @@ def _document(page: PageRecord, passages: int) -> dict[str, object]:
     return {
         "title": unescape(page.uri),
         "uri": page.uri,
+        "document": page.path or _source(page),
         "source": _source(page),
         "format": page.format,
         "path": page.path,

@@ -126,6 +126,11 @@ def with_metadata(graph: PageGraph, metadata: Mapping[str, MetadataValue]) -> Pa
     return _with_hash(replace(graph, metadata=kept, given=given))
 
 
+def with_origin(graph: PageGraph, source: str, path: str, modified: str | None) -> PageGraph:
+    """The page with another source, path and time of its last change."""
+    return _with_hash(replace(graph, source=source, path=path, modified=modified))
+
+
 class _Size:
     """What a page has become so far, in characters."""
 

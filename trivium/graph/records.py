@@ -64,7 +64,7 @@ class Reached:
 class ChunkRecord:
     """A chunk as shown to people. ``section`` is the section or page directly above it. ``pages`` are the first and the
     last page of a paginated document that it stands on, from 1; None where the document has no pages.
-    ``document`` is the path of its file among those it came with, or else the source; ``format`` and ``metadata`` are
+    ``document`` is the path of its file below the folder given, or else the source; ``format`` and ``metadata`` are
     those of its page."""
 
     uri: str

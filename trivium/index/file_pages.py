@@ -3,29 +3,28 @@ links lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from trivium.graph.anchors import anchor_of
-from trivium.graph.build import linked, renamed
+from trivium.graph.build import linked, renamed, with_origin
 from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri, unescape
 from trivium.index.file_links import FilePaths, future_path
+from trivium.index.places import Places, PlaceStore, is_gone, is_same, path_alias, plain_path
 from trivium.parser.sources.base import clean_text
 from trivium.text import composed, normalise_name, normalise_title
 
 _INDEX_STEMS = frozenset(("index", "_index", "readme"))
 
 
-class FileStore(Protocol):
+class FileStore(PlaceStore, Protocol):
     """What this needs of a store."""
 
-    def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
-
-    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]: ...
+    def page_graphs(self, uris: Sequence[str]) -> Iterator[PageGraph]: ...
 
     def names(self) -> Iterator[tuple[str, str]]: ...
 
@@ -37,14 +36,16 @@ class FileStore(Protocol):
 class FilePages:
     """The pages of one load that are files.
 
-    A file is known by its path, which is an alias of its page. A file that comes again keeps its page, also where another
-    one has the same title: the second of them is called ``Title (folder)``.
+    A file is known by its path below the folder that was given and that folder's name, which is an alias of its page. A
+    file that comes again keeps its page, also where another one has the same title: the second of them is called ``Title
+    (folder)``. What was uploaded is known by its name and title together, since many files are called ``report.pdf``.
     """
 
-    def __init__(self, store: FileStore, paths: Iterable[str] = ()) -> None:
-        """``paths``: of all files of the load, as far as they are known when it begins."""
+    def __init__(self, store: FileStore, places: Places) -> None:
+        """``places``: the files of the load, all that are known when the first of them comes."""
         self._store = store
-        self._files = FilePaths(plain_path(path) for path in paths if path)
+        self._places = places
+        self._files: FilePaths | None = None
         self._came: dict[str, str] = {}  # uri -> source, of the pages of this load
         self._texts: dict[str, int] = {}
         self._paths: set[str] = set()  # of the files that came
@@ -55,61 +56,113 @@ class FilePages:
         """uri -> what the page was called before, of pages whose files have another title now."""
 
     def settle(self, graph: PageGraph) -> PageGraph:
-        """The page under the name that it has in the store, with its links."""
-        if not graph.path:
+        """The page under the name that it has in the store, with its links, and with the path that is shown."""
+        place = self._places.get(graph.source)
+        if not graph.path:  # known by its title
             self._came.setdefault(graph.uri, graph.source)
-            return graph
+            if place is None:
+                return graph
+            return replace(graph, path=self._places.shown(graph.source, graph.uri, shared=True))
+        graph = replace(graph, path=self._places.full(graph.source, graph.path))
         path = plain_path(graph.path)
-        self._files.add(path)
+        self._known_files().add(path)
         first = path not in self._paths
         self._paths.add(path)
-        alias = path_alias(graph.path)
-        uri = self._name(graph, alias if first else None)
+        alias = path_alias(path)
+        uploaded = place is not None and place.root is None
+        uri = self._uploaded_name(graph) if uploaded else self._name(graph, alias if first else None)
         self._came.setdefault(uri, graph.source)
         self._texts.setdefault(uri, hash(graph.text))
         if uri != graph.uri:
             graph = renamed(graph, uri)
-        if first and alias != uri:
+        if first and alias != uri and not (uploaded and self._is_taken(alias, uri)):
             graph = replace(graph, aliases=tuple(sorted({*graph.aliases, alias})))
-        return linked(graph, self._cited)
+        graph = linked(graph, self._cited)
+        if uploaded:
+            return self._as_stored(graph)
+        if place is None:
+            return replace(graph, path=graph.source) if "://" in graph.source else graph
+        return replace(graph, path=self._places.shown(graph.source, uri, released=self.retitled))
+
+    def _known_files(self) -> FilePaths:
+        if self._files is None:
+            self._files = FilePaths(plain_path(path) for path in self._places.linked())
+        return self._files
 
     def _name(self, graph: PageGraph, alias: str | None) -> str:
         known = None if alias is None else self._stored(alias)
+        if known is not None and not (is_same(known.source, graph.source) or is_gone(known.source)):
+            known = None
         if known is not None and known.uri not in self._came:
             if known.uri == graph.uri or unescape(known.uri).startswith(f"{unescape(graph.uri)} ("):
                 return known.uri
-            if known.path == graph.path:
+            same_name = PurePosixPath(known.path).name == PurePosixPath(graph.path).name
+            if same_name or known.source == graph.source:
                 self.retitled.append(known.uri)
-        uri = next(uri for uri in _candidates(graph) if self._is_free(uri, graph))
+        uri = next(uri for uri in _candidates(graph) if self._is_free(uri, graph, alias))
         if known is not None and known.uri in self.retitled:
             self.former[uri] = known.uri
         return uri
+
+    def _uploaded_name(self, graph: PageGraph) -> str:
+        """A document that is replaced by its title is sent under that, and has it whatever it was."""
+        if path_alias(graph.path) == graph.uri and graph.uri not in self._came:
+            return graph.uri
+        return next(uri for uri in _candidates(graph) if self._is_free(uri, graph, None))
 
     def _stored(self, alias: str) -> PageRecord | None:
         uri = self._store.resolve([alias]).get(alias)
         return None if uri is None else self._store.find_pages([uri]).get(uri)
 
-    def _is_free(self, uri: str, graph: PageGraph) -> bool:
-        """Whether no other document is called so; one of the same text is the same document, unless
-        neither has any."""
+    def _is_taken(self, alias: str, uri: str) -> bool:
+        stored = self._stored(alias)
+        return stored is not None and stored.uri != uri
+
+    def _is_free(self, uri: str, graph: PageGraph, alias: str | None) -> bool:
+        """Whether no other document is called so; one of the same text is the same document, unless neither has any."""
         if uri in self._came:
             return bool(graph.text) and self._texts.get(uri) == hash(graph.text)
         if uri in self.retitled:
             return True
         stored = self._store.find_pages([uri]).get(uri)
-        if stored is None or stored.source == graph.source:
+        if stored is None:
+            return True
+        if stored.source == graph.source and self._is_of(stored, graph, alias):
             return True
         return bool(graph.text) and self._store.page_text(uri) == graph.text
+
+    def _is_of(self, stored: PageRecord, graph: PageGraph, alias: str | None) -> bool:
+        """Whether a document with the same source came from the same file: of a relative source (``README.md``) that
+        hangs on where the command was started, so that its path says more."""
+        if alias is None or PurePosixPath(graph.source).is_absolute():
+            return True
+        (page,) = self._store.page_graphs([stored.uri])
+        name = alias.rpartition("/")[2]
+        paths = [known for known in page.aliases if known.rpartition("/")[2] == name and known != name]
+        ends = (f"/{known}".endswith(f"/{alias}") or f"/{alias}".endswith(f"/{known}") for known in paths)
+        return not paths or any(ends)
+
+    def _as_stored(self, graph: PageGraph) -> PageGraph:
+        """An uploaded page. Where the collection has the same text from elsewhere, nothing else is known of it now: it
+        stays the document of that file. So does one that is replaced by its title."""
+        stored = self._store.find_pages([graph.uri]).get(graph.uri)
+        if stored is not None and stored.path and stored.source != graph.source:
+            if self._store.page_text(graph.uri) == graph.text:
+                return with_origin(graph, stored.source, stored.path, graph.modified or stored.modified)
+            if path_alias(graph.path) == graph.uri:
+                return replace(graph, path=stored.path)
+        return replace(graph, path=self._places.shown(graph.source, graph.uri))
 
     def _cited(self, chunk: ChunkNode, graph: PageGraph) -> Iterator[tuple[str, str]]:
         """The files that a chunk's addresses lead to, by their aliases, with the anchors in them."""
         own = plain_path(graph.path)
+        files = self._known_files()
         for address in chunk.references:
             address = composed(clean_text(address))
-            path = self._files.find(address, own)
+            path = files.find(address, own)
             if path is None and not self._knows_stored:
-                self._learn_stored()
-                path = self._files.find(address, own)
+                self._learn_stored(files)
+                path = files.find(address, own)
             path = path or future_path(address, own)
             if path is not None and path != own:
                 yield path_alias(path), anchor_of(address)
@@ -123,25 +176,15 @@ class FilePages:
         if title and len(title) < _MAX_TITLE:
             yield title
 
-    def _learn_stored(self) -> None:
+    def _learn_stored(self, files: FilePaths) -> None:
         """The paths of the files that were loaded before. Not asked for where all links lead to files of this load."""
         self._knows_stored = True
         for name, uri in self._store.names():
             if name != unescape(uri) and ("/" in name or "." in name):
-                self._files.add(name)
+                files.add(name)
 
 
 _MAX_TITLE = 500
-
-
-def plain_path(path: str) -> str:
-    """A path as it is compared: the letters of some file systems are decomposed, and names may hold anything."""
-    return composed(clean_text(path)).replace("\n", " ")
-
-
-def path_alias(path: str) -> str:
-    """The uri that leads to the page of a file."""
-    return page_uri(plain_path(path))
 
 
 def _candidates(graph: PageGraph) -> Iterator[str]:

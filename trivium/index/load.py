@@ -29,6 +29,7 @@ from trivium.index.languages import Localiser, StoredLocaliser
 from trivium.index.mentions import link_mentions
 from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
 from trivium.index.parsing import parse_in_pool, parse_item
+from trivium.index.places import Places
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.report import IngestReport
 from trivium.languages import AUTO, check_language
@@ -88,8 +89,10 @@ def load(
     merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
     loading = _Loading(store, merge, limits, chunker, progress)
     if isolated is None:
-        found = _Found(_named(discover(sources, format, limits, only), names or {}, language), report, limits)
-        merge.files = FilePages(store, found.paths())
+        places = Places(store)
+        merge.files = FilePages(store, places)
+        named = _named(discover(sources, format, limits, only), names or {}, language)
+        found = _Found(named, report, limits, places)
         loading.documents(found, workers or os.cpu_count() or 1, apart)
         loading.records(found.records)
     else:
@@ -119,8 +122,12 @@ class _Found:
     only the first are: to count them all means to read them all. The others are taken when it is their turn.
     """
 
-    def __init__(self, found: Iterator[Found], report: IngestReport, limits: InputLimits) -> None:
+    def __init__(
+        self, found: Iterator[Found], report: IngestReport, limits: InputLimits, places: Places
+    ) -> None:
+        """``places`` is told of every item before it comes."""
         self.records: list[Item] = []
+        self._places = places
         self._documents = self._sort(found, report, limits)
         self._listed: deque[Item] = deque()
         self.count = 0
@@ -133,9 +140,12 @@ class _Found:
         for item in found:
             if isinstance(item, Problem):
                 report.problem(item, limits.problems)
-            elif isinstance(item, LeftOut):
+                continue
+            if isinstance(item, LeftOut):
                 report.leave_out(item, limits.problems)
-            elif item.format == "records":
+                continue
+            self._places.expect_item(item)
+            if item.format == "records":
                 self.records.append(item)
             else:
                 self.count += 1
@@ -148,10 +158,6 @@ class _Found:
             item.format in _RISKY or (item.format in DOCUMENT_FORMATS and _size(item) > _LARGE)
             for item in self._listed
         )
-
-    def paths(self) -> list[str]:
-        """Where the files lie that were listed."""
-        return [path for item in self._listed if (path := item.path or item.label)]
 
     def __iter__(self) -> Iterator[Item]:
         while self._listed:
@@ -241,7 +247,14 @@ class _Loading:
                 self._problem(found)
             elif only is None or found.path in only:
                 files.append(found)
-        merge.files = FilePages(store, (names.get(file.path, file.place) for file in files))
+        places = Places(store)
+        for file in files:
+            label = names.get(file.path)
+            if label is None:
+                places.expect(file.path, file.place, file.root)
+            else:
+                places.expect(label, label, None)
+        merge.files = FilePages(store, places)
         came = False
 
         def beat(done: int) -> None:

@@ -12,6 +12,7 @@ from typing import Protocol
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphReader, PageReader
 from trivium.graph.schema import page_uri, unescape
+from trivium.index.places import absolute
 from trivium.index.record_pages import RECORDS
 from trivium.text import has_lone_surrogate, normalise_name, normalise_title, without_parenthesis
 
@@ -25,8 +26,8 @@ class NamedPages(GraphReader, PageReader, Protocol):
 
 
 def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
-    """The uris of the pages that are named by title, alias, uri, or the file that they came from: then all that came from
-    it. Raises InputError for a name that is none, with the nearest ones."""
+    """The uris of the pages that are named by title, alias, uri, or the file that they came from, as it was given or as
+    hits name it: then all that came from it. Raises InputError for a name that is none, with the nearest ones."""
     for name in names:
         if has_lone_surrogate(name):
             raise InputError(f"expected a title in UTF-8, got {name!r}")
@@ -43,7 +44,7 @@ def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
             found[uri] = None
     if unknown:
         # All pages are looked through for what looks like a file only.
-        by_source = _of_sources(store, [name for name in unknown if _is_file_name(name)])
+        by_source = _of_sources(store, [name for name in unknown if _is_file_name(name)], by_path=True)
         lost = [name for name in unknown if not by_source.get(name)]
         if lost:
             hints = [hint for name in lost if (hint := _suggest(store, name))]
@@ -63,29 +64,20 @@ def _is_file_name(name: str) -> bool:
     return "/" in name or os.sep in name or bool(PurePath(name).suffix)
 
 
-def _of_sources(store: PageReader, files: Sequence[str]) -> dict[str, list[str]]:
+def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = False) -> dict[str, list[str]]:
     if not files:
         return {}
     wanted: dict[str, list[str]] = {}
     for file in files:
-        for form in (file, _absolute(file)):
+        for form in (file, absolute(file)):
             wanted.setdefault(form, []).append(file)
     found: dict[str, dict[str, None]] = {file: {} for file in files}
     for page in store.pages():
         source = page.source.removeprefix(RECORDS)
-        for form in (source, _absolute(source)):
+        for form in (source, absolute(source), *([page.path] if by_path and page.path else [])):
             for file in wanted.get(form, ()):
                 found[file][page.uri] = None
     return {file: list(uris) for file, uris in found.items()}
-
-
-def _absolute(path: str) -> str:
-    """A path from the root, links of folders resolved: two ways of writing it give one."""
-    try:
-        folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - the file itself may be a link, and gone
-        return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
-    except ValueError:  # a zero byte
-        return path
 
 
 def _suggest(store: NamedPages, name: str) -> str:

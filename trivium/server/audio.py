@@ -81,5 +81,5 @@ class _File:
     def end_file(self) -> None:
         pass
 
-    def add_metadata(self, metadata: Mapping[str, MetadataValue]) -> None:
+    def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
         pass  # a field of that name is skipped like others

@@ -9,7 +9,9 @@ from typing import Any
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
+from trivium.graph.facts import document_name
 from trivium.graph.model import PageGraph
+from trivium.graph.records import PageRecord
 from trivium.graph.schema import unescape
 from trivium.index.merge import PageCheck
 from trivium.index.report import IngestReport
@@ -43,12 +45,31 @@ def perform(
 
 
 def _add(engine: Engine, files: Mapping[str, str], progress: StageProgress) -> dict[str, Any]:
-    report = _load(engine, files, progress)
+    before: dict[str, PageRecord] = {}
+
+    def check(page: PageGraph) -> None:
+        before.update(engine.store.find_pages([page.uri]))
+
+    report = _load(engine, files, progress, check)
     report_json = _report_json(report)
+    if report.replaced:
+        report_json["replaced_documents"] = _replaced(engine, before)
     if report.problems and not report.read:
         first = report.problems[0]
         raise JobError("unreadable", f"{first.location}: {first.reason}", report_json)
     return report_json
+
+
+def _replaced(engine: Engine, before: Mapping[str, PageRecord]) -> list[dict[str, str]]:
+    """The documents whose place was taken, by what they were called."""
+    after = engine.store.find_pages(list(before))
+    changed = [
+        page for uri, page in before.items() if uri in after and after[uri].content_hash != page.content_hash
+    ]
+    return [
+        {"title": unescape(page.uri), "document": document_name(page.path or page.source)}
+        for page in changed[:_MAX_LISTED]
+    ]
 
 
 def _metadata(files: Mapping[str, str]) -> dict[str, MetadataValue | None] | None:

@@ -37,7 +37,7 @@ class Files(Protocol):
         """The file is complete."""
         ...
 
-    def add_metadata(self, metadata: Mapping[str, MetadataValue]) -> None:
+    def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
         """Say something of all the files."""
         ...
 

@@ -23,6 +23,9 @@ from trivium.parser.split import split_points
 from trivium.text import composed, normalise_name, normalise_title, without_parenthesis
 from trivium.types import Chunk, ChunkKind, Link, MetadataValue, Page
 
+FORMAT = "records"
+"""The format of pages that are made of records."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -122,7 +125,7 @@ def _page(title: str, records: Iterable[Record], gazetteer: Gazetteer) -> Page:
         text="\n\n".join(texts),
         chunks=tuple(chunks),
         source=source,
-        format="records",
+        format=FORMAT,
         metadata=clean(metadata),
     )
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
+from trivium.graph.facts import document_name
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord, page_numbers
 from trivium.graph.schema import Hop, headings_of, page_uri, unescape
@@ -25,12 +26,14 @@ router = APIRouter(tags=["documents"])
 
 
 class Document(BaseModel):
-    """A document. ``source`` is the name of the file it came from, without its folder; ``path`` is where it
-    lies among those that came with it; ``modified`` is a date in ISO 8601, null where nobody said; ``added`` is when a
+    """A document in the list. ``document`` is what hits and conditions call it: the path of its file below the folder
+    that was given, or an address; ``path`` is the same, empty for what is no file; ``source`` is the name of the file it
+    came from, without its folder; ``modified`` is a date in ISO 8601, null where nobody said; ``added`` is when a
     document of this title first came."""
 
     uri: str = Field(examples=["Phobos (moon)"])
     title: str
+    document: str = Field(examples=["reports/2024.pdf"])
     source: str
     revision: int | None
     format: str = Field(examples=["pdf"])
@@ -154,6 +157,7 @@ def _facts(page: PageRecord | PageGraph, added: str | None) -> dict[str, Any]:
     return {
         "uri": page.uri,
         "title": unescape(page.uri),
+        "document": document_name(page.path or page.source),
         "source": _file(page.source),
         "revision": page.revision,
         "format": page.format,

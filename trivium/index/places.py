@@ -1,0 +1,210 @@
+"""Where the files of a load lie: by which paths links find them, and which path people are shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from trivium.common.iteration import batched
+from trivium.graph.records import PageRecord
+from trivium.graph.schema import page_uri
+from trivium.index.record_pages import RECORDS
+from trivium.parser.sources.base import Item, clean_text, printable_path
+from trivium.parser.sources.records import FORMAT as RECORDS_FORMAT
+from trivium.text import composed
+
+_AT_ONCE = 1_000
+
+
+class PlaceStore(Protocol):
+    """What this needs of a store."""
+
+    def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
+
+    def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]: ...
+
+    def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file of a load. ``inner`` is its path below the folder that was given, ``root`` that folder from the root of the
+    file system; None for what was uploaded, which has no folder."""
+
+    inner: str
+    root: str | None
+
+    def paths(self) -> Iterator[str]:
+        """The path below the folder, then with the folder's name in front, then with more of its path. Without end for
+        an upload, which is numbered."""
+        yield self.inner
+        if self.root is not None:
+            yield from (f"{prefix}/{self.inner}" for prefix in prefixes(self.root))
+            return
+        path = PurePosixPath(self.inner)
+        number = 2
+        while True:
+            yield f"{path.stem} ({number}){path.suffix}"
+            number += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """The document that a path is shown of."""
+
+    source: str
+    uri: str
+
+
+class Places:
+    """The files of a load, by what they are called there.
+
+    A file lies below the name of the folder that was given (``docs/setup.md``): so are links between files resolved, and
+    so is it known again. Shown is its path below that folder (``setup.md``), unless another document has that.
+    """
+
+    def __init__(self, store: PlaceStore) -> None:
+        self._store = store
+        self._places: dict[str, Place] = {}
+        self._linked: dict[str, str] = {}  # source -> path below the folder's name, of what links can lead to
+        self._by_root: dict[str, list[str]] = {}
+        self._prefixes: dict[str, str] = {}  # root -> what is in front of its files' paths
+        self._owners: dict[str, _Owner] | None = None  # by the path that is shown
+
+    def expect_item(self, item: Item) -> None:
+        """An item of the load, where it is a file's."""
+        if item.label is not None:
+            self.expect(item.label, item.label, None)
+        elif item.root is not None:
+            self.expect(item.source, item.path, item.root, linked=item.format != RECORDS_FORMAT)
+        elif item.path:
+            self._linked[item.source] = item.path
+
+    def expect(self, source: str, path: str, root: str | None, *, linked: bool = True) -> None:
+        """A file of the load, as pages name their ``source``, at ``path`` below the name of the folder ``root``; without
+        a root it was uploaded."""
+        source = printable_path(source)
+        if source in self._places:
+            return
+        inner = path
+        if root is not None:
+            root = printable_path(str(Path(root).resolve()))
+            inner = path.removeprefix(f"{PurePosixPath(root).name}/")
+            self._by_root.setdefault(root, []).append(inner)
+        self._places[source] = Place(inner, root)
+        if linked:
+            self._linked[source] = path
+
+    def get(self, source: str) -> Place | None:
+        """The file that pages with this source came from; None for what is none."""
+        return self._places.get(source.removeprefix(RECORDS))
+
+    def linked(self) -> Iterator[str]:
+        """The paths of all files that links can lead to."""
+        return (self.full(source, path) for source, path in self._linked.items())
+
+    def full(self, source: str, path: str) -> str:
+        """The path by which links find a file: ``path``, or one with more of its folder's path in front where another
+        folder of that name has given files."""
+        place = self._places.get(source)
+        if place is None or not place.root:
+            return path
+        prefix = self._prefix(place.root)
+        return f"{prefix}/{place.inner}" if prefix else path
+
+    def shown(self, source: str, uri: str, *, released: Container[str] = (), shared: bool = False) -> str:
+        """The path that people are shown of a page from a file. Pages of one file may have a ``shared`` path; those of
+        the pages that are ``released`` are free."""
+        source = source.removeprefix(RECORDS)
+        place = self._places[source]
+        owners = self._known_owners()
+        own: str | None = None
+        path = place.inner
+        for path in place.paths():
+            owner = owners.get(path)
+            if owner is None or owner.uri == uri or owner.uri in released:
+                break
+            if shared and is_same(owner.source, source):
+                break
+            if own is None:
+                record = self._store.find_pages([uri]).get(uri)
+                own = "" if record is None else record.path
+            if path == own:
+                break
+        owners.setdefault(path, _Owner(source, uri))
+        return path
+
+    def _prefix(self, root: str) -> str:
+        if root not in self._prefixes:
+            taken = set(self._prefixes.values())
+            free = (p for p in prefixes(root) if p not in taken and not self._is_anothers(p, root))
+            self._prefixes[root] = next(free, root.strip("/"))
+        return self._prefixes[root]
+
+    def _is_anothers(self, prefix: str, root: str) -> bool:
+        """Whether a folder that is still there has given a file under the same path."""
+        for inners in batched(self._by_root[root], _AT_ONCE):
+            found = self._store.resolve([path_alias(f"{prefix}/{inner}") for inner in inners])
+            for page in self._store.find_pages(list(found.values())).values():
+                outside = not absolute(page.source).startswith(f"{root.rstrip('/')}/")
+                if outside and not is_gone(page.source):
+                    return True
+        return False
+
+    def _known_owners(self) -> dict[str, _Owner]:
+        if self._owners is None:
+            self._owners = {}
+            pages = self._store.pages(None, _AT_ONCE)
+            while pages:
+                for page in pages:
+                    if page.path:
+                        self._owners.setdefault(
+                            page.path, _Owner(page.source.removeprefix(RECORDS), page.uri)
+                        )
+                pages = self._store.pages(pages[-1].uri, _AT_ONCE) if len(pages) == _AT_ONCE else []
+        return self._owners
+
+
+def prefixes(root: str) -> Iterator[str]:
+    """The name of a folder, then with more and more of its path before it.
+
+    >>> list(prefixes("/home/ada/docs"))
+    ['docs', 'ada/docs', 'home/ada/docs']
+    """
+    parts = PurePosixPath(root).parts[1:]
+    return ("/".join(parts[start:]) for start in range(len(parts) - 1, -1, -1))
+
+
+def is_same(source: str, other: str) -> bool:
+    """Whether two sources are one file."""
+    return source == other or absolute(source) == absolute(other)
+
+
+def is_gone(source: str) -> bool:
+    """Whether the file of a document is not there any more: it may have been moved, with its folder."""
+    try:
+        return not os.path.lexists(source.removeprefix(RECORDS))
+    except ValueError:  # a zero byte
+        return True
+
+
+def absolute(path: str) -> str:
+    """A path from the root, links of folders resolved: two ways of writing it give one."""
+    try:
+        folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - the file itself may be a link, and gone
+        return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
+    except ValueError:  # a zero byte
+        return path
+
+
+def plain_path(path: str) -> str:
+    """A path as it is compared: the letters of some file systems are decomposed, and names may hold anything."""
+    return composed(clean_text(path)).replace("\n", " ")
+
+
+def path_alias(path: str) -> str:
+    """The uri that leads to the page of a file."""
+    return page_uri(plain_path(path))
