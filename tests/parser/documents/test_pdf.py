@@ -83,6 +83,36 @@ def test_two_columns_are_read_one_after_the_other_and_lines_over_both_stay_where
     assert in_order(read(file.data()).text, "above both", LEFT[0], LEFT[7], RIGHT[0], RIGHT[7], "below both")
 
 
+@pytest.mark.parametrize("size", [10, 12, 14, 18, 24])
+@pytest.mark.parametrize("leading", [10.5, 12])
+def test_lines_of_a_column_stay_apart_beside_larger_type_in_the_next_one(size: int, leading: float):
+    """At whatever height the heading stands."""
+    for lowered in range(12):
+        page = (file := PdfFile()).page()
+        page.lines(72, 690, LEFT, 10, leading)
+        page.lines(330, 690 - lowered / 2, RIGHT[:3], 10, leading)
+        page.text(330, 690 - 4 * leading - lowered, "Optics", size, bold=True)
+        page.lines(330, 690 - 5 * leading - lowered - 6, RIGHT[3:], 10, leading)
+        chunks = [c.text for _, c in read(file.data()).all_chunks()]
+        assert chunks[0].startswith(" ".join(LEFT))
+        assert [s.heading for s in read(file.data()).sections] == ["Optics"]
+
+
+def test_a_marker_that_is_raised_stands_behind_its_word():
+    """Though the line begins above it, and though other lines are as near."""
+    page = (file := PdfFile()).page()
+    for row, (label, value) in enumerate([("Net sales", "4,100"), ("Costs", "3,200"), ("Profit", "900")]):
+        page.text(72, 700 - 8 * row, label, 7)
+        page.text(72 + width_of(label, 7) + 0.5, 700 - 8 * row + 3.5, f"({row + 1})", 4)
+        page.right(400, 700 - 8 * row, value, 7)
+    text = read(file.data()).text
+    assert [line.split(";")[0].split(":")[0] for line in text.splitlines()] == [
+        "Net sales(1)",
+        "Costs(2)",
+        "Profit(3)",
+    ]
+
+
 def rows(page: PdfPage, x: float, y: float, labels: list[str], right: float, leading: float = 12) -> None:
     """A label and two numbers each, the second of which ends at ``right``."""
     for index, label in enumerate(labels):
