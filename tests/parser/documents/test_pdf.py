@@ -314,6 +314,88 @@ def test_cells_of_a_financial_statement_keep_their_row_and_their_column():
     ]
 
 
+def centred(page: PdfPage, x: float, y: float, text: str) -> None:
+    page.text(x - width_of(text, 8, bold=True) / 2, y, text, 8, bold=True)
+
+
+def test_a_head_of_several_lines_is_that_of_the_column_it_stands_over():
+    page = (file := PdfFile()).page()
+    centred(page, 560, 713, "Square")
+    page.text(72, 705, "Fiscal Year", 8, bold=True)
+    for x, text in ((430, "Opened"), (480, "Closed"), (520, "Total"), (560, "Feet (1)")):
+        centred(page, x, 705, text)
+    for row, (year, *values) in enumerate(
+        [("2014", "12", "1", "632", "84,382"), ("2015", "16", "2", "647", "86,510")]
+    ):
+        page.text(72, 690 - 13 * row, year, 8)
+        for x, value in zip((444, 488, 528, 576), values, strict=True):
+            page.right(x, 690 - 13 * row, value, 8)
+    text = read(file.data()).text.splitlines()
+    assert text[1:] == [
+        "Opened | Closed | Total | Square Feet (1)",
+        "2014; Opened: 12; Closed: 1; Total: 632; Square Feet (1): 84,382",
+        "2015; Opened: 16; Closed: 2; Total: 647; Square Feet (1): 86,510",
+    ]
+
+
+def test_titles_of_several_columns_stand_over_the_middle_of_theirs():
+    """Though one stands near the edge of a column, and another over one column alone."""
+    page = (file := PdfFile()).page()
+    centred(page, 342, 722, "Northern shops")
+    centred(page, 501, 722, "Clubs")
+    centred(page, 412, 711, "Small markets")
+    for x, text in (
+        (246, "Large markets"),
+        (320, "Discount stores"),
+        (412, "and other formats"),
+        (501, "of all"),
+    ):
+        centred(page, x, 703, text)
+    for row, (label, *values) in enumerate(
+        [("Alabama", "101", "1", "30", "13"), ("Alaska", "7", "2", "0", "5")]
+    ):
+        page.text(19, 690 - 13 * row, label, 8)
+        for x, value in zip((271, 347, 463, 525), values, strict=True):
+            page.right(x, 690 - 13 * row, value, 8)
+    text = read(file.data()).text.splitlines()
+    assert text[-2] == (
+        "Alabama; Northern shops Large markets: 101, Discount stores: 1, Small markets and other formats: 30;"
+        " Clubs of all: 13"
+    )
+
+
+def test_titles_side_by_side_part_the_columns_between_them():
+    page = (file := PdfFile()).page()
+    for x, text in ((248, "2022"), (386, "2021"), (525, "2020")):
+        centred(page, x, 711, text)
+    for x in (248, 386, 525):
+        centred(page, x - 34, 700, "Net sales")
+        centred(page, x + 36, 700, "Assets")
+    for row, label in enumerate(("Canada", "Mexico")):
+        page.text(26, 686 - 12 * row, label, 8)
+        for index, x in enumerate((243, 312, 381, 450, 519, 588)):
+            page.right(x, 686 - 12 * row, f"{row + 1},{index}00", 8)
+    assert read(file.data()).text.splitlines()[-2] == (
+        "Canada; 2022 Net sales: 1,000, Assets: 1,100; 2021 Net sales: 1,200, Assets: 1,300;"
+        " 2020 Net sales: 1,400, Assets: 1,500"
+    )
+
+
+def test_years_behind_labels_are_values_and_a_footnote_ends_its_table():
+    page = (file := PdfFile()).page()
+    centred(page, 260, 710, "Patent expires")
+    centred(page, 400, 710, "Patent begins")
+    for row, label in enumerate(("Alpha", "Beta", "Gamma", "Delta")):
+        page.text(72, 696 - 11 * row, label, 8)
+        page.right(268, 696 - 11 * row, f"202{row}", 8)
+        page.right(408, 696 - 11 * row, f"201{row}", 8)
+    page.text(52, 650, "(1)", 6)
+    page.text(64, 647, "The years are those of the office that granted the patent, not those of courts.", 8)
+    lines = read(file.data()).text.splitlines()
+    assert "Beta; Patent expires: 2021; Patent begins: 2011" in lines
+    assert lines[-1].startswith("(1) The years are those")
+
+
 def test_a_table_of_words_has_its_headers_in_every_row():
     page = (file := PdfFile()).page()
     rows = [("Name", "Office"), ("Ada North", "Surveyor"), ("Ben South", "Clerk"), ("Cy West", "Guide")]
