@@ -518,6 +518,7 @@ def scanned(text_pages: int, picture_pages: int) -> bytes:
 
 class FakeOcr:
     available = True
+    illegible = 0
 
     def read(self, picture: object) -> str:
         assert getattr(picture, "shape", ())[2:] == (3,)
