@@ -279,6 +279,22 @@ def test_hyphens_of_line_ends_are_mended_and_those_of_words_kept():
     )
 
 
+def test_compounds_keep_the_hyphen_that_a_line_ends_with():
+    """Of words that stand nowhere else with it: where there is another hyphen, or both parts are words."""
+    file = PdfFile()
+    lines = [
+        "Dollar figures of state-of-the-",
+        "art, dollar-",
+        "denominated and self-",
+        "evident plans are well-",
+    ]
+    file.page().lines(72, 700, [*lines, "known as denominated. The inter-", "stellar dust is not."])
+    assert read(file.data()).text == (
+        "Dollar figures of state-of-the-art, dollar-denominated and self-evident plans are well-known as denominated."
+        " The interstellar dust is not."
+    )
+
+
 def financial(file: PdfFile) -> None:
     page = file.page()
     page.lines(72, 720, [TEXT + "."])
