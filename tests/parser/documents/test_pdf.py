@@ -412,6 +412,16 @@ def test_years_behind_labels_are_values_and_a_footnote_ends_its_table():
     assert lines[-1].startswith("(1) The years are those")
 
 
+def test_a_head_of_words_above_numbers_alone_need_not_be_bold():
+    page = (file := PdfFile()).page()
+    table = [("Lighthouse", "Height (m)", "Built"), ("Skagen Grey", "46", "1858"), ("Rubjerg", "23", "1900")]
+    for row, cells in enumerate([*table, ("Lindesnes", "16", "1915")]):
+        for x, text in zip((72, 150, 220), cells, strict=True):
+            page.text(x, 700 - 18 * row, text)
+    lines = read(file.data()).text.splitlines()
+    assert lines[1:3] == ["Height (m) | Built", "Skagen Grey; Height (m): 46; Built: 1858"]
+
+
 def test_a_table_of_words_has_its_headers_in_every_row():
     page = (file := PdfFile()).page()
     rows = [("Name", "Office"), ("Ada North", "Surveyor"), ("Ben South", "Clerk"), ("Cy West", "Guide")]

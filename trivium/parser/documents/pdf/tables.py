@@ -26,6 +26,8 @@ _DATED = 3
 """Labelled rows of years that make them values, not heads."""
 _SHORTEST_NOTE = 30
 """Characters of a footnote that ends a table."""
+_LONGEST_HEAD = 40
+"""Characters of a head that is not bold."""
 _HEAD_LINES = 4
 """Lines of a single cell above the first row that may head columns."""
 
@@ -266,15 +268,37 @@ def _naming(rows: Sequence[list[Cell]], placed: Sequence[Row]) -> list[bool]:
         0 in row and len(row) > 1 and _all_years(row) and not all(cell.bold for cell in cells)
         for row, cells in zip(placed, rows, strict=True)
     ]
+    columns = {column for row in placed for column in row}
+    plain = _is_plain_head(placed, columns)
     dates = sum(dated) >= _DATED
     first = dated.index(True) if dates else 0
     return [
         not _has_values(row)
         and not (index and len(row) == 1 and 0 in row)
         and not (dates and index >= first and _all_years(row))
-        and _heads(row, rows[index])
+        and ((plain and not index) or _heads(row, rows[index]))
         for index, row in enumerate(placed)
     ]
+
+
+def _is_plain_head(placed: Sequence[Row], columns: set[int]) -> bool:
+    """Whether the first row names columns though it is not bold: it has a word for each of them, and all rows below it
+    have values in the same ones."""
+    first, below = placed[0], placed[1:]
+    return (
+        len(below) > 1
+        and set(first) == columns
+        and 0 in columns
+        and not any(
+            cell.is_number or len(cell.text) > _LONGEST_HEAD for cells in first.values() for cell in cells
+        )
+        and all(
+            set(row) == columns
+            and all(cell.is_number for column in row if column for cell in row[column])
+            and _has_values(row)
+            for row in below
+        )
+    )
 
 
 def _add_head(table: Table, lines: Sequence[Row], columns: Sequence[tuple[float, float]]) -> None:
