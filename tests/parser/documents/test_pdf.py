@@ -249,6 +249,20 @@ def test_running_heads_and_page_numbers_are_dropped():
     assert read(file.data()).text == "Body a.\n\nBody b.\n\nBody c.\n\nBody d.\n\nBody e."
 
 
+def test_on_two_pages_the_second_running_head_and_the_page_numbers_are_dropped():
+    """The first one may be a title."""
+    file = PdfFile()
+    for number in (1, 2):
+        page = file.page()
+        page.text(72, 760, "Annual review, volume 12", 8)
+        page.lines(72, 700, [f"{TEXT} and", "the"] if number == 1 else ["second one.", "It ended."])
+        page.text(290, 30, f"Page {number} of 2", 8)
+    assert [line for line in read(file.data()).text.splitlines() if line] == [
+        "Annual review, volume 12",
+        f"{TEXT} and the second one. It ended.",
+    ]
+
+
 def test_pages_that_differ_in_a_number_alone_are_no_running_heads():
     file = PdfFile()
     for number in range(1, 9):
