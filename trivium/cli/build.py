@@ -40,7 +40,7 @@ from trivium.cli.watch import check_watched, follow, follower
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
-from trivium.graph.factory import never_left_empty
+from trivium.graph.factory import may_hold_something, never_left_empty
 from trivium.index.indexer import BuildOptions
 from trivium.index.left_out import MAX_REASONS
 from trivium.metadata import parse_assignments
@@ -51,6 +51,10 @@ from trivium.types import MetadataValue
 
 PARTIAL = 3
 """Exit code of a load that left documents out."""
+
+
+class NothingCommittedError(Exception):
+    """A build was interrupted before a page was in its store, which is not there then."""
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:
@@ -165,17 +169,22 @@ def build(
         late=late,
         images=images,
     )
-    with never_left_empty(store), Engine.create(store, embedder) as engine:
-        if not json and not no_embed:
-            err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
-        following = follower(engine, sources, options) if watch else None
-        try:
-            load_sources(engine, store, sources, json=json, verbose=verbose, **options)
-        except typer.Exit:
-            if following is None:
-                raise
-        if following is not None:
-            follow(following, store)
+    try:
+        with never_left_empty(store), Engine.create(store, embedder) as engine:
+            if not json and not no_embed:
+                err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
+            following = follower(engine, sources, options) if watch else None
+            try:
+                load_sources(engine, store, sources, json=json, verbose=verbose, **options)
+            except typer.Exit:
+                if following is None:
+                    raise
+            if following is not None:
+                follow(following, store)
+    except KeyboardInterrupt:
+        if not may_hold_something(store):
+            raise NothingCommittedError from None
+        raise
 
 
 def add(
