@@ -16,6 +16,8 @@ import pytest
 from tests.e2e.conftest import Run
 from tests.fakes.disks import make_read_only, small_disk
 from tests.fakes.openai_server import OpenAIServer, chat
+from tests.fakes.pdf_writer import PdfFile
+from tests.waiting import until
 from trivium.embedding.manifest import manifest
 from trivium.sample import pages_folder, question_files
 
@@ -232,6 +234,39 @@ def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_p
     left = trivium("stats", "--store", store, "--json").json
     assert left["to_embed"] > 0
     assert trivium("embed", "--store", store, "--json").json["texts"] == left["to_embed"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads processes from /proc")
+@pytest.mark.parametrize("group", [False, True])
+def test_a_build_that_is_interrupted_while_it_parses_ends_soon_and_says_what_is_there(
+    tmp_path: Path, group: bool
+) -> None:
+    """Whether the interrupt goes to the command alone or, as of Ctrl-C, to all of its processes."""
+    store, pages = tmp_path / "store", tmp_path / "pages"
+    pages.mkdir()
+    file = PdfFile()
+    for number in range(600):
+        file.page().lines(72, 700, [f"Line {line} of page {number} tells of the ridge" for line in range(40)])
+    for number in range(8):
+        (pages / f"ridge {number}.pdf").write_bytes(file.data())
+    running = subprocess.Popen(
+        [sys.executable, "-m", "trivium", "build", str(pages), "--store", str(store), "--no-embed"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TRIVIUM_WORKERS": "2"},
+        start_new_session=True,
+    )
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    until(
+        lambda: len(children.read_text().split()) >= 3
+    )  # two that parse, and one that looks after their memory
+    time.sleep(1)
+    started = time.monotonic()
+    (os.killpg if group else os.kill)(running.pid, signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert (running.returncode, store.exists()) == (130, False)
+    assert "nothing was committed" in err and "Traceback" not in err
+    assert time.monotonic() - started < 10
 
 
 def test_a_store_is_embedded_later_and_says_so_until_then(trivium: Run, tmp_path: Path) -> None:

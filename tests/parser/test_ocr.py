@@ -23,7 +23,7 @@ from trivium.parser.ocr_lines import TextBox, lines_of
 if not ocr_available() and not os.environ.get("CI"):
     pytest.skip("the extra ocr is not installed", allow_module_level=True)
 
-from PIL import Image
+from PIL import Image, ImageFilter
 
 
 class Counted:
@@ -143,3 +143,53 @@ def test_columns_of_text_are_read_one_after_the_other() -> None:
     head = TextBox("The heading of a page of two columns", 20, 0, 380, 10)
     found = lines_of([box for pair in zip(left, right, strict=True) for box in pair] + [head])
     assert found == [head.text, *(box.text for box in left), *(box.text for box in right)]
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_a_turned_picture_is_read_as_an_upright_one(cache: Path, quarters: int) -> None:
+    """Its lines in their order, too."""
+    lines = ("Parking permit 8812", "Valid until 31 March")
+    upright = np.asarray(Image.open(io.BytesIO(drawn(*lines))))
+    ocr = Ocr()
+    assert ocr.read(np.ascontiguousarray(np.rot90(upright, quarters))).splitlines() == list(lines)
+    assert ocr.illegible == 0
+
+
+def test_text_that_is_not_clear_is_left_out_and_counted(cache: Path) -> None:
+    """Also when the picture is seen again."""
+    fog = ImageFilter.GaussianBlur(1.5)
+    lines = [
+        "Invoice 4711 of 3 March 2024",
+        "The harbour was closed for two days",
+        "since ice had broken the lantern",
+    ]
+    image = Image.open(io.BytesIO(drawn(*lines))).convert("L").resize((320, 60)).filter(fog)
+    noise = np.random.default_rng(1).normal(0, 40, (60, 320))
+    pixels = np.clip(np.asarray(image) + noise, 0, 255).astype(np.uint8)
+    ocr = Ocr()
+    assert [ocr.read(pixels) for _ in range(2)] == ["", ""]
+    assert ocr.illegible == 2
+
+
+class Unsure:
+    """A reader that is sure of what it reads when the picture stands on its head."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def __call__(self, pixels: Pixels) -> list[TextBox]:
+        self.seen += 1
+        if pixels[0, 0, 0]:
+            return [TextBox("PAIG PIIIG", 0, 0, 90, 10, score=0.65)]
+        return [TextBox("PARKING", 0, 0, 90, 10, score=0.99)]
+
+
+def test_a_picture_is_turned_once_and_only_where_its_text_is_not_clear() -> None:
+    pixels = np.zeros((40, 100, 3), np.uint8)
+    reader = Unsure()
+    assert (Ocr(reader=reader).read(pixels), reader.seen) == ("PARKING", 1)
+    pixels[0, 0] = 1
+    assert (Ocr(reader=reader).read(pixels), reader.seen) == ("PARKING", 3)
+    pixels[-1, -1] = 1
+    ocr = Ocr(reader=reader)
+    assert (ocr.read(pixels), reader.seen, ocr.illegible) == ("", 5, 1)

@@ -13,7 +13,7 @@ from typer.rich_utils import rich_format_error
 import trivium
 from trivium.cli.ask import ask, chat
 from trivium.cli.backup import backup, restore
-from trivium.cli.build import add, build, embed
+from trivium.cli.build import NothingCommittedError, add, build, embed
 from trivium.cli.check import check
 from trivium.cli.compare import compare
 from trivium.cli.demo import demo
@@ -100,6 +100,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = command.main(args=spread(given), prog_name="trivium", standalone_mode=False)
         if code == INTERRUPTED:
             err.print("interrupted: what was committed stays; run the same command again to go on")
+    except NothingCommittedError:
+        err.print(
+            "interrupted: nothing was committed yet, and there is no store; the same command begins anew"
+        )
+        code = INTERRUPTED
     except typer.TyperException as error:
         rich_format_error(cast(Any, error))
         code = USAGE

@@ -44,7 +44,7 @@ from trivium.cli.watch import check_watched, follow, follower
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
-from trivium.graph.factory import never_left_empty
+from trivium.graph.factory import may_hold_something, never_left_empty
 from trivium.index.indexer import BuildOptions
 from trivium.index.left_out import MAX_REASONS, nothing_read
 from trivium.metadata import parse_assignments
@@ -55,6 +55,10 @@ from trivium.types import MetadataValue
 
 PARTIAL = 3
 """Exit code of a load that left documents out."""
+
+
+class NothingCommittedError(Exception):
+    """A build was interrupted before a page was in its store, which is not there then."""
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:
@@ -178,21 +182,26 @@ def build(
         limits=limits,
         model=model,
     )
-    with never_left_empty(store), Engine.create(store, embedder, settings=settings) as engine:
-        if not json and not no_embed:
-            err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
-        following = follower(engine, sources, options) if watch else None
-        try:
-            load_sources(engine, store, sources, json=json, verbose=verbose, **options)
-        except typer.Exit:
-            if following is None:
-                raise
-        except NothingReadError as error:
-            if following is None or not engine.store.count_pages():
-                raise
-            err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
-        if following is not None:
-            follow(following, store)
+    try:
+        with never_left_empty(store), Engine.create(store, embedder, settings=settings) as engine:
+            if not json and not no_embed:
+                err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
+            following = follower(engine, sources, options) if watch else None
+            try:
+                load_sources(engine, store, sources, json=json, verbose=verbose, **options)
+            except typer.Exit:
+                if following is None:
+                    raise
+            except NothingReadError as error:
+                if following is None or not engine.store.count_pages():
+                    raise
+                err.print(f"[bold red]error:[/] {shown(str(error))}", soft_wrap=True)
+            if following is not None:
+                follow(following, store)
+    except KeyboardInterrupt:
+        if not may_hold_something(store):
+            raise NothingCommittedError from None
+        raise
 
 
 def add(

@@ -49,6 +49,11 @@ def open_or_create_store(store: str | Path) -> GraphStore:
     return EmbeddedStore.open(store)
 
 
+def may_hold_something(store: str | Path) -> bool:
+    """Whether there is a store in a folder; that of a server is not asked."""
+    return is_address(store) or EmbeddedStore.exists(store)
+
+
 @contextmanager
 def never_left_empty(store: str | Path) -> Iterator[None]:
     """Around what makes and fills a store, and closes it: where that fails before a page has come, a folder or database

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -194,13 +195,14 @@ class _Loading:
             if few or not self.chunker.portable or (workers == 1 and not apart)
             else parse_in_pool(found, workers, self.limits, self.chunker.spec)
         )
-        for done, outcome in enumerate(outcomes, start=1):
-            if isinstance(outcome, Problem):
-                self._problem(outcome)
-            else:
-                for graph in outcome:
-                    self.merge.add(graph)
-            self._tell("parse", done, found.count)
+        with closing(outcomes):  # an interrupt ends the pool
+            for done, outcome in enumerate(outcomes, start=1):
+                if isinstance(outcome, Problem):
+                    self._problem(outcome)
+                else:
+                    for graph in outcome:
+                        self.merge.add(graph)
+                self._tell("parse", done, found.count)
         self.merge.flush()
 
     def records(self, items: Sequence[Item]) -> None:

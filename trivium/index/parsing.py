@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import chain, islice
 
 from trivium.chunking.base import Chunker
@@ -73,9 +75,9 @@ def limit_processor_time(seconds: float) -> None:
 
 def parse_in_pool(
     items: Iterable[Item], workers: int, limits: InputLimits, chunker: str = DEFAULT
-) -> Iterator[Loaded]:
+) -> Generator[Loaded, None, None]:
     """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
-    each in a process of its own, so that only the item that kills it is lost.
+    each in a process of its own, so that only the item that kills it is lost. Closed, it ends what is under way.
 
     Raises ConfigurationError where no worker can be started at all."""
     tasks = batched(items, _ITEMS_A_TASK)
@@ -83,7 +85,7 @@ def parse_in_pool(
     window = 4 * workers
     under_way: deque[list[Item]] = deque(islice(tasks, window))
     while under_way:
-        with _pool(workers, limits) as pool:
+        with _workers(workers, limits) as pool:
             futures: deque[Future[list[Loaded]]] = deque()
             try:
                 futures.extend(pool.submit(parse_items, task, limits, chunker) for task in under_way)
@@ -107,7 +109,7 @@ def parse_in_pool(
 def _check_workers() -> None:
     """A pool that breaks on nothing at all is no document's fault."""
     try:
-        with _pool(1) as pool:
+        with _workers(1) as pool:
             pool.submit(os.getpid).result()
     except BrokenProcessPool as error:
         raise ConfigurationError(
@@ -118,7 +120,7 @@ def _check_workers() -> None:
 
 def _alone(item: Item, limits: InputLimits, chunker: str) -> Loaded:
     try:
-        with _pool(1, limits) as pool:
+        with _workers(1, limits) as pool:
             return pool.submit(parse_items, [item], limits, chunker).result()[0]
     except BrokenProcessPool:
         return Problem(
@@ -128,15 +130,44 @@ def _alone(item: Item, limits: InputLimits, chunker: str) -> Loaded:
         )
 
 
-def _pool(workers: int, limits: InputLimits = DEFAULT_LIMITS) -> ProcessPoolExecutor:
+@contextmanager
+def _workers(number: int, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end when whoever uses them is interrupted or wants no more of them: a task under way can take
+    minutes."""
     # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin_worker, initargs=(limits.worker_bytes,)
+    pool = ProcessPoolExecutor(
+        number, mp_context=context, initializer=_begin_worker, initargs=(limits.worker_bytes,)
     )
+    try:
+        with (
+            _interrupts_blocked()
+        ):  # Ctrl-C goes to all processes of a terminal, and these inherit it from their birth
+            pool.submit(os.getpid)
+        yield pool
+    except BaseException as error:
+        if not isinstance(error, BrokenProcessPool):
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin_worker(memory: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
     end_with_parent()
     limit_memory(memory)
 

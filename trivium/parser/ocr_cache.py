@@ -19,7 +19,7 @@ from trivium.common.files import replacing
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_VERSION = 1
+_VERSION = 2
 """To be raised when the same picture is read differently."""
 _MOST = 1 << 20
 """Bytes of a text; longer ones are not of pictures."""

@@ -13,13 +13,14 @@ shorter: they are read row by row."""
 
 @dataclass(frozen=True, slots=True)
 class TextBox:
-    """A piece of text and where it stands, in pixels; ``y`` runs downwards."""
+    """A piece of text and where it stands, in pixels; ``y`` runs downwards. ``score``: how sure its reader is, 0 to 1."""
 
     text: str
     left: float
     top: float
     right: float
     bottom: float
+    score: float = 1.0
 
     @property
     def height(self) -> float:

@@ -83,6 +83,36 @@ def test_two_columns_are_read_one_after_the_other_and_lines_over_both_stay_where
     assert in_order(read(file.data()).text, "above both", LEFT[0], LEFT[7], RIGHT[0], RIGHT[7], "below both")
 
 
+@pytest.mark.parametrize("size", [10, 12, 14, 18, 24])
+@pytest.mark.parametrize("leading", [10.5, 12])
+def test_lines_of_a_column_stay_apart_beside_larger_type_in_the_next_one(size: int, leading: float):
+    """At whatever height the heading stands."""
+    for lowered in range(12):
+        page = (file := PdfFile()).page()
+        page.lines(72, 690, LEFT, 10, leading)
+        page.lines(330, 690 - lowered / 2, RIGHT[:3], 10, leading)
+        page.text(330, 690 - 4 * leading - lowered, "Optics", size, bold=True)
+        page.lines(330, 690 - 5 * leading - lowered - 6, RIGHT[3:], 10, leading)
+        chunks = [c.text for _, c in read(file.data()).all_chunks()]
+        assert chunks[0].startswith(" ".join(LEFT))
+        assert [s.heading for s in read(file.data()).sections] == ["Optics"]
+
+
+def test_a_marker_that_is_raised_stands_behind_its_word():
+    """Though the line begins above it, and though other lines are as near."""
+    page = (file := PdfFile()).page()
+    for row, (label, value) in enumerate([("Net sales", "4,100"), ("Costs", "3,200"), ("Profit", "900")]):
+        page.text(72, 700 - 8 * row, label, 7)
+        page.text(72 + width_of(label, 7) + 0.5, 700 - 8 * row + 3.5, f"({row + 1})", 4)
+        page.right(400, 700 - 8 * row, value, 7)
+    text = read(file.data()).text
+    assert [line.split(";")[0].split(":")[0] for line in text.splitlines()] == [
+        "Net sales(1)",
+        "Costs(2)",
+        "Profit(3)",
+    ]
+
+
 def rows(page: PdfPage, x: float, y: float, labels: list[str], right: float, leading: float = 12) -> None:
     """A label and two numbers each, the second of which ends at ``right``."""
     for index, label in enumerate(labels):
@@ -219,6 +249,20 @@ def test_running_heads_and_page_numbers_are_dropped():
     assert read(file.data()).text == "Body a.\n\nBody b.\n\nBody c.\n\nBody d.\n\nBody e."
 
 
+def test_on_two_pages_the_second_running_head_and_the_page_numbers_are_dropped():
+    """The first one may be a title."""
+    file = PdfFile()
+    for number in (1, 2):
+        page = file.page()
+        page.text(72, 760, "Annual review, volume 12", 8)
+        page.lines(72, 700, [f"{TEXT} and", "the"] if number == 1 else ["second one.", "It ended."])
+        page.text(290, 30, f"Page {number} of 2", 8)
+    assert [line for line in read(file.data()).text.splitlines() if line] == [
+        "Annual review, volume 12",
+        f"{TEXT} and the second one. It ended.",
+    ]
+
+
 def test_pages_that_differ_in_a_number_alone_are_no_running_heads():
     file = PdfFile()
     for number in range(1, 9):
@@ -246,6 +290,22 @@ def test_hyphens_of_line_ends_are_mended_and_those_of_words_kept():
     file.page().lines(72, 700, [*lines, "their dis-", "tribution."])
     assert read(file.data()).text == (
         "A long-term plan for the cooperation of surveyors, made for the long-term use of maps and their distribution."
+    )
+
+
+def test_compounds_keep_the_hyphen_that_a_line_ends_with():
+    """Of words that stand nowhere else with it: where there is another hyphen, or both parts are words."""
+    file = PdfFile()
+    lines = [
+        "Dollar figures of state-of-the-",
+        "art, dollar-",
+        "denominated and self-",
+        "evident plans are well-",
+    ]
+    file.page().lines(72, 700, [*lines, "known as denominated. The inter-", "stellar dust is not."])
+    assert read(file.data()).text == (
+        "Dollar figures of state-of-the-art, dollar-denominated and self-evident plans are well-known as denominated."
+        " The interstellar dust is not."
     )
 
 
@@ -282,6 +342,98 @@ def test_cells_of_a_financial_statement_keep_their_row_and_their_column():
         "Cost of sales; Year ended June 30, 2023: $(11,969), 2022: $(11,724)",
         "Gross profit; Year ended June 30, 2023: $2,725, 2022: $2,820",
     ]
+
+
+def centred(page: PdfPage, x: float, y: float, text: str) -> None:
+    page.text(x - width_of(text, 8, bold=True) / 2, y, text, 8, bold=True)
+
+
+def test_a_head_of_several_lines_is_that_of_the_column_it_stands_over():
+    page = (file := PdfFile()).page()
+    centred(page, 560, 713, "Square")
+    page.text(72, 705, "Fiscal Year", 8, bold=True)
+    for x, text in ((430, "Opened"), (480, "Closed"), (520, "Total"), (560, "Feet (1)")):
+        centred(page, x, 705, text)
+    for row, (year, *values) in enumerate(
+        [("2014", "12", "1", "632", "84,382"), ("2015", "16", "2", "647", "86,510")]
+    ):
+        page.text(72, 690 - 13 * row, year, 8)
+        for x, value in zip((444, 488, 528, 576), values, strict=True):
+            page.right(x, 690 - 13 * row, value, 8)
+    text = read(file.data()).text.splitlines()
+    assert text[1:] == [
+        "Opened | Closed | Total | Square Feet (1)",
+        "2014; Opened: 12; Closed: 1; Total: 632; Square Feet (1): 84,382",
+        "2015; Opened: 16; Closed: 2; Total: 647; Square Feet (1): 86,510",
+    ]
+
+
+def test_titles_of_several_columns_stand_over_the_middle_of_theirs():
+    """Though one stands near the edge of a column, and another over one column alone."""
+    page = (file := PdfFile()).page()
+    centred(page, 342, 722, "Northern shops")
+    centred(page, 501, 722, "Clubs")
+    centred(page, 412, 711, "Small markets")
+    for x, text in (
+        (246, "Large markets"),
+        (320, "Discount stores"),
+        (412, "and other formats"),
+        (501, "of all"),
+    ):
+        centred(page, x, 703, text)
+    for row, (label, *values) in enumerate(
+        [("Alabama", "101", "1", "30", "13"), ("Alaska", "7", "2", "0", "5")]
+    ):
+        page.text(19, 690 - 13 * row, label, 8)
+        for x, value in zip((271, 347, 463, 525), values, strict=True):
+            page.right(x, 690 - 13 * row, value, 8)
+    text = read(file.data()).text.splitlines()
+    assert text[-2] == (
+        "Alabama; Northern shops Large markets: 101, Discount stores: 1, Small markets and other formats: 30;"
+        " Clubs of all: 13"
+    )
+
+
+def test_titles_side_by_side_part_the_columns_between_them():
+    page = (file := PdfFile()).page()
+    for x, text in ((248, "2022"), (386, "2021"), (525, "2020")):
+        centred(page, x, 711, text)
+    for x in (248, 386, 525):
+        centred(page, x - 34, 700, "Net sales")
+        centred(page, x + 36, 700, "Assets")
+    for row, label in enumerate(("Canada", "Mexico")):
+        page.text(26, 686 - 12 * row, label, 8)
+        for index, x in enumerate((243, 312, 381, 450, 519, 588)):
+            page.right(x, 686 - 12 * row, f"{row + 1},{index}00", 8)
+    assert read(file.data()).text.splitlines()[-2] == (
+        "Canada; 2022 Net sales: 1,000, Assets: 1,100; 2021 Net sales: 1,200, Assets: 1,300;"
+        " 2020 Net sales: 1,400, Assets: 1,500"
+    )
+
+
+def test_years_behind_labels_are_values_and_a_footnote_ends_its_table():
+    page = (file := PdfFile()).page()
+    centred(page, 260, 710, "Patent expires")
+    centred(page, 400, 710, "Patent begins")
+    for row, label in enumerate(("Alpha", "Beta", "Gamma", "Delta")):
+        page.text(72, 696 - 11 * row, label, 8)
+        page.right(268, 696 - 11 * row, f"202{row}", 8)
+        page.right(408, 696 - 11 * row, f"201{row}", 8)
+    page.text(52, 650, "(1)", 6)
+    page.text(64, 647, "The years are those of the office that granted the patent, not those of courts.", 8)
+    lines = read(file.data()).text.splitlines()
+    assert "Beta; Patent expires: 2021; Patent begins: 2011" in lines
+    assert lines[-1].startswith("(1) The years are those")
+
+
+def test_a_head_of_words_above_numbers_alone_need_not_be_bold():
+    page = (file := PdfFile()).page()
+    table = [("Lighthouse", "Height (m)", "Built"), ("Skagen Grey", "46", "1858"), ("Rubjerg", "23", "1900")]
+    for row, cells in enumerate([*table, ("Lindesnes", "16", "1915")]):
+        for x, text in zip((72, 150, 220), cells, strict=True):
+            page.text(x, 700 - 18 * row, text)
+    lines = read(file.data()).text.splitlines()
+    assert lines[1:3] == ["Height (m) | Built", "Skagen Grey; Height (m): 46; Built: 1858"]
 
 
 def test_a_table_of_words_has_its_headers_in_every_row():
@@ -406,6 +558,7 @@ def scanned(text_pages: int, picture_pages: int) -> bytes:
 
 class FakeOcr:
     available = True
+    illegible = 0
 
     def read(self, picture: object) -> str:
         assert getattr(picture, "shape", ())[2:] == (3,)

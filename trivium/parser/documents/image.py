@@ -69,12 +69,16 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         document.block(ChunkKind.IMAGE, run)
     if not document.has_chunks:
         raise ParseError(_nothing(ocr))
+    if ocr.illegible:
+        metadata = {**metadata, "illegible_pictures": ocr.illegible}
     return page_of(document, file, "image", metadata=metadata)
 
 
 def _nothing(ocr: Ocr) -> str:
     if ocr.unread:
         return "the text of the picture could not be read within the limits of time and memory"
+    if ocr.illegible:
+        return "the text of the picture is not clear enough to be read: expected a sharper picture"
     return "the picture has no text that can be read, and no description"
 
 

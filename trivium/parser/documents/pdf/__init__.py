@@ -57,6 +57,10 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
     document = Document(limits.headings)
     assemble(document, blocks, words, outline, title)
     if not document.has_chunks:
+        if reader.illegible:
+            raise ParseError(
+                "the PDF has no text but that of pictures, which is not clear enough to be read: scan it anew"
+            )
         raise ParseError("the PDF has no text: its pages are empty, or pictures in which no text is found")
     return page_of(
         document,
@@ -64,7 +68,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         "pdf",
         title=title,
         modified=_date(info.get("ModDate", "")),
-        metadata=_metadata(info, len(pages), unread, title),
+        metadata=_metadata(info, len(pages), unread, reader.illegible, title),
     )
 
 
@@ -135,7 +139,9 @@ def _title(file: DocumentFile, info: dict[str, str], first: Sequence[Line], size
     return normalise_title(stated or printed_title(first, size) or name) or name
 
 
-def _metadata(info: dict[str, str], pages: int, unread: int, title: str) -> dict[str, MetadataValue]:
+def _metadata(
+    info: dict[str, str], pages: int, unread: int, illegible: int, title: str
+) -> dict[str, MetadataValue]:
     metadata: dict[str, MetadataValue] = {"page_count": pages}
     for key, name in _REPORTED.items():
         if value := _one_line(info.get(key, "")):
@@ -147,6 +153,8 @@ def _metadata(info: dict[str, str], pages: int, unread: int, title: str) -> dict
         metadata["created"] = created
     if unread:
         metadata["pages_without_text"] = unread
+    if illegible:
+        metadata["illegible_pictures"] = illegible
     return metadata
 
 

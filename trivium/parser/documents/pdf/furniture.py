@@ -18,11 +18,17 @@ _PAGE_NUMBER = re.compile(r"[0-9]{1,5}")
 _DIGITS = re.compile(r"\d+")
 _ROMAN = re.compile(r"[ivxl]+")
 
+_NUMBERED_PAGE = re.compile(r"page \d+(?: (?:of|/) \d+)?|\d+ (?:of|/) \d+|[–—-] ?\d+ ?[–—-]", re.IGNORECASE)
+_ENDS = (".", "!", "?", ":")
+"""A line that ends so is text."""
+
 _Key = tuple[str, int, bool]
 
 
 def without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """The lines of pages, from top to bottom, without what is repeated at their edges."""
+    if len(pages) < _MIN_PAGES:
+        return _without_repeated(pages)
     counts: Counter[_Key] = Counter()
     for lines in pages:
         counts.update(set(_keys(lines[:_EDGE_LINES], top=True)) | set(_keys(lines[-_EDGE_LINES:], top=False)))
@@ -32,6 +38,29 @@ def without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     if sum(not lines for lines in trimmed) - sum(not lines for lines in pages) > len(pages) / 2:
         trimmed = [list(lines) for lines in pages]
     return _without_numbers(trimmed)
+
+
+def _without_repeated(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """A page or two without "Page 1 of 2" at their edges, and the second without the line that stands at the same place
+    of the first: that one may be a title."""
+    kept: list[list[Line]] = []
+    for index, lines in enumerate(pages):
+        before = pages[index - 1] if index else ()
+        rest = list(lines)
+        for edge in (0, -1):
+            while len(rest) > 1 and _is_repeated(rest[edge], before[:1] if edge == 0 else before[-1:]):
+                del rest[edge]
+                before = before[1:] if edge == 0 else before[:-1]
+        kept.append(rest)
+    return kept
+
+
+def _is_repeated(line: Line, before: Sequence[Line]) -> bool:
+    if len(line.cells) > 1 or line.text.endswith(_ENDS):
+        return False
+    return _NUMBERED_PAGE.fullmatch(line.text) is not None or any(
+        line.text == other.text and abs(line.base - other.base) < _STEP for other in before
+    )
 
 
 def _without_numbers(pages: list[list[Line]]) -> list[list[Line]]:

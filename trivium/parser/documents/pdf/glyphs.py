@@ -75,7 +75,7 @@ def _gather(
     floats: Array,
 ) -> int:
     """Fills ``codes`` with characters, and for each span ``integers`` (first and last + 1 of its codes, font, object,
-    quarter turn, whether a space stands before it, whether its last character is a hyphen of a word that goes on) and
+    quarter turn, whether a space stands before it, whether its last character is a soft hyphen) and
     ``floats`` (start, end, baseline, size, height above it)."""
     matrix_at, x_at, box_at = places
     y_at = x_at + 8
@@ -138,12 +138,12 @@ def _gather(
         elif spaced:
             codes[written] = _SPACE
             written += 1
-        joined = code == _MARK  # what PDFium makes of a hyphen at the end of a line
+        joined = code == _MARK  # what PDFium makes of a hyphen at the end of a line, be it of the word or not
         codes[written] = _HYPHEN if joined or code == _SOFT else code
         written += 1
         row = spans - 1
         integers[row, 1] = written
-        integers[row, 6] = 1 if joined or code == _SOFT else 0
+        integers[row, 6] = 1 if code == _SOFT else 0
         floats[row, 0] = min(floats[row, 0], first)
         floats[row, 1] = max(floats[row, 1], final)
         end = final

@@ -15,9 +15,21 @@ from trivium.text import composed
 _WIDE_GAP = 0.9
 """Gap between two cells of a line, in sizes of type."""
 _SAME_LINE = 0.4
-"""Difference of two baselines of one line, in sizes of type."""
+"""Difference of two baselines of one line, in sizes of type: of the smaller one ..."""
+_ALIKE = 0.8
+"""... unless it is so many times as large at least."""
 _RAISED = 0.65
-"""... where one is that of smaller type."""
+"""Difference of the baselines of a line and of what is raised in it, such as the marker of a footnote."""
+_SMALLER = 0.9
+"""How many times as large as the line it is at most."""
+_OVER = 0.5
+"""How far the two may stand above each other, in sizes of the smaller type."""
+_LONGEST_MARKER = 6
+"""Characters of a marker, ..."""
+_MARKER_REACH = 3.0
+"""... and the gap between it and its line, in sizes of the larger type."""
+_ROWS_BETWEEN = 3
+"""Rows of other columns that may stand between a line and what is raised in it."""
 _SPACE = 0.18
 _PROSE = 20
 """Characters of a cell that may be a line of a column."""
@@ -100,23 +112,60 @@ class Line:
 
 def lines_of(spans: Iterable[Span], page: int) -> list[Line]:
     """The lines of spans that are written in one direction, from top to bottom."""
-    rows: list[list[Span]] = []
-    base = size = 0.0
-    for span in sorted(spans, key=lambda span: -span.base):
-        raised = min(size, span.size) < 0.8 * max(size, span.size)
-        if rows and base - span.base <= (_RAISED if raised else _SAME_LINE) * max(size, span.size):
-            rows[-1].append(span)
-            if span.size > size:
-                base, size = span.base, span.size
-            continue
-        rows.append([span])
-        base, size = span.base, span.size
     lines = []
-    for row in rows:
+    for row in _rows(spans):
         cells = _cells(sorted(row, key=lambda span: span.x0) if len(row) > 1 else row)
         if cells:
             lines.append(Line(cells, max(row, key=lambda span: len(span.text)).base, page))
     return lines
+
+
+def _rows(spans: Iterable[Span]) -> list[list[Span]]:
+    """The spans that stand on one baseline, from top to bottom, with what is raised or lowered beside larger type."""
+    rows: list[list[Span]] = []
+    sizes: list[float] = []
+    base = 0.0
+    for span in sorted(spans, key=lambda span: -span.base):
+        if rows:
+            small, large = sorted((sizes[-1], span.size))
+            if base - span.base <= _SAME_LINE * (large if small > _ALIKE * large else small):
+                rows[-1].append(span)
+                if span.size > sizes[-1]:
+                    base, sizes[-1] = span.base, span.size
+                continue
+        rows.append([span])
+        sizes.append(span.size)
+        base = span.base
+    if len(set(sizes)) < 2:
+        return rows
+    kept: list[list[Span]] = [[] for _ in rows]
+    for index, row in enumerate(rows):
+        near = range(max(0, index - _ROWS_BETWEEN), min(len(rows), index + _ROWS_BETWEEN + 1))
+        around = [at for at in near if at != index and abs(rows[at][0].base - row[0].base) <= sizes[at]]
+        for span in row:
+            kept[_home(span, index, rows, around) if around else index].append(span)
+    return [row for row in kept if row]
+
+
+def _home(span: Span, index: int, rows: Sequence[list[Span]], around: Iterable[int]) -> int:
+    """The row of a span: the one that it is raised or lowered in, or its own. What is larger in the next column has
+    nothing to do with it, but a marker may stand alone in the cell of a table."""
+    gaps = [
+        (abs(gap), at, other.size)
+        for at in around
+        for other in rows[at]
+        if span.size < _SMALLER * other.size
+        and abs(span.base - other.base) <= _RAISED * other.size
+        and (gap := max(span.x0 - other.x1, other.x0 - span.x1)) > -_OVER * span.size
+    ]
+    if not gaps:
+        return index
+    is_marker = len(span.text) <= _LONGEST_MARKER
+    gap, at, size = min(gaps)
+    if gap <= (_MARKER_REACH * size if is_marker else _WIDE_GAP * span.size):
+        return at
+    alone = is_marker and all(len(other.text) <= _LONGEST_MARKER for other in rows[index])
+    return max(at for _, at, _ in gaps) if alone else index
 
 
 def _cells(row: list[Span]) -> list[Cell]:
@@ -133,7 +182,8 @@ def _cells(row: list[Span]) -> list[Cell]:
             bold, letters = len(text) * span.bold, len(text)
         else:
             cell = cells[-1]
-            between = " " if gap > _SPACE * span.size or (span.spaced and gap > 0.03 * span.size) else ""
+            apart = gap > _SPACE * span.size or gap < -_OVER * span.size  # printed over each other: two lines
+            between = " " if apart or (span.spaced and gap > 0.03 * span.size) else ""
             cell.text += between + text
             cell.x1 = max(cell.x1, span.x1)
             cell.hyphen = span.hyphen

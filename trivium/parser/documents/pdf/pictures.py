@@ -52,6 +52,11 @@ class PageReader:
     def available(self) -> bool:
         return self._ocr.available
 
+    @property
+    def illegible(self) -> int:
+        """Pictures and pages with text that could not be read clearly."""
+        return self._ocr.illegible
+
     def blocks(self, pdf: PdfiumDocument, index: int) -> list[Block]:
         """The text of a page (from 0) as paragraphs; none where there is no text, or no time left to look for it."""
         if not self.available:

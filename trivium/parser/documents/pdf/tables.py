@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trivium.parser.documents.pdf.heads import Head, heads_of
 from trivium.parser.documents.pdf.lines import Cell, Line
 from trivium.parser.grid import Cell as TableCell
 from trivium.parser.grid import Table
@@ -21,6 +22,12 @@ _BETWEEN, _BETWEEN_ALIGNED = 3, 6
 _SEEN = 60
 _LONG = 120
 """Characters of a single cell that is no row of a table."""
+_DATED = 3
+"""Labelled rows of years that make them values, not heads."""
+_SHORTEST_NOTE = 30
+"""Characters of a footnote that ends a table."""
+_LONGEST_HEAD = 40
+"""Characters of a head that is not bold."""
 _HEAD_LINES = 4
 """Lines of a single cell above the first row that may head columns."""
 
@@ -32,6 +39,7 @@ _YEAR = re.compile(
     r"(?:(?:fiscal|fy|year|years?\s+ended|as\s+of|at|[a-z]{3,9}\.?\s+\d{1,2},?)\s*)*(?:19|20)\d\d[a-z*]?(?:\s*\([a-z\d]\))?",
     re.IGNORECASE,
 )
+_FOOTNOTE = re.compile(r"\(\d{1,2}\)")
 _UNIT = re.compile(r"\(.*\)|.*\b(?:millions|thousands|billions|ended|in dollars)\b.*", re.IGNORECASE)
 _MARKER = re.compile(r"[•◦▪●○■□–—\-*·‣⁃❑➢✓]|\(?[a-z\d]{1,3}[.)]|\([ivx]+\)", re.IGNORECASE)
 
@@ -56,7 +64,7 @@ def find_tables(lines: Sequence[Line]) -> list[FoundTable]:
     found: list[FoundTable] = []
     at = 0
     while at < len(lines):
-        end = _end(lines, rows, at) if len(rows[at]) > 1 else at
+        end = _end(lines, rows, at) if len(rows[at]) > 1 and not _is_note(rows[at]) else at
         if end - at < 2:
             at += 1
             continue
@@ -106,6 +114,8 @@ def _end(lines: Sequence[Line], rows: Sequence[list[Cell]], first: int) -> int:
     end = first + 1
     numbers = [cell for cell in rows[first] if cell.is_number]
     for at in range(first + 1, min(len(lines), first + _MAX_ROWS)):
+        if _is_note(rows[at]):
+            break
         several = len(rows[at]) > 1
         aligned = several and _aligned(rows[at], numbers)
         distance = abs(lines[at - 1].base - lines[at].base) / max(lines[at].size, lines[at - 1].size, 1.0)
@@ -117,6 +127,16 @@ def _end(lines: Sequence[Line], rows: Sequence[list[Cell]], first: int) -> int:
         elif len(rows[at][0].text) > _LONG or at - end >= _BETWEEN_ALIGNED:
             break
     return end
+
+
+def _is_note(row: Sequence[Cell]) -> bool:
+    """Whether a line is a footnote, which begins with its marker."""
+    return (
+        len(row) == 2
+        and _FOOTNOTE.fullmatch(row[0].text) is not None
+        and not row[1].is_number
+        and len(row[1].text) > _SHORTEST_NOTE
+    )
 
 
 def _aligned(row: Sequence[Cell], numbers: Sequence[Cell]) -> bool:
@@ -218,36 +238,89 @@ def _is_value(cell: Cell) -> bool:
 
 
 def _has_values(row: Row) -> bool:
-    return any(_is_value(cell) for column, cells in row.items() if column for cell in cells)
+    values = [cell for column, cells in row.items() if column for cell in cells]
+    if any(_is_value(cell) and not _FOOTNOTE.fullmatch(cell.text) for cell in values):
+        return True
+    # "shares purchased | (2) | programs" are heads, "(1)" alone is a loss of one.
+    return any(map(_is_value, values)) and all(cell.is_number for cell in values)
 
 
 def _fill_with_numbers(
     table: Table, rows: Sequence[list[Cell]], placed: Sequence[Row], columns: Sequence[tuple[float, float]]
 ) -> None:
+    above: list[Row] = []  # the lines of a head
+    names = _naming(rows, placed)
     for index, row in enumerate(placed):
-        if _has_values(row) or (len(row) == 1 and 0 in row and index):
-            _add_row(table, row, columns)
-        elif _heads(row, rows[index]):
-            label = row.pop(0, None)
-            if label:
-                _add_above_head(table, label, columns)
-            table.head_rows.add(len(table.rows))
-            table.rows.append(
-                _head_row(rows[index] if not label else [c for cs in row.values() for c in cs], columns)
-            )
-        else:
-            _add_row(table, row, columns)
+        # A label between two lines of a head belongs to it.
+        if names[index] or (above and len(row) == 1 and 0 in row and any(names[index + 1 : index + 2])):
+            above.append(row)
+            continue
+        _add_head(table, above, columns)
+        above = []
+        _add_row(table, row, columns)
+    _add_head(table, above, columns)
     _join_labels(table)
 
 
-def _add_above_head(table: Table, label: list[Cell], columns: Sequence[tuple[float, float]]) -> None:
-    """Adds what stands left of a head, such as the unit, above all of its lines: it names no column."""
-    at = len(table.rows)
-    while at and at - 1 in table.head_rows:
-        at -= 1
-    _add_row(table, {0: label}, columns)
-    table.rows.insert(at, table.rows.pop())
-    table.head_rows = {head + (head >= at) for head in table.head_rows}
+def _naming(rows: Sequence[list[Cell]], placed: Sequence[Row]) -> list[bool]:
+    """For each row whether it names columns. Where labels have years, row by row, those are values."""
+    dated = [
+        0 in row and len(row) > 1 and _all_years(row) and not all(cell.bold for cell in cells)
+        for row, cells in zip(placed, rows, strict=True)
+    ]
+    columns = {column for row in placed for column in row}
+    plain = _is_plain_head(placed, columns)
+    dates = sum(dated) >= _DATED
+    first = dated.index(True) if dates else 0
+    return [
+        not _has_values(row)
+        and not (index and len(row) == 1 and 0 in row)
+        and not (dates and index >= first and _all_years(row))
+        and ((plain and not index) or _heads(row, rows[index]))
+        for index, row in enumerate(placed)
+    ]
+
+
+def _is_plain_head(placed: Sequence[Row], columns: set[int]) -> bool:
+    """Whether the first row names columns though it is not bold: it has a word for each of them, and all rows below it
+    have values in the same ones."""
+    first, below = placed[0], placed[1:]
+    return (
+        len(below) > 1
+        and set(first) == columns
+        and 0 in columns
+        and not any(
+            cell.is_number or len(cell.text) > _LONGEST_HEAD for cells in first.values() for cell in cells
+        )
+        and all(
+            set(row) == columns
+            and all(cell.is_number for column in row if column for cell in row[column])
+            and _has_values(row)
+            for row in below
+        )
+    )
+
+
+def _add_head(table: Table, lines: Sequence[Row], columns: Sequence[tuple[float, float]]) -> None:
+    """Adds the lines of a head. What stands left of it, such as the unit, comes above: it names no column."""
+    for row in lines:
+        if 0 in row:
+            _add_row(table, {0: row[0]}, columns)
+    over = [[cell for column, cells in row.items() if column for cell in cells] for row in lines]
+    for heads in heads_of(over, columns):
+        table.head_rows.add(len(table.rows))
+        table.rows.append(_head_row(heads, len(columns)))
+
+
+def _head_row(heads: Sequence[Head], columns: int) -> list[TableCell]:
+    cells: list[TableCell] = []
+    at = 0
+    for head in heads:
+        cells.extend(_cell("", is_header=True) for _ in range(head.first - at))
+        cells.append(_cell(head.text, is_header=True, columns=head.last - head.first + 1))
+        at = head.last + 1
+    cells.extend(_cell("", is_header=True) for _ in range(columns - at))
+    return cells
 
 
 def _heads(row: Row, cells: Sequence[Cell]) -> bool:
@@ -262,33 +335,6 @@ def _heads(row: Row, cells: Sequence[Cell]) -> bool:
 
 def _all_years(row: Row) -> bool:
     return all(_YEAR.fullmatch(cell.text) for column, cells in row.items() if column for cell in cells)
-
-
-def _head_row(cells: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> list[TableCell]:
-    """Cells that each head the columns nearest to them: a title over several columns stands over their middle."""
-    cells = sorted(cells, key=lambda cell: cell.x0)
-    heads: list[list[Cell]] = [[] for _ in columns]
-    over: list[Cell | None] = [None]
-    for index, (a, b) in enumerate(columns[1:], start=1):
-        middle = (a + b) / 2
-        below = [cell for cell in cells if cell.x0 < b and a < cell.x1]
-        over.append(min(below or cells, key=lambda cell: abs((cell.x0 + cell.x1) / 2 - middle), default=None))
-        if below:
-            heads[index] = below
-    out: list[TableCell] = [_cell("", is_header=True)]
-    index = 1
-    while index < len(columns):
-        last = index
-        if len(heads[index]) > 1:
-            out.append(_cell(" ".join(cell.text for cell in heads[index]), is_header=True))
-        else:
-            while last + 1 < len(columns) and over[last + 1] is over[index] and len(heads[last + 1]) < 2:
-                last += 1
-            head = over[index]
-            text = "" if head is None else head.text
-            out.append(_cell(text, is_header=True, columns=last - index + 1))
-        index = last + 1
-    return out
 
 
 def _cell(text: str, *, is_header: bool, columns: int = 1) -> TableCell:

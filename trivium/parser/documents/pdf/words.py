@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 _WORDS = re.compile(r"\w+(?:-\w+)*")
 _ENDS = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
 _BEGINS = re.compile(r"[^\W\d_]+")
+_FIRST = frozenset({"self", "well"})
+"""What hardly any word begins with, but many compounds."""
 
 
 class Words:
@@ -19,11 +21,14 @@ class Words:
 
     def joined(self, line: str, following: str, *, soft: bool = False) -> str:
         """A line and the next one as running text. A hyphen between them is left out unless the word is written with it
-        elsewhere in the document, or is known only in its parts. ``soft``: the file says that the line end made it.
+        elsewhere in the document, has another one, or is known only in its parts. ``soft``: the file says that the line
+        end made it.
 
         >>> words = Words(lambda: ["a cooperation of the well-known", "long term"])
         >>> words.joined("the coopera-", "tion of"), words.joined("a well-", "known one"), words.joined("long-", "term")
         ('the cooperation of', 'a well-known one', 'long-term')
+        >>> words.joined("state-of-the-", "art"), words.joined("self-", "evident")
+        ('state-of-the-art', 'self-evident')
         >>> words.joined("in 2020-", "2021"), words.joined("one", "two")
         ('in 2020-2021', 'one two')
         """
@@ -38,8 +43,8 @@ class Words:
             return line[:-1] + following
         if f"{before}-{after}" in known:
             return line + following
-        both = before in known and after in known
-        return line + following if both and not soft else line[:-1] + following
+        compound = "-" in before or before in _FIRST or (before in known and after in known)
+        return line + following if compound and not soft else line[:-1] + following
 
     def _words(self) -> frozenset[str]:
         if self._known is None:

@@ -1,0 +1,193 @@
+"""What heads the columns of a table: lines above its values, whose cells go over one column each, or over several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from trivium.parser.documents.pdf.lines import Cell
+
+_ALIGNED = 1.0
+"""Sizes of type by which the middle or an edge of a head may miss that of its column."""
+_CENTRED = 1.2
+"""... and the middle of a title that of the columns below it."""
+_EACH = 0.05
+"""What a column more makes up for."""
+_UNLIKELY = 1.0
+"""What it adds that a title of several columns stands over one, or over several what goes on in the next line; ..."""
+_ELSEWHERE = 2.0
+"""... that a cell does not stand in line with what it heads, ..."""
+_SHARED = 1.0
+"""... and that two of a line head the same."""
+_WIDER = 2.0
+"""How many times as wide as the line below it a head may be that goes on there."""
+
+_YEAR = re.compile(r"\W*(?:(?:fiscal|fy|q[1-4])\s*)?(?:19|20)\d\d\W*(?:\([a-z\d]\))?", re.IGNORECASE)
+_GOES_ON = re.compile(r"[a-z(/&%]")
+_UNFINISHED = re.compile(r".*(?:[-–/,&]|\b(?:and|of|the|to|for|in|at|by|from|or|per|on))", re.IGNORECASE)
+
+Extent = tuple[float, float]
+Place = tuple[int, int]
+"""The first and the last of the columns that a cell heads."""
+
+
+class Head:
+    """A cell of a head, over the columns ``first`` to ``last``."""
+
+    __slots__ = ("cell", "first", "last", "text")
+
+    def __init__(self, cell: Cell, first: int, last: int) -> None:
+        self.cell, self.first, self.last, self.text = cell, first, last, cell.text
+
+
+def heads_of(lines: Sequence[Sequence[Cell]], columns: Sequence[Extent]) -> list[list[Head]]:
+    """The heads in lines that stand above each other, from top to bottom. The first of the columns is that of labels,
+    which has none. What goes on in the next line is one head, where it ends; lines that have none are left out."""
+    lowest: list[Head | None] = [None] * len(columns)
+    placed: list[list[Head]] = []
+    for line in reversed(lines):
+        row = _placed(sorted(line, key=lambda cell: cell.x0), columns, lowest)
+        kept = []
+        for head in row:
+            below = lowest[head.first]
+            if head.first == head.last and below is not None and below.first == below.last:
+                below.text = f"{head.text} {below.text}"
+                below.cell = _over(head.cell, below.cell)
+            else:
+                kept.append(head)
+                for column in range(head.first, head.last + 1):
+                    lowest[column] = head
+        placed.append(kept)
+    return [row for row in reversed(placed) if row]
+
+
+def _over(cell: Cell, below: Cell) -> Cell:
+    text = f"{cell.text} {below.text}"
+    return Cell(text, min(cell.x0, below.x0), max(cell.x1, below.x1), cell.size, cell.bold, cell.italic)
+
+
+def _placed(line: Sequence[Cell], columns: Sequence[Extent], lowest: Sequence[Head | None]) -> list[Head]:
+    """The cells of a line over their columns, so that all of them together stand as near to theirs as may be; several
+    of one column are one."""
+    chains: dict[int, tuple[float, tuple[Place, ...]]] = {0: (0.0, ())}  # by the last column that is taken
+    for index, cell in enumerate(line):
+        after = line[index - 1].x1 if index else float("-inf")
+        before = line[index + 1].x0 if index + 1 < len(line) else float("inf")
+        free = [
+            column
+            for column in range(1, len(columns))
+            if after < _middle(columns[column]) < before or _overlap(columns[column], cell) > 0
+        ]
+        longer: dict[int, tuple[float, tuple[Place, ...]]] = {}
+        for missed, first, last in _places(cell, free, columns, lowest, alone=len(line) == 1):
+            for taken, (cost, chain) in chains.items():
+                if first <= taken and (first, last) != chain[-1]:
+                    continue
+                total = cost + missed + (_SHARED if first <= taken else 0.0)
+                if last not in longer or total < longer[last][0]:
+                    longer[last] = total, (*chain, (first, last))
+        if not longer:  # more cells than columns: it goes to the one before
+            longer = {taken: (cost, (*chain, chain[-1])) for taken, (cost, chain) in chains.items()}
+        chains = longer
+    heads: list[Head] = []
+    for cell, (first, last) in zip(line, min(chains.values())[1], strict=True):
+        if heads and first <= heads[-1].last:
+            heads[-1].text += f" {cell.text}"
+        else:
+            heads.append(Head(cell, first, last))
+    return heads
+
+
+def _places(
+    cell: Cell, free: Sequence[int], columns: Sequence[Extent], lowest: Sequence[Head | None], *, alone: bool
+) -> list[tuple[float, int, int]]:
+    """The columns that a cell may head, of those that no other cell of its line must: by how many sizes of type it
+    misses them, the first, and the last of them."""
+    if alone and free and cell.text.startswith("("):
+        return [(0.0, free[0], free[-1])]  # the unit of all
+    size = max(cell.size, 4.0)
+    under = [column for column in free if _overlap(_head(columns[column], lowest[column]), cell) > 0]
+    titles = list(_titles(cell, free, columns, lowest, alone=alone))
+    heads = [head for column in under if (head := lowest[column]) is not None]
+    if alone and not titles and any(_YEAR.fullmatch(head.text) for head in heads):
+        return [(0.0, free[0], free[-1])]  # "As of December 31," above years
+    found: list[tuple[float, int, int]] = []
+    wrapped = False
+    for column in under:
+        missed = _missed(_head(columns[column], lowest[column]), cell) / size
+        if missed <= _ALIGNED:
+            goes_on = len(under) == 1 and _is_wrapped(cell, lowest[column])
+            wrapped = wrapped or goes_on
+            found.append((missed + (_UNLIKELY if titles and not goes_on else 0.0), column, column))
+    found.extend((missed + _UNLIKELY * wrapped, first, last) for missed, first, last in titles)
+    if not found or not alone:
+        found.append((_ELSEWHERE, *_nearest(cell, under, free, columns, alone=alone)))
+    return found
+
+
+def _nearest(
+    cell: Cell, under: Sequence[int], free: Sequence[int], columns: Sequence[Extent], *, alone: bool
+) -> Place:
+    if alone and len(under) != 1 and free:
+        return free[0], free[-1]
+    if under:
+        return under[0], under[-1]
+    middle = _middle((cell.x0, cell.x1))
+    nearest = min(free or range(1, len(columns)), key=lambda column: abs(_middle(columns[column]) - middle))
+    return nearest, nearest
+
+
+def _titles(
+    cell: Cell, free: Sequence[int], columns: Sequence[Extent], lowest: Sequence[Head | None], *, alone: bool
+) -> Iterator[tuple[float, int, int]]:
+    """Several columns over whose middle a cell stands; as many as may be where nothing else stands in its line."""
+    size = max(cell.size, 4.0)
+    middle = _middle((cell.x0, cell.x1))
+    for at, first in enumerate(free):
+        for last in free[at + 1 :]:
+            start, end = _extent(columns[first], lowest[first])[0], _extent(columns[last], lowest[last])[1]
+            if cell.x0 < start - 2 * size or cell.x1 > end + 2 * size:
+                continue
+            heads = _head(columns[first], lowest[first])[0], _head(columns[last], lowest[last])[1]
+            box = (
+                2 * columns[first][1] - columns[first + 1][1],
+                columns[last][1],
+            )  # numbers stand at its right
+            missed = min(abs(_middle(extent) - middle) for extent in ((start, end), heads, box)) / size
+            if missed <= _CENTRED:
+                yield (0.0 if alone else missed) - _EACH * (last - first), first, last
+
+
+def _is_wrapped(cell: Cell, below: Head | None) -> bool:
+    """Whether a head goes on in the line below, rather than being a title of several columns."""
+    if below is None:
+        return True
+    if below.first != below.last or _YEAR.fullmatch(below.text):
+        return False
+    if _GOES_ON.match(below.text) or _UNFINISHED.fullmatch(cell.text):
+        return True
+    return cell.x1 - cell.x0 <= _WIDER * (below.cell.x1 - below.cell.x0)
+
+
+def _head(column: Extent, below: Head | None) -> Extent:
+    return column if below is None or below.first != below.last else (below.cell.x0, below.cell.x1)
+
+
+def _extent(column: Extent, below: Head | None) -> Extent:
+    """A column with its head."""
+    head = _head(column, below)
+    return min(column[0], head[0]), max(column[1], head[1])
+
+
+def _missed(extent: Extent, cell: Cell) -> float:
+    return min(
+        abs(extent[0] - cell.x0), abs(extent[1] - cell.x1), abs(_middle(extent) - _middle((cell.x0, cell.x1)))
+    )
+
+
+def _middle(extent: Extent) -> float:
+    return (extent[0] + extent[1]) / 2
+
+
+def _overlap(extent: Extent, cell: Cell) -> float:
+    return min(extent[1], cell.x1) - max(extent[0], cell.x0)
