@@ -123,27 +123,34 @@ def lines_of(spans: Iterable[Span], page: int) -> list[Line]:
 def _rows(spans: Iterable[Span]) -> list[list[Span]]:
     """The spans that stand on one baseline, from top to bottom, with what is raised or lowered beside larger type."""
     rows: list[list[Span]] = []
-    sizes: list[float] = []
-    base = 0.0
+    sizes: list[float] = []  # of the largest of each row
+    base = size = 0.0
     for span in sorted(spans, key=lambda span: -span.base):
         if rows:
-            small, large = sorted((sizes[-1], span.size))
+            small, large = (size, span.size) if size < span.size else (span.size, size)
             if base - span.base <= _SAME_LINE * (large if small > _ALIKE * large else small):
                 rows[-1].append(span)
-                if span.size > sizes[-1]:
-                    base, sizes[-1] = span.base, span.size
+                if span.size > size:
+                    base, size = span.base, span.size
+                    sizes[-1] = size
                 continue
         rows.append([span])
-        sizes.append(span.size)
-        base = span.base
-    if len(set(sizes)) < 2:
-        return rows
+        base, size = span.base, span.size
+        sizes.append(size)
     kept: list[list[Span]] = [[] for _ in rows]
     for index, row in enumerate(rows):
-        near = range(max(0, index - _ROWS_BETWEEN), min(len(rows), index + _ROWS_BETWEEN + 1))
-        around = [at for at in near if at != index and abs(rows[at][0].base - row[0].base) <= sizes[at]]
+        first, last = max(0, index - _ROWS_BETWEEN), min(len(rows), index + _ROWS_BETWEEN + 1)
+        around = [
+            at
+            for at in range(first, last)
+            if at != index and -sizes[at] <= rows[at][0].base - row[0].base <= sizes[at]
+        ]
+        if not around:
+            kept[index].extend(row)
+            continue
+        largest = _SMALLER * max(sizes[at] for at in around)
         for span in row:
-            kept[_home(span, index, rows, around) if around else index].append(span)
+            kept[_home(span, index, rows, around) if span.size < largest else index].append(span)
     return [row for row in kept if row]
 
 
