@@ -147,7 +147,7 @@ class FilePages:
         stays the document of that file. So does one that is replaced by its title."""
         stored = self._store.find_pages([graph.uri]).get(graph.uri)
         if stored is not None and stored.path and stored.source != graph.source:
-            if self._store.page_text(graph.uri) == graph.text:
+            if graph.text and self._store.page_text(graph.uri) == graph.text:
                 return with_origin(graph, stored.source, stored.path, graph.modified or stored.modified)
             if path_alias(graph.path) == graph.uri:
                 return replace(graph, path=stored.path)
