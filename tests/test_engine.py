@@ -118,7 +118,7 @@ def test_the_asynchronous_twins_answer_alike(engine: trivium.Engine) -> None:
         (lambda engine: engine.search(QUESTION, fusion=7), "expected the name of a fusion, got int"),
         (lambda engine: engine.search_many(QUESTION), "expected several questions, got str"),
         (lambda engine: engine.ask(5), "expected a question as text, got int"),
-        (lambda engine: engine.ask(QUESTION, temperature=1), "unknown option temperature"),
+        (lambda engine: engine.ask(QUESTION, warmth=1), "unknown option warmth"),
         (lambda engine: engine.build("pages"), "expected a list of sources"),
         (lambda engine: engine.remove("Mars"), "expected a list of titles"),
         (lambda _: trivium.Engine("my-store"), r"Engine\.open\('my-store'\)"),

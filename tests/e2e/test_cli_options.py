@@ -66,7 +66,8 @@ def test_every_way_to_ask_takes_settings(
     refused."""
     store = ["--store", sample_store]
     asked = ["ask", QUESTION, *store, "--retriever", "walk", "--json"]
-    assert trivium(*asked).json["hits"] != trivium(*asked, "--set", "walk.damping=0.1").json["hits"]
+    changed = trivium(*asked, "--set", "walk.damping=0.1").json["passages"]
+    assert trivium(*asked).json["passages"] != changed
     judged = ["evaluate", few_questions, *store, "-r", "walk", "--json"]
     assert trivium(*judged).json["traced"] == trivium(*judged, "--set", "walk.damping=0.1").json["traced"]
     answers = [*judged, "--answers", "--out", tmp_path / "answers", "--selector", "match"]

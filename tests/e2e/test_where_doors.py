@@ -44,7 +44,7 @@ def test_metadata_and_conditions_on_the_command_line_and_over_http(trivium: Run,
     answer = trivium(
         "ask", "What colour was the lighthouse painted?", "--store", store, "--where", "year = 2020", "--json"
     )
-    assert {hit["page"] for hit in answer.json["hits"]} == {"Report 2020"}
+    assert {hit["page"] for hit in answer.json["passages"]} == {"Report 2020"}
     wrong = trivium("search", "lighthouse", "--store", store, "--where", "year >=")
     assert wrong.code == 2 and "--where" in wrong.err
     refused = trivium("add", folder, "--store", store, "--meta", "year")
@@ -65,7 +65,7 @@ def test_metadata_and_conditions_on_the_command_line_and_over_http(trivium: Run,
         (hit,) = client.post("/search", json=asked).json()["hits"]
         assert (hit["page"], hit["document"], hit["metadata"]["year"]) == ("note", "note.txt", 2024)
         answered = client.post("/ask", json={**asked, "where": "year = 2022"}).json()
-        assert {hit["page"] for hit in answered["hits"]} == {"Report 2022"}
+        assert {hit["page"] for hit in answered["passages"]} == {"Report 2022"}
         none = client.post("/search", json={**asked, "where": "Year = 2020"}).json()
         assert none["hits"] == [] and "did you mean year?" in none["warnings"][1]
         bad = client.post("/search", json={**asked, "where": "year ="})

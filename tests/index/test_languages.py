@@ -60,7 +60,7 @@ def test_other_forms_of_words_are_found_and_function_words_do_not_count(
         assert term in engine.searcher.query(question).terms
         hits = engine.search(question, retrievers=["lexical"])
         assert [hit.page for hit in hits] == ["tower"]
-        assert {hit.page for hit in engine.ask(question).hits} == {"tower", "garden"}
+        assert {hit.page for hit in engine.ask(question).passages} == {"tower", "garden"}
 
 
 def test_documents_of_a_mixed_folder_are_recognised_one_by_one(tmp_path: Path) -> None:

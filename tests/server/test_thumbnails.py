@@ -72,9 +72,9 @@ def test_citations_have_it_too(store: Path, client: TestClient) -> None:
     first, *_, last = (json.loads(line[6:]) for line in streamed.splitlines() if line.startswith("data: "))
     assert whole["citations"][0]["thumbnail"] == last["citations"][0]["thumbnail"] == PLAIN
     assert (
-        first["hits"][0]["thumbnail"]
-        == last["hits"][0]["thumbnail"]
-        == whole["hits"][0]["thumbnail"]
+        first["passages"][0]["thumbnail"]
+        == last["passages"][0]["thumbnail"]
+        == whole["passages"][0]["thumbnail"]
         == PLAIN
     )
 

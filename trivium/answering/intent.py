@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from trivium.answering.classifier import NO_EMBEDDER
+from trivium.common.dots import dots
 from trivium.embedding.base import Embedder, Vectors
 from trivium.text import words
 from trivium.types import Intent
@@ -40,7 +41,7 @@ class IntentClassifier:
         for expression in expressions(text):
             logits = logits + self.expressions.get(expression, 0.0)
         if vector is not None:
-            logits = logits + self.weights @ vector
+            logits = logits + dots(self.weights, vector)
         powers = np.exp(logits - logits.max())
         return dict(zip(self.intents, (powers / powers.sum()).tolist(), strict=True))
 

@@ -100,11 +100,11 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
 def _may_be_text(name: str, head: bytes) -> bool:
     """Whether a file without a suffix is one that people write for people, such as ``README``: text, and no program.
 
-    >>> [_may_be_text(name, b"Read this first.") for name in ("docs/README", "notes", "Makefile", ".profile", "a.py")]
-    [True, True, False, False, False]
+    >>> [_may_be_text(name, b"Read this first.") for name in ("docs/README", "notes", "Makefile", ".profile", "a.py", "")]
+    [True, True, False, False, False, False]
     """
     plain = PurePath(name).name
-    if "." in plain or _OF_PROGRAMS.fullmatch(plain) or head.startswith((b"#!", *_BINARY)):
+    if not plain or "." in plain or _OF_PROGRAMS.fullmatch(plain) or head.startswith((b"#!", *_BINARY)):
         return False
     # Where a text of another alphabet is cut, the end may be no character: the reader judges that.
     return _CONTROL.search(head) is None and _beginning(_decoded(head))[:1] not in ("[", "{", "<")
