@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from trivium.types import ChunkKind as ChunkKind
     from trivium.types import Citation as Citation
     from trivium.types import EmbedderIdentity as EmbedderIdentity
+    from trivium.types import Evidence as Evidence
     from trivium.types import GoldPassage as GoldPassage
     from trivium.types import GraphPath as GraphPath
     from trivium.types import Hit as Hit
@@ -122,6 +123,7 @@ _MODULES = {
         "ChunkKind",
         "Citation",
         "EmbedderIdentity",
+        "Evidence",
         "GoldPassage",
         "GraphPath",
         "Hit",

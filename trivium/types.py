@@ -139,11 +139,23 @@ class GoldPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """What answers a question in one ``document``, named by its path or the end of it: one of these ``pages``, from 1,
+    or, without pages, one of these ``quotes``."""
+
+    document: str
+    quotes: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question with what is known of its answer, as read from a question file.
 
-    The gold is given in one of four ways, tried in this order: ``gold_passages``, ``gold_titles``,
-    ``page`` + ``paragraph`` (+ ``section``), ``page`` + ``answers``.
+    The gold is given in one of five ways, tried in this order: ``evidence``, ``gold_passages``, ``gold_titles``,
+    ``page`` + ``paragraph`` (+ ``section``), ``page`` + ``answers``. With ``gold_any`` any part of it answers the
+    question, else all of them together do. ``history`` is what was asked before it, oldest first: turns of the
+    conversation, or questions alone where the answers are not known.
     """
 
     id: str
@@ -154,6 +166,9 @@ class Question:
     paragraph: str | None = None
     gold_titles: tuple[str, ...] = ()
     gold_passages: tuple[GoldPassage, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    gold_any: bool = False
+    history: tuple[str | Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ FOLDS = 5
 MIN_PHRASES = 4
 """A word, or two in a row, that occurs in fewer phrases is no feature."""
 Floats = NDArray[np.float64]
+MIN_WEIGHT = 0.2
+"""Words that change no logit by more are left out."""
 EXPRESSION_WEIGHT = 0.3
 """Of a word beside a vector of length 1."""
 
@@ -121,6 +123,7 @@ def fitted(texts: Sequence[str], vectors: Floats | None, intents: Sequence[str])
         {
             feature: np.round(model.coef_[:, size + place] * EXPRESSION_WEIGHT, 3).astype(np.float32)
             for feature, place in known.items()
+            if np.abs(model.coef_[:, size + place] * EXPRESSION_WEIGHT).max() >= MIN_WEIGHT
         },
         THRESHOLDS,
     )
@@ -181,7 +184,7 @@ def main() -> None:
         saved[name] = fitted([*texts, *noisy], both, [*intents, *intents]).as_json()
     if arguments.save:
         target = Path(str(files("trivium.answering").joinpath("intents.json")))
-        target.write_text(json.dumps(saved) + "\n", "utf-8")
+        target.write_text(json.dumps(saved, separators=(",", ":")) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

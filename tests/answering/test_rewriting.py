@@ -28,7 +28,10 @@ def test_the_first_question_is_left_alone() -> None:
         ("How large are they", "How large are they (Mars, Asaph Hall, discovered moons)"),
         ("Does it orbit Saturn?", "Does it orbit Saturn (Mars, Asaph Hall, discovered moons)?"),
         ("Is Mars larger than that?", "Is Mars larger than that (Asaph Hall, discovered moons)?"),
-        ("Who observed these moons before?", "Who observed these moons before (Mars, Asaph Hall, discovered)?"),
+        (
+            "Who observed these moons before?",
+            "Who observed these moons before (Mars, Asaph Hall, discovered)?",
+        ),
         ("And why?", "Who discovered the moons of Mars? And why?"),
         ("When did he do that?", "Who discovered the moons of Mars? When did he do that?"),
         ("And Saturn?", "Who discovered the moons of Mars? And Saturn?"),
@@ -38,7 +41,7 @@ def test_the_first_question_is_left_alone() -> None:
     ],
 )
 def test_without_a_model_a_follow_up_is_completed(question: str, expected: str) -> None:
-    """With the names that were spoken of where it refers to something, with the question before where it says too little."""
+    """With the names that were spoken of where it refers to something, else with the question before."""
     assert rewrite_question(question, TALK, None, STORE)[0] == expected
 
 

@@ -128,7 +128,10 @@ def _neighbours(place: int, count: int) -> Iterator[int]:
 
 
 def _clean(text: str) -> str:
-    return uncited(plain(" ".join(text.split())))
+    """A text in one line: rows of tables and items of lists, which have no full stop, are parted by semicolons."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    parted = [line if line.endswith((*_STOPS, ";", ":", ",")) else f"{line};" for line in lines if line]
+    return uncited(plain(" ".join(parted))).removesuffix(";")
 
 
 def _subject(passage: NumberedPassage) -> str:

@@ -75,7 +75,7 @@ def recount(history: Sequence[Turn]) -> str:
     if not history:
         return "Nothing has been asked in this conversation yet."
     lines = [
-        f"{number}. {' '.join(turn.question.split())} {_beginning(without_marks(turn.answer))}".rstrip()
+        f"{number}. {' '.join(turn.question.split())} – {_beginning(without_marks(turn.answer))}".rstrip("– ")
         for number, turn in enumerate(history, start=1)
     ]
     return "\n".join(["In this conversation you asked:", *lines])

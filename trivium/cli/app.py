@@ -11,7 +11,7 @@ import typer
 from typer.rich_utils import rich_format_error
 
 import trivium
-from trivium.cli.ask import ask
+from trivium.cli.ask import ask, chat
 from trivium.cli.backup import backup, restore
 from trivium.cli.build import add, build, embed
 from trivium.cli.check import check
@@ -55,6 +55,7 @@ for command in (
     export,
     search,
     ask,
+    chat,
     evaluate,
     compare,
     train,

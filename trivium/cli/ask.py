@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -14,6 +14,7 @@ from rich.text import Text
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import chat_model, open_engine, wrong_argument
+from trivium.cli.conversation import Conversation, typed_lines
 from trivium.cli.options import (
     FusionOption,
     Json,
@@ -24,7 +25,7 @@ from trivium.cli.options import (
     Store,
     WhereOption,
 )
-from trivium.cli.terminal import err, out, print_json, shown
+from trivium.cli.terminal import out, print_json, shown
 from trivium.engine import Engine
 from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel
@@ -34,8 +35,8 @@ from trivium.types import Answer, Intent, Turn, place_of
 
 
 @dataclass(frozen=True, slots=True)
-class _Answerer:
-    """How questions are answered and shown."""
+class Answerer:
+    """How questions are answered and shown at the terminal."""
 
     engine: Engine
     model: ChatModel | None
@@ -47,6 +48,7 @@ class _Answerer:
     rewrite: bool
     json: bool
     stream: bool
+    one_line: bool = False
 
     def events(self, question: str, history: Sequence[Turn]) -> Iterator[AnswerEvent]:
         with wrong_argument():
@@ -122,7 +124,7 @@ def ask(
     turns = [] if history is None else read_history(history)
     chat = chat_model(model)
     with open_engine(store, selector, assignments) as engine:
-        answerer = _Answerer(
+        answerer = Answerer(
             engine,
             chat,
             k,
@@ -134,11 +136,62 @@ def ask(
             json,
             not no_stream,
         )
-        for asked in _conversation() if question is None else [question]:
-            answer = _answer(answerer, asked, turns)
-            turns.append(Turn(asked, answer.text))
-            if history is not None:
-                append_turn(history, turns[-1])
+        if question is None:
+            converse(answerer, turns, history)
+            return
+        answer = answer_at_terminal(answerer, question, turns)
+        if history is not None:
+            append_turn(history, Turn(question, answer.text))
+
+
+def chat(
+    *,
+    store: Store,
+    model: ModelOption = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")] = 6,
+    retriever: RetrieverOption = None,
+    fusion: FusionOption = None,
+    selector: SelectorOption = None,
+    assignments: SetOption = None,
+    where: WhereOption = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            "--history",
+            help="File of the conversation (JSON Lines of question and answer): read, and continued.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """A conversation with a store: each question is understood in the light of those before. /help lists commands.
+
+    Questions may come from a file, a line each; --json prints an answer a line then.
+
+    Examples:
+
+        trivium chat --store my-store
+
+        trivium chat --store my-store --model local --history talk.jsonl
+
+        trivium chat --store my-store --json < questions.txt
+    """
+    chat_with = chat_model(model)
+    turns = [] if history is None else read_history(history)
+    with open_engine(store, selector, assignments) as engine:
+        answerer = Answerer(
+            engine, chat_with, k, retriever, fusion, where, None, True, json, not json, one_line=True
+        )
+        converse(answerer, turns, history)
+
+
+def converse(answerer: Answerer, turns: Sequence[Turn], history: Path | None) -> None:
+    """Answer what is typed, until the conversation ends."""
+
+    def answer(question: str, before: Sequence[Turn], where: str | None, rewrite: bool) -> Answer:
+        return answer_at_terminal(replace(answerer, where=where, rewrite=rewrite), question, before)
+
+    Conversation(answer, answerer.where, history, list(turns)).run(typed_lines())
 
 
 def checked_intent(intent: str | None) -> Intent | None:
@@ -153,20 +206,8 @@ def checked_intent(intent: str | None) -> Intent | None:
     )
 
 
-def _conversation() -> Iterator[str]:
-    """Questions typed at the terminal, until an empty one."""
-    err.print("[dim]Ask; an empty line ends the conversation.[/]")
-    while True:
-        try:
-            asked = err.input("[bold]> [/]")
-        except EOFError:
-            return
-        if not asked.strip():
-            return
-        yield asked
-
-
-def _answer(answerer: _Answerer, question: str, history: Sequence[Turn]) -> Answer:
+def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn]) -> Answer:
+    """Answer a question, printing it while it is written."""
     shows = answerer.stream and not answerer.json
     streamed = ""
     for event in answerer.events(question, history):
@@ -180,7 +221,7 @@ def _answer(answerer: _Answerer, question: str, history: Sequence[Turn]) -> Answ
             streamed += event.text
         elif isinstance(event, Done):
             if answerer.json:
-                print_json(answer_json(event.answer))
+                print_json(answer_json(event.answer), one_line=answerer.one_line)
             else:
                 print_answer(event.answer, streamed)
             return event.answer

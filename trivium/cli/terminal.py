@@ -138,15 +138,16 @@ _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters that JSON leaves as they are, and marks that turn the direction of what follows."""
 
 
-def print_json(value: Mapping[str, Any]) -> None:
+def print_json(value: Mapping[str, Any], *, one_line: bool = False) -> None:
     """One JSON document on stdout, with escapes for what a terminal would obey, and where its encoding lacks a
     character."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    indent = None if one_line else 2
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
     text = _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
-        text = json.dumps(value, indent=2)
+        text = json.dumps(value, indent=indent)
     sys.stdout.write(f"{text}\n")
 
 

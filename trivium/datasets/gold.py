@@ -16,8 +16,9 @@ class Gold:
     """The gold of one question: disjoint, non-empty groups of chunk uris.
 
     A group is one thing to find, and any of its chunks counts as having found it: a chunk that holds the
-    paragraph, any chunk of a gold title, any chunk that contains an answer. ``hit`` asks for one
-    group, ``all`` for every group, and ``recall`` is the share of the groups found.
+    paragraph, any chunk of a gold title, any chunk that contains an answer, any chunk of a document that stands on one of
+    the pages or holds one of the quotes. ``hit`` asks for one group, ``all`` for every group, and ``recall`` is the share
+    of the groups found.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -58,6 +59,7 @@ class Cause(StrEnum):
 
     NO_GOLD = "the question names no usable gold"
     NO_PAGE = "the page is not in the store"
+    NO_DOCUMENT = "the document is not in the store"
     NO_MATCH = "no chunk of the page holds it"
     TOO_MANY = "too many chunks hold an answer"
 

@@ -65,6 +65,21 @@ class PageTexts:
             chunk for chunk, padded in enumerate(self._padded) if any(phrase in padded for phrase in phrases)
         )
 
+    def holding(self, text: str) -> tuple[int, ...]:
+        """The positions of all chunks that hold ``text``: its words in a row, or at least ``MIN_SHARE`` of its 4-grams. A
+        chunk of fewer words also holds it when at least ``MIN_SHARE`` of the chunk's own 4-grams come from it."""
+        words = _words(text)
+        if not words:
+            return ()
+        grams = _grams(words)
+        held = {
+            chunk
+            for chunk, n in self._common(grams).items()
+            if n >= MIN_SHARE * len(grams)
+            or (len(self._words[chunk]) < len(words) and n >= MIN_SHARE * self._sizes[chunk])
+        }
+        return tuple(sorted(held.union(self.containing([text]))))
+
     def _shares(self, text: str) -> dict[int, float]:
         words = _words(text)
         if len(words) < GRAM:

@@ -1,27 +1,34 @@
 """Question files: JSON Lines, one question per line.
 
-``question`` is required. ``id``, ``answers`` and the gold (``page``, ``section``, ``paragraph``,
-``gold_titles``, ``gold_passages``) are optional, null counts as absent, and other keys are ignored.
-:mod:`trivium.datasets.trace` defines how the gold is found in a store.
+``question`` is required. ``id``, ``answers``, ``history`` and the gold (``document`` and ``pages``, ``evidence``,
+``gold_passages``, ``gold_titles``, ``page``, ``section``, ``paragraph``, ``gold_any``) are optional, null counts as
+absent, and other keys are ignored. Where ``document`` and ``pages`` are given, ``evidence`` is not read: some files
+have there the text of these pages. :mod:`trivium.datasets.trace` defines how the gold is found in a store.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from trivium.errors import QuestionFileError
 from trivium.parser.sources.base import some_keys
-from trivium.types import GoldPassage, Question
+from trivium.types import Evidence, GoldPassage, Question, Turn
+
+_OTHER_GOLD = ("evidence", "gold_passages", "gold_titles", "page")
+"""Where one of these is given, a ``document`` or ``pages`` alone says something else about the question."""
 
 
 def read_questions(path: str | Path) -> list[Question]:
     """The questions of a file, in file order. Blank lines are skipped.
 
-    A question without ``id`` gets the id ``line-<n>``, n counted from 1. Raises QuestionFileError, naming the
-    line, for anything malformed, for an id that occurs twice, and for a file without questions.
+    A question without ``id`` gets the id ``line-<n>``, n counted from 1. Where another question has the id already, the
+    later one is called ``<id> (line <n>)``: files put together from several ones have such. Raises QuestionFileError,
+    naming the line, for anything malformed, for a question that occurs twice with its id, and for a file without
+    questions.
     """
     path = Path(path)
     try:
@@ -29,7 +36,7 @@ def read_questions(path: str | Path) -> list[Question]:
     except OSError as error:
         raise QuestionFileError(f"{path}: expected a readable question file, got {error.strerror}") from error
     questions: list[Question] = []
-    line_of: dict[str, int] = {}
+    known: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -37,12 +44,16 @@ def read_questions(path: str | Path) -> list[Question]:
             question = _question(_decode(line), f"line-{number}")
         except ValueError as error:
             raise QuestionFileError(f"{path}, line {number}: {error}") from error
-        if question.id in line_of:
-            raise QuestionFileError(
-                f"{path}, line {number}: expected every id once, got {question.id[:60]!r} again "
-                f"(first on line {line_of[question.id]})"
-            )
-        line_of[question.id] = number
+        if question.id in known:
+            first, text = known[question.id]
+            own = f"{question.id} (line {number})"
+            if text == question.text or own in known:
+                raise QuestionFileError(
+                    f"{path}, line {number}: expected every question once, got {question.id[:60]!r} again "
+                    f"(first on line {first})"
+                )
+            question = replace(question, id=own)
+        known[question.id] = number, question.text
         questions.append(question)
     if not questions:
         raise QuestionFileError(f"{path}: expected at least one line with a question, got an empty file")
@@ -79,6 +90,56 @@ def _question(row: Mapping[str, Any], default_id: str) -> Question:
         paragraph=_optional(row, "paragraph"),
         gold_titles=_strings(row, "gold_titles"),
         gold_passages=tuple(_passage(value) for value in _list(row, "gold_passages")),
+        evidence=_evidence(row),
+        gold_any=_flag(row, "gold_any"),
+        history=tuple(_turn(value, f"history[{i}]") for i, value in enumerate(_list(row, "history"))),
+    )
+
+
+def _evidence(row: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    document, pages = row.get("document"), row.get("pages")
+    if document is not None and pages is not None:
+        return (Evidence(_string(document, "document"), pages=_page_numbers(pages)),)
+    if (document is None) != (pages is None) and all(row.get(key) is None for key in _OTHER_GOLD):
+        there, missing = ("pages", "document") if document is None else ("document", "pages")
+        raise ValueError(f'expected the key "{missing}" beside "{there}", got the keys {some_keys(row)}')
+    if row.get("evidence") is None:
+        return ()
+    values = _filled(row, "evidence", "evidence")
+    return tuple(_quoted(value, f"evidence[{i}]") for i, value in enumerate(values))
+
+
+def _quoted(value: object, key: str) -> Evidence:
+    if not isinstance(value, dict) or not {"document", "quotes"} <= value.keys():
+        raise ValueError(f'expected a {{"document", "quotes"}} object as "{key}", got {_kind(value)}')
+    quotes = _filled(value, "quotes", f"{key}.quotes")
+    return Evidence(
+        _string(value["document"], f"{key}.document"),
+        tuple(_string(quote, f"{key}.quotes[{i}]") for i, quote in enumerate(quotes)),
+    )
+
+
+def _page_numbers(value: object) -> tuple[int, ...]:
+    if not isinstance(value, list) or not value:
+        raise ValueError(f'expected a list of page numbers as "pages", got {_kind(value)}')
+    for i, number in enumerate(value):
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise ValueError(f'expected a whole number from 1 as "pages[{i}]", got {_kind(number)}')
+    return tuple(value)
+
+
+def _turn(value: object, key: str) -> str | Turn:
+    """A question that was asked before, with its answer where that is given."""
+    if not isinstance(value, dict):
+        return _string(value, key)
+    if value.get("question") is None:
+        raise ValueError(
+            f'expected a question or a {{"question", "answer"}} object as "{key}", got {_kind(value)}'
+        )
+    answer = value.get("answer")
+    return Turn(
+        _string(value["question"], f"{key}.question"),
+        "" if answer is None else _string(answer, f"{key}.answer"),
     )
 
 
@@ -105,6 +166,21 @@ def _list(row: Mapping[str, Any], key: str) -> list[Any]:
     return value
 
 
+def _filled(row: Mapping[str, Any], key: str, name: str) -> list[Any]:
+    """A list that has something in it."""
+    value = row[key]
+    if not isinstance(value, list) or not value:
+        raise ValueError(f'expected a list that is not empty as "{name}", got {_kind(value)}')
+    return value
+
+
+def _flag(row: Mapping[str, Any], key: str) -> bool:
+    value = row.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(f'expected true or false as "{key}", got {_kind(value)}')
+    return value is True
+
+
 def _string(value: object, key: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f'expected a non-empty string as "{key}", got {_kind(value)}')
@@ -120,6 +196,6 @@ def _kind(value: object) -> str:
     if isinstance(value, dict):
         return f"an object with the keys {some_keys(value)}"
     if isinstance(value, list):
-        return "a list"
+        return "a list" if value else "an empty list"
     shown = json.dumps(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -2,6 +2,9 @@
 
 The gold of a question is the first of these that is given:
 
+* ``document`` and ``pages``: any chunk of the document that stands on one of these pages.
+* ``evidence``: each document is found in any of its chunks that holds one of the quotes. Quotes that no chunk holds are
+  passed over as long as one is held.
 * ``gold_passages``: each passage is found in the chunk that holds its text, on the page with its title;
   when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.
@@ -11,19 +14,27 @@ The gold of a question is the first of these that is given:
   five such chunks the answer is too common to tell where the question is answered, and is not traced.
 
 "Holds" is defined in :mod:`trivium.datasets.match`: 60 % of the text's word 4-grams, or the words themselves
-when there are fewer than four. A question is traced only when every part of its gold is found.
+when there are fewer than four; a chunk also holds a longer quote that it lies within (:mod:`trivium.datasets.quotes`).
+:mod:`trivium.datasets.documents` defines what documents are called.
+
+A question is traced only when every part of its gold is found. With ``gold_any`` any part will do: the parts that are
+found become one group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Protocol
 
+from trivium.datasets.documents import Documents
 from trivium.datasets.gold import Cause, Gold, Traced, Untraceable
-from trivium.datasets.match import MIN_SHARE, PageTexts, has_words, same_words
+from trivium.datasets.match import MIN_SHARE, PageTexts, same_words
+from trivium.datasets.parts import OF_DOCUMENTS, Found, Kind, Miss, Part, parts_of, wordless
+from trivium.datasets.quotes import QuotedTexts
 from trivium.errors import InputError
-from trivium.graph.protocols import GraphReader
+from trivium.graph.protocols import GraphReader, PageReader
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, headings_of, page_uri
 from trivium.text import normalise_title
@@ -37,154 +48,194 @@ MAX_ANSWER_CHUNKS = 5
 """An answer that occurs in more chunks of its page is not traced."""
 PAGES_AT_ONCE = 64
 """Number of pages whose chunks are held in memory together."""
+_SHOWN_PAGES = 10
+_SHOWN_CHARACTERS = 80
 
 
-class _Kind(Enum):
-    PASSAGE = auto()
-    TITLE = auto()
-    PARAGRAPH = auto()
-    ANSWERS = auto()
+class GoldStore(GraphReader, PageReader, Protocol):
+    """What tracing needs of a store."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One thing to find on one page. A part that many questions share is looked for only once."""
-
-    kind: _Kind
-    title: str
-    text: str = ""
-    section: str | None = None
-    answers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Miss:
-    cause: Cause
-    reason: str
-
-
-_Found = tuple[str, ...] | _Miss
-
-
-def trace(questions: Sequence[Question], store: GraphReader) -> Traced:
+def trace(questions: Sequence[Question], store: GoldStore) -> Traced:
     """The gold chunks of every question, or the reason why it has none.
 
     Titles may be written with underscores and may be redirects. The store is read in batches of pages, each page
-    once. Raises InputError when two questions have the same id.
+    once; its pages are listed if a question names a document. Raises InputError when two questions have the same id.
     """
-    parts = {question.id: _parts(question) for question in questions}
+    parts = {question.id: parts_of(question) for question in questions}
     if len(parts) < len(questions):
         raise InputError(f"expected questions with distinct ids, got {len(questions)} with {len(parts)} ids")
     distinct = dict.fromkeys(
         part
         for question_parts in parts.values()
-        if not isinstance(question_parts, _Miss)
+        if not isinstance(question_parts, Miss)
         for part in question_parts
     )
     found = _find(list(distinct), store)
     gold: dict[str, Gold] = {}
     untraceable: list[Untraceable] = []
-    for identifier, question_parts in parts.items():
-        if isinstance(question_parts, _Miss):
-            outcome: Gold | _Miss = question_parts
+    for question in questions:
+        question_parts = parts[question.id]
+        if isinstance(question_parts, Miss):
+            outcome: Gold | Miss = question_parts
         else:
-            outcome = _join([found[part] for part in question_parts])
-        if isinstance(outcome, _Miss):
-            untraceable.append(Untraceable(identifier, outcome.cause, outcome.reason))
+            outcome = _join([found[part] for part in question_parts], question.gold_any)
+        if isinstance(outcome, Miss):
+            untraceable.append(Untraceable(question.id, outcome.cause, outcome.reason))
         else:
-            gold[identifier] = outcome
+            gold[question.id] = outcome
     traced = tuple(question for question in questions if question.id in gold)
     return Traced(traced, gold, tuple(untraceable))
 
 
-def _parts(question: Question) -> tuple[_Part, ...] | _Miss:
-    """The parts to find for a question, or why there are none."""
-    if question.gold_passages:
-        parts = tuple(_Part(_Kind.PASSAGE, p.title, text=p.text) for p in question.gold_passages)
-    elif question.gold_titles:
-        return tuple(_Part(_Kind.TITLE, title) for title in question.gold_titles)
-    elif question.page is None:
-        return _Miss(Cause.NO_GOLD, "expected a page, gold_titles or gold_passages, got none of them")
-    elif question.paragraph is not None:
-        parts = (_Part(_Kind.PARAGRAPH, question.page, text=question.paragraph, section=question.section),)
-    else:
-        if not any(map(has_words, question.answers)):
-            return _Miss(Cause.NO_GOLD, "expected a paragraph or answers besides the page, got neither")
-        return (_Part(_Kind.ANSWERS, question.page, answers=question.answers),)
-    if not all(has_words(part.text) for part in parts):
-        return _Miss(Cause.NO_GOLD, "expected a gold text of words, got one of punctuation only")
-    return parts
-
-
-def _join(outcomes: Sequence[_Found]) -> Gold | _Miss:
-    misses = [outcome for outcome in outcomes if isinstance(outcome, _Miss)]
+def _join(outcomes: Sequence[Found], any_will_do: bool) -> Gold | Miss:
+    found = [outcome for outcome in outcomes if not isinstance(outcome, Miss)]
+    misses = [outcome for outcome in outcomes if isinstance(outcome, Miss)]
+    if found and any_will_do:
+        return Gold.of([chain.from_iterable(found)])
     if not misses:
-        return Gold.of(outcome for outcome in outcomes if not isinstance(outcome, _Miss))
+        return Gold.of(found)
     if len(outcomes) == 1:
         return misses[0]
     first = misses[0]
-    return _Miss(first.cause, f"{len(misses)} of {len(outcomes)} gold parts not found: {first.reason}")
+    return Miss(first.cause, f"{len(misses)} of {len(outcomes)} gold parts not found: {first.reason}")
 
 
-def _find(parts: Sequence[_Part], store: GraphReader) -> dict[_Part, _Found]:
-    uris = {part.title: page_uri(normalise_title(part.title)) for part in parts}
-    entities = store.resolve(list(dict.fromkeys(uris.values())))
-    by_page: dict[str, list[_Part]] = {}
-    found: dict[_Part, _Found] = {}
-    for part in parts:
-        page = entities.get(uris[part.title])
-        if page is None:
-            found[part] = _Miss(Cause.NO_PAGE, f"the store has no page {part.title!r}")
-        else:
+def _find(parts: Sequence[Part], store: GoldStore) -> dict[Part, Found]:
+    by_page: dict[str, list[Part]] = {}
+    outcomes: dict[Part, list[Found]] = {}
+    for part, place in _places(parts, store).items():
+        if isinstance(place, Miss):
+            outcomes[part] = [place]
+            continue
+        for page in place:
             by_page.setdefault(page, []).append(part)
     pages = list(by_page)
     for start in range(0, len(pages), PAGES_AT_ONCE):
         batch = {page: by_page[page] for page in pages[start : start + PAGES_AT_ONCE]}
-        found |= _find_on_pages(batch, store)
-    return found
+        for part, outcome in _find_on_pages(batch, store):
+            outcomes.setdefault(part, []).append(outcome)
+    return {part: _anywhere(found) for part, found in outcomes.items()}
 
 
-def _find_on_pages(by_page: Mapping[str, Sequence[_Part]], store: GraphReader) -> dict[_Part, _Found]:
+def _anywhere(outcomes: Sequence[Found]) -> Found:
+    """What was found on some of the pages where a part was looked for."""
+    found = tuple(chain.from_iterable(chunks for chunks in outcomes if not isinstance(chunks, Miss)))
+    return found or outcomes[0]
+
+
+def _places(parts: Sequence[Part], store: GoldStore) -> dict[Part, Found]:
+    """The pages on which each part is to be looked for: one, or all that a name of a document may mean."""
+    uris = {
+        part.name: page_uri(normalise_title(part.name)) for part in parts if part.kind not in OF_DOCUMENTS
+    }
+    entities = store.resolve(list(dict.fromkeys(uris.values()))) if uris else {}
+    documents = Documents(store) if any(part.kind in OF_DOCUMENTS for part in parts) else None
+    places: dict[Part, Found] = {}
+    for part in parts:
+        unusable = wordless(part)
+        if unusable is not None:
+            places[part] = unusable
+        elif documents is not None and part.kind in OF_DOCUMENTS:
+            places[part] = documents.named(part.name) or _no_document(part.name, documents)
+        else:
+            page = entities.get(uris[part.name])
+            missing = Miss(Cause.NO_PAGE, f"the store has no page {part.name!r}")
+            places[part] = missing if page is None else (page,)
+    return places
+
+
+def _no_document(name: str, documents: Documents) -> Miss:
+    similar = documents.similar(name)
+    hint = "" if similar is None else f": did you mean {similar!r}?"
+    return Miss(Cause.NO_DOCUMENT, f"the store has no document {name!r}{hint}")
+
+
+def _find_on_pages(by_page: Mapping[str, Sequence[Part]], store: GoldStore) -> Iterator[tuple[Part, Found]]:
     chunks = store.expand(list(by_page), Hop.BELOW)
     to_fetch = [
         uri
         for page, parts in by_page.items()
-        if any(part.kind is not _Kind.TITLE for part in parts)
+        if any(part.kind is not Kind.TITLE for part in parts)
         for uri in chunks.get(page, ())
     ]
     records = dict(zip(to_fetch, store.fetch(to_fetch), strict=True)) if to_fetch else {}
-    found: dict[_Part, _Found] = {}
     for page, parts in by_page.items():
         uris = chunks.get(page, [])
-        on_page = [records[uri] for uri in uris if uri in records]
-        texts = PageTexts([record.text for record in on_page])
+        on_page = _Chunks([records[uri] for uri in uris if uri in records])
         for part in parts:
             if not uris:
-                found[part] = _Miss(Cause.NO_PAGE, f"the store has no text of the page {part.title!r}")
-            elif part.kind is _Kind.TITLE:
-                found[part] = tuple(uris)
+                kind = "document" if part.kind in OF_DOCUMENTS else "page"
+                yield part, Miss(Cause.NO_PAGE, f"the store has no text of the {kind} {part.name!r}")
+            elif part.kind is Kind.TITLE:
+                yield part, tuple(uris)
             else:
-                found[part] = _find_text(part, on_page, texts)
-    return found
+                yield part, on_page.find(part)
 
 
-def _find_text(part: _Part, records: Sequence[ChunkRecord], texts: PageTexts) -> _Found:
-    if part.kind is _Kind.ANSWERS:
-        rows = texts.containing(part.answers)
-        if len(rows) > MAX_ANSWER_CHUNKS:
-            return _Miss(
-                Cause.TOO_MANY,
-                f"{len(rows)} chunks of {part.title!r} contain an answer, more than {MAX_ANSWER_CHUNKS}",
-            )
-        requirement = "contains an answer"
-    else:
-        rows = texts.best(part.text, _under(part.section, records))
-        if not rows and part.kind is _Kind.PASSAGE:
-            rows = texts.best_part(part.text)
-        requirement = f"shares {MIN_SHARE:.0%} of the gold text"
-    if not rows:
-        return _Miss(Cause.NO_MATCH, f"no chunk of {part.title!r} {requirement}")
-    return tuple(records[row].uri for row in rows)
+class _Chunks:
+    """The chunks of one page, indexed when something is looked for among them."""
+
+    def __init__(self, records: Sequence[ChunkRecord]) -> None:
+        self._records = records
+
+    @cached_property
+    def _texts(self) -> PageTexts:
+        return PageTexts([record.text for record in self._records])
+
+    @cached_property
+    def _quoted(self) -> QuotedTexts:
+        return QuotedTexts([record.text for record in self._records])
+
+    def find(self, part: Part) -> Found:
+        """The chunks that a part is found in."""
+        rows: Sequence[int]
+        if part.kind is Kind.PAGES:
+            rows = _on(part.pages, self._records)
+            requirement = f"stands on {_listed(part.pages)}"
+            if all(record.pages is None for record in self._records):
+                requirement += ": it has no page numbers"
+        elif part.kind is Kind.QUOTES:
+            rows = self._quoted.holding(part.quotes)
+            requirement = f"holds the quote {_short(part.quotes[0])!r}"
+            if len(part.quotes) > 1:
+                requirement = f"holds any of {len(part.quotes)} quotes, such as {_short(part.quotes[0])!r}"
+        elif part.kind is Kind.ANSWERS:
+            rows = self._texts.containing(part.answers)
+            if len(rows) > MAX_ANSWER_CHUNKS:
+                return Miss(
+                    Cause.TOO_MANY,
+                    f"{len(rows)} chunks of {part.name!r} contain an answer, more than {MAX_ANSWER_CHUNKS}",
+                )
+            requirement = "contains an answer"
+        else:
+            rows = self._texts.best(part.text, _under(part.section, self._records))
+            if not rows and part.kind is Kind.PASSAGE:
+                rows = self._texts.best_part(part.text)
+            requirement = f"shares {MIN_SHARE:.0%} of the gold text"
+        if not rows:
+            return Miss(Cause.NO_MATCH, f"no chunk of {part.name!r} {requirement}")
+        return tuple(self._records[row].uri for row in rows)
+
+
+def _on(pages: Sequence[int], records: Sequence[ChunkRecord]) -> list[int]:
+    """The positions of the chunks that stand on one of the pages of a document."""
+    return [
+        row
+        for row, record in enumerate(records)
+        if record.pages is not None and any(record.pages[0] <= page <= record.pages[1] for page in pages)
+    ]
+
+
+def _listed(pages: Sequence[int]) -> str:
+    if len(pages) == 1:
+        return f"page {pages[0]}"
+    more = " ..." if len(pages) > _SHOWN_PAGES else ""
+    return f"any of the pages {', '.join(map(str, pages[:_SHOWN_PAGES]))}{more}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}..."
 
 
 def _under(section: str | None, records: Sequence[ChunkRecord]) -> Collection[int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trivium.common.progress import Progress
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import Traced, trace
 from trivium.errors import InputError
+from trivium.evaluation.follow_ups import stand_alone
 from trivium.evaluation.gate import decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
@@ -33,15 +34,17 @@ class Evaluator:
     searcher: Searcher
 
     def trace(self, questions: Sequence[Question]) -> Traced:
-        """The gold chunks of questions in this store, or the reasons why some have none."""
-        return trace(questions, self.searcher.store)
+        """The gold chunks of questions in this store, or the reasons why some have none. Follow-up questions that could
+        be traced come as they are searched for (:func:`~trivium.evaluation.follow_ups.stand_alone`)."""
+        traced = trace(questions, self.searcher.store)
+        return replace(traced, questions=stand_alone(traced.questions, self.searcher.store))
 
     def tables(
         self, questions: Iterable[Question], *, exact: bool = False, depth: int = DEPTH
     ) -> Iterable[Table]:
         """The table of all retrievers' scores, question by question: what the convex combination is tuned on."""
         retrievers = self.searcher.retrievers.choose()
-        for question in questions:
+        for question in stand_alone(questions, self.searcher.store):
             yield self.searcher.table(self.searcher.query(question.text, exact), retrievers, depth)
 
     def evaluate(

@@ -14,6 +14,7 @@ from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
+from trivium.evaluation.follow_ups import stand_alone
 from trivium.evaluation.trec import read_qrels, read_run
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.types import Question
@@ -43,7 +44,7 @@ def compare_runs(
     first, second = Path(first), Path(second)
     gold = read_qrels(first.parent / "qrels.txt" if qrels is None else qrels)
     views = {name: read_run(path) for name in RETRIEVERS if (path := first.parent / f"{name}.run").is_file()}
-    texts = _texts(first.parent / QUESTIONS)
+    texts = _texts(first.parent / QUESTIONS, engine)
     labels = _labels(first, second)
     sides = [
         Side(label, run, explainer(engine, unquote(path.stem), run, texts))
@@ -117,10 +118,13 @@ def explainer(
     return explain
 
 
-def _texts(path: Path) -> dict[str, str]:
+def _texts(path: Path, engine: Engine | None) -> dict[str, str]:
+    """The texts of questions, with an engine as they were searched for."""
     if not path.is_file():
         return {}
-    return {question.id: question.text for question in read_questions(path)}
+    questions = read_questions(path)
+    asked = questions if engine is None else stand_alone(questions, engine.store)
+    return {question.id: question.text for question in asked}
 
 
 def _labels(first: Path, second: Path) -> tuple[str, str]:

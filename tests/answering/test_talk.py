@@ -1,0 +1,106 @@
+"""Greetings and questions about the conversation are answered without a search; what a question is taken for."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from tests.answering.test_answer import HITS, QUESTION, STORE
+from tests.answering.world import ground
+from tests.fakes.chat_model import ScriptedModel
+from trivium.answering.answer import answer
+from trivium.answering.events import Done, Found
+from trivium.answering.intent import expressions, load_intents, recognise
+from trivium.answering.talk import recount
+from trivium.embedding.registry import open_embedder
+from trivium.types import Answer, Intent, Turn
+
+TALK = [Turn(QUESTION, "Asaph Hall found both [1]."), Turn("And when?", "In 1877 [1].")]
+
+
+def talked(text: str, intent: Intent | None, model: ScriptedModel | None = None) -> tuple[Answer, list[str]]:
+    """The answer, and what was searched for."""
+    searched: list[str] = []
+    events = list(answer(text, ground(STORE, HITS, searched), TALK, model, intent=intent))
+    assert isinstance(events[0], Found) and isinstance(events[-1], Done)
+    assert events[0].intent == events[-1].answer.intent
+    return events[-1].answer, searched
+
+
+@pytest.mark.parametrize(("text", "intent"), [("Hello", "small_talk"), ("What did I ask?", "conversation")])
+def test_what_needs_no_document_searches_for_none(text: str, intent: Intent) -> None:
+    """Neither for a greeting nor about the conversation; with a model or without."""
+    for model in (None, ScriptedModel("Hello there [1].")):
+        whole, searched = talked(text, intent, model)
+        assert searched == [] and whole.searched_for is None
+        assert (whole.intent, whole.passages, whole.citations, whole.outcome) == (intent, (), (), "answered")
+
+
+def test_a_question_about_the_conversation_is_told_what_was_said() -> None:
+    """In the order of the questions, without the marks of citations."""
+    whole, _ = talked("What did I ask?", "conversation")
+    assert whole.text.splitlines()[1:] == [
+        "1. Who discovered the moons of Mars? – Asaph Hall found both.",
+        "2. And when? – In 1877.",
+    ]
+    assert recount([]) == "Nothing has been asked in this conversation yet."
+
+
+def test_a_model_sees_its_role_alone_or_the_conversation_alone() -> None:
+    """No passage, and for small talk no history either; it cites nothing, since nothing was offered."""
+    greeted = ScriptedModel("Good morning [1].")
+    assert talked("Good morning", "small_talk", greeted)[0].text == "Good morning."
+    assert all("Asaph" not in message.content for message in greeted.asked[0])
+    told = ScriptedModel("You asked about moons.")
+    talked("What did I ask?", "conversation", told)
+    assert "Asaph Hall found both." in told.asked[0][1].content and "<passage" not in told.asked[0][1].content
+
+
+def test_an_intent_that_is_given_wins() -> None:
+    """Whatever the words say."""
+    whole, searched = talked("Hello", "collection")
+    assert searched and whole.intent == "collection"
+
+
+def test_words_and_pairs_of_words() -> None:
+    """Each once."""
+    assert expressions("Hi, hi there") == ["hi", "there", "hi hi", "hi there"]
+
+
+PHRASES: list[tuple[str, Intent]] = [
+    ("hello", "small_talk"),
+    ("thanks a lot!", "small_talk"),
+    ("what can you do", "small_talk"),
+    ("what did I ask before?", "conversation"),
+    ("summarise our conversation", "conversation"),
+    ("search the web for comets", "live"),
+    ("latest news on asteroid mining", "live"),
+    ("what is hello world", "collection"),
+    ("Who wrote the song Thank You for the Music?", "collection"),
+    ("and when was he born?", "collection"),
+    ("How many moons has Mars?", "collection"),
+    ("why?", "collection"),
+    ("what is the weather like on Venus", "collection"),
+]
+
+
+@pytest.mark.parametrize("embedder", ["minilm", "none"])
+def test_what_a_question_is_taken_for(embedder: str) -> None:
+    """Without a vector, on words alone, fewer are told apart, but no question of content is taken for talk."""
+    if embedder == "none":
+        said = [load_intents("none").intent(text) for text, _ in PHRASES]
+        assert all(
+            intent in ("collection", "live")
+            for intent, (_, meant) in zip(said, PHRASES, strict=True)
+            if meant == "collection"
+        )
+        return
+    with closing(open_embedder(embedder)) as model:
+        assert [recognise(text, model) for text, _ in PHRASES] == [meant for _, meant in PHRASES]
+
+
+def test_probabilities_add_up_to_one() -> None:
+    """Also where all words are unknown."""
+    for text in ("hello", "zxqv"):
+        assert sum(load_intents("none").probabilities(text).values()) == pytest.approx(1.0)

@@ -1,0 +1,111 @@
+"""A conversation at the terminal: questions, each answered in the light of those before, and commands to steer it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trivium.answering.history import append_turn
+from trivium.cli.terminal import err, shown
+from trivium.common.files import write_file
+from trivium.errors import TriviumError
+from trivium.types import Answer, Turn, place_of
+
+HELP = """\
+/new          begin a new conversation
+/as-asked     search for the last question again, just as it was asked
+/where COND   answer only from passages that fulfil a condition; without one from all
+/sources      list the citations of the last answer
+/save FILE    write the conversation to a file, as Markdown
+/help         this list
+/quit         end the conversation (an empty line does too)"""
+
+
+@dataclass(slots=True)
+class Conversation:
+    """``answer(question, history, where, rewrite)`` answers one question and prints it. ``history`` is the file that the
+    turns are appended to."""
+
+    answer: Callable[[str, Sequence[Turn], str | None, bool], Answer]
+    where: str | None = None
+    history: Path | None = None
+    turns: list[Turn] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+
+    def run(self, lines: Iterator[str]) -> None:
+        """Answer line by line, until one ends it. A question that fails is told, and the next one asked."""
+        for line in lines:
+            said = line.strip()
+            if said in ("", "/quit", "/exit"):
+                return
+            try:
+                if said.startswith("/"):
+                    self._obey(said)
+                else:
+                    self._ask(said, rewrite=True)
+            except TriviumError as error:
+                err.print(f"[red]error:[/] {shown(str(error))}", soft_wrap=True)
+
+    def _ask(self, question: str, *, rewrite: bool) -> None:
+        answer = self.answer(question, self.turns, self.where, rewrite)
+        self.answers.append(answer)
+        self.turns.append(Turn(question, answer.text))
+        if self.history is not None:
+            append_turn(self.history, self.turns[-1])
+
+    def _obey(self, line: str) -> None:
+        command, _, rest = line.partition(" ")
+        rest = rest.strip()
+        match command:
+            case "/new":
+                self.turns.clear()
+                self.answers.clear()
+                err.print("[dim]a new conversation[/]")
+            case "/as-asked" if self.turns:
+                question = self.turns.pop().question
+                self.answers.pop()
+                self._ask(question, rewrite=False)
+            case "/where":
+                self.where = rest or None
+                err.print(f"[dim]{shown(f'only where {rest}') if rest else 'from all passages'}[/]")
+            case "/sources" if self.answers:
+                for citation in self.answers[-1].citations:
+                    place = place_of(citation.uri, citation.pages)
+                    err.print(
+                        f"\\[{citation.number}] {shown(place)}  [dim]{shown(citation.document)}[/]",
+                        soft_wrap=True,
+                    )
+            case "/save" if rest:
+                write_file(Path(rest), as_markdown(self.answers))
+                err.print(f"[dim]written to {shown(rest)}[/]")
+            case "/as-asked" | "/sources":
+                err.print("[dim]nothing has been asked yet[/]")
+            case _:
+                err.print(shown(HELP))
+
+
+def as_markdown(answers: Sequence[Answer]) -> str:
+    """A conversation: questions as headings, citations as a list below each answer."""
+    parts = []
+    for answer in answers:
+        cited = [
+            f"- [{citation.number}] {place_of(citation.uri, citation.pages)}" for citation in answer.citations
+        ]
+        blocks = [f"## {' '.join(answer.question.split())}", answer.text, "\n".join(cited)]
+        parts.append("\n\n".join(block for block in blocks if block))
+    return "\n\n".join(parts) + "\n"
+
+
+def typed_lines() -> Iterator[str]:
+    """Lines typed at the terminal, or those of standard input where it is none."""
+    if not sys.stdin.isatty():
+        yield from sys.stdin
+        return
+    err.print("[dim]Ask; /help lists commands, an empty line ends the conversation.[/]")
+    while True:
+        try:
+            yield err.input("[bold]> [/]")
+        except EOFError:
+            return

@@ -1,0 +1,100 @@
+"""The documents of a store by name, as question files name them: by a path, or by the end of one.
+
+A question file says ``company/structure.md`` whether the folder ``handbook`` or ``handbook/content`` was given to build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import PurePosixPath
+
+from trivium.graph.protocols import PageReader
+from trivium.graph.records import PageRecord
+from trivium.text import composed
+
+_AT_ONCE = 10_000
+"""Pages that are listed together: of each only the path is kept."""
+_MAX_HINTS = 20
+"""Names for which similar ones are looked for: in a large store that takes its time."""
+_ALIKE = 0.75
+"""How alike two names of files have to be, from 0 to 1 (:mod:`difflib`)."""
+_RECORDS = "records:"
+
+_Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a page is from: the path among the files it came with, if it has one, and the source, by folders."""
+
+    uri: str
+    path: _Path
+    source: _Path
+
+    @property
+    def name(self) -> _Path:
+        return self.path or self.source
+
+
+class Documents:
+    """What the documents of a store are called. Names are compared by whole folders and files, and by case."""
+
+    def __init__(self, store: PageReader) -> None:
+        self._by_file: dict[str, list[_Place]] = {}
+        self._similar: dict[str, str | None] = {}
+        for page in _every_page(store):
+            place = _Place(page.uri, _parts(page.path), _parts(page.source.removeprefix(_RECORDS)))
+            for file in {parts[-1] for parts in (place.path, place.source) if parts}:
+                self._by_file.setdefault(file, []).append(place)
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """The pages of the documents with a name, sorted: those whose path it is; where there are none, those whose path
+        or source ends with it; where there are none of these either, those whose path it ends with, the longest ones."""
+        wanted = _parts(name)
+        among = self._by_file.get(wanted[-1], []) if wanted else []
+        found = (
+            [place for place in among if place.name == wanted]
+            or [place for place in among if _ends(place.path, wanted) or _ends(place.source, wanted)]
+            or _longest([place for place in among if _ends(wanted, place.name)])
+        )
+        return tuple(sorted(place.uri for place in found))
+
+    def similar(self, name: str) -> str | None:
+        """The path of a document that may have been meant by an unknown name, None where none comes to mind."""
+        if name not in self._similar and len(self._similar) < _MAX_HINTS:
+            self._similar[name] = self._most_similar(_parts(name))
+        return self._similar.get(name)
+
+    def _most_similar(self, wanted: _Path) -> str | None:
+        if not wanted:
+            return None
+        files = {file.casefold(): file for file in sorted(self._by_file)}
+        close = get_close_matches(wanted[-1].casefold(), files, n=1, cutoff=_ALIKE)
+        if not close:
+            return None
+        file = files[close[0]]
+        paths = sorted({"/".join(place.path) or file for place in self._by_file[file]})
+        return get_close_matches("/".join(wanted), paths, n=1, cutoff=0.0)[0]
+
+
+def _every_page(store: PageReader) -> Iterator[PageRecord]:
+    pages = store.pages(None, _AT_ONCE)
+    while pages:
+        yield from pages
+        pages = store.pages(pages[-1].uri, _AT_ONCE) if len(pages) == _AT_ONCE else []
+
+
+def _parts(path: str) -> _Path:
+    """Folders and file of a path. Letters are compared as composed: some systems keep names of files decomposed."""
+    return tuple(part for part in PurePosixPath(composed(path)).parts if part != "/")
+
+
+def _ends(path: _Path, end: _Path) -> bool:
+    return 0 < len(end) <= len(path) and path[-len(end) :] == end
+
+
+def _longest(places: Sequence[_Place]) -> list[_Place]:
+    most = max((len(place.name) for place in places), default=0)
+    return [place for place in places if len(place.name) == most]

@@ -1,0 +1,64 @@
+"""Finds quotes of documents among their chunks.
+
+Quotes are taken from the raw text of a document, often Markdown, and chunks hold what was read of it. Two things differ:
+where links lead and what pictures are called is not in the text, and a row of a table names its columns
+(``Country: Norway; Capital: Oslo`` where the document has ``| Norway | Oslo |``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import unescape
+
+from trivium.datasets.match import PageTexts, has_words
+from trivium.parser.runs import COLON
+from trivium.parser.tables import BETWEEN_CELLS
+
+_ADDRESS = re.compile(
+    r"\]\(\s{0,9}(?:<[^<>\n]{0,4000}>|(?:[^\s()]|\([^\s()]{0,500}\)){0,4000})"
+    r"""(?:\s{1,9}(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s{0,9}\)"""
+)
+"""What follows the text of a link or a picture: ``](address "title")``."""
+_TAG = re.compile(
+    r"</?(?:a|b|br|code|div|em|i|img|kbd|li|ol|p|span|strong|sub|sup|u|ul)(?=[\s/>])[^<>]{0,4000}>",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(rf"(?:^|(?<={re.escape(BETWEEN_CELLS)}))[^;\n]{{1,200}}?{re.escape(COLON)}")
+
+
+class QuotedTexts:
+    """The chunks of one document, to find quotes in."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        readings = dict.fromkeys((tuple(texts), tuple(map(without_labels, texts))))
+        self._readings = [PageTexts(reading) for reading in readings]
+
+    def holding(self, quotes: Iterable[str]) -> tuple[int, ...]:
+        """The positions of the chunks that hold one of the quotes (:meth:`trivium.datasets.match.PageTexts.holding`)."""
+        texts = {text: None for quote in quotes if has_words(text := words_of(quote))}
+        found = {row for text in texts for reading in self._readings for row in reading.holding(text)}
+        return tuple(sorted(found))
+
+
+def words_of(quote: str) -> str:
+    """What a quote of raw text says: without tags of HTML and the addresses of links and pictures. Other marks, such as
+    those of emphasis, are no words anyway.
+
+    >>> words_of("**Ask** [the team](/team/) in `#help` <br> ![A map](img/map.png)")
+    '**Ask** [the team]  in `#help`   ![A map] '
+    """
+    return unescape(_TAG.sub(" ", _ADDRESS.sub("] ", quote)))
+
+
+def without_labels(text: str) -> str:
+    """A text without the names of columns in lines that are rows of a table.
+
+    >>> without_labels("Country | Capital\\nCountry: Norway; Capital: Oslo")
+    'Country | Capital\\nNorway; Oslo'
+    """
+    return "\n".join(map(_without_labels, text.split("\n")))
+
+
+def _without_labels(line: str) -> str:
+    return _LABEL.sub("", line) if BETWEEN_CELLS in line else line

@@ -1,0 +1,22 @@
+"""Follow-up questions of a question file are searched for as ``trivium ask`` does without a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from trivium.answering.rewriting import rewrite_question
+from trivium.graph.protocols import GraphReader
+from trivium.types import Question, Turn
+
+
+def stand_alone(questions: Iterable[Question], store: GraphReader) -> tuple[Question, ...]:
+    """The questions as they are searched for: one with a history is made to stand by itself, and has none any more. The
+    others stay as they are."""
+    return tuple(_stand_alone(question, store) if question.history else question for question in questions)
+
+
+def _stand_alone(question: Question, store: GraphReader) -> Question:
+    turns = [turn if isinstance(turn, Turn) else Turn(turn, "") for turn in question.history]
+    text, _ = rewrite_question(question.text, turns, None, store)
+    return replace(question, text=text, history=())
