@@ -153,6 +153,7 @@ def test_old_passages_are_dimmed_while_they_are_asked_for_anew_and_errors_are_pl
             one(chrome, "#options > summary").click()
             one(chrome, "input[value=walk]").click()
             soon(lambda: opacity() < 0.6, "dimmed")
+            soon(lambda: "the server is busy" in one(turn, ".answer-note").text, "that it takes long")
         finally:
             Engine.search = search  # type: ignore[method-assign]
             held.set()
@@ -209,3 +210,49 @@ def test_the_graph_is_looked_up_unfolded_filtered_and_shows_an_answers_way(
         soon(lambda: all_of(chrome, ".dot-chunk.chosen"))
         one(chrome, "#explorer-about .actions button").click()
         assert marked(chrome)
+
+
+_ABLE = """
+const [done, original] = [arguments[0], window.fetch];
+const answer = body => Promise.resolve(new Response(JSON.stringify(body), {status: 200}));
+window.sent = [];
+const sources = [{name: 'arxiv', stands_for: 'arxiv', ready: true, lacks: null}];
+window.fetch = (path, options = {}) => {
+  window.sent.push([path, options.body ?? '']);
+  if (path === '/live') return answer({mode: options.method === 'POST' ? JSON.parse(options.body).mode : 'off', sources});
+  return original(path, options);
+};
+import('/page/speech.js').then(speech => {
+  speech.prepareSpeech({transcribe: true, speak: true, seconds: 30}, () => {});
+  done(speech.listenButton('Mars.')?.textContent);
+});
+"""
+
+
+def test_speech_and_live_sources_are_offered_only_where_the_server_has_them(
+    tmp_path: Path, chrome: Chrome
+) -> None:
+    """What servers with and without them say of themselves, as stand-ins."""
+    with listening(build_store(tmp_path)) as address:
+        visit(chrome, address)
+        assert not one(chrome, "#microphone").is_displayed()
+        turn = pose(chrome, QUESTION)
+        assert "Listen" not in [button.text for button in all_of(turn, ".actions button")]
+        assert chrome.execute_async_script(_ABLE) == "Listen"
+        assert one(chrome, "#microphone").is_displayed()
+        one(chrome, "#options > summary").click()
+        switch = soon(lambda: all_of(chrome, "#live input"), "the switch")[0]
+        assert not switch.is_selected()
+        switch.click()
+        source = soon(lambda: all_of(chrome, "#live input[name=source]"), "the source")[0]
+        source.click()
+        chrome.execute_script("document.querySelector('#options').open = false")
+        one(chrome, "#question").send_keys("What is Deimos?", Keys.ENTER)
+        sent = soon(
+            lambda: [
+                json.loads(body)
+                for path, body in chrome.execute_script("return window.sent")
+                if path == "/ask"
+            ]
+        )
+        assert sent[-1]["sources"] == ["arxiv"]

@@ -39,8 +39,9 @@ export class AnswerView {
     this.text.append(piece);
   }
 
-  reading() {
-    this.note.textContent = "Reading the passages …";
+  /** What is being done, until there is something to see. */
+  say(words) {
+    this.note.textContent = words;
   }
 
   /** No answer came: why, and a way to try again. */

@@ -35,7 +35,7 @@ export function plain(error) {
   return `${words}${also}${again}`;
 }
 
-async function send(path, options = {}) {
+async function send(path, options = {}, waiting = undefined) {
   for (;;) {
     const headers = new Headers(options.headers);
     const key = sessionStorage.getItem(KEY);
@@ -50,8 +50,10 @@ async function send(path, options = {}) {
     if (answer.ok) return answer;
     const error = described(answer.status, await answer.text(), answer.headers.get("Retry-After"));
     if (error.status === 401) await askForKey();
-    else if (error.code === "starting") await wait(1000, options.signal);
-    else throw error;
+    else if (error.code === "starting") {
+      waiting?.();
+      await wait(1000, options.signal);
+    } else throw error;
   }
 }
 
@@ -204,9 +206,9 @@ export async function changeLive(mode) {
   return (await send("/live", json({ mode }))).json();
 }
 
-/** Calls `on[event](data)` for every event of an answer being written. */
+/** Calls `on[event](data)` for every event of an answer being written, and `on.waiting()` while the server starts. */
 export async function ask(given, on, signal) {
-  const answer = await send("/ask", json({ ...given, stream: true }, signal));
+  const answer = await send("/ask", json({ ...given, stream: true }, signal), on.waiting);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   let ended = false;

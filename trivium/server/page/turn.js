@@ -9,6 +9,7 @@ import { termsOf } from "./text.js";
 
 const SHOWN = 6; // what an answer is made from
 const MORE = 20;
+const SLOW = 6000; // milliseconds after which one is told that it takes long
 const UNSEARCHED = { small_talk: "Taken for small talk: nothing was searched for.", conversation: "About this conversation: nothing was searched for." };
 
 let numbered = 0;
@@ -54,12 +55,15 @@ export class Turn {
     this.answer.begin();
     let first = true;
     let whole = null;
+    const slow = setTimeout(() => this.answer.say("Still at it: the server is busy. You can wait, or stop it and try again later."), SLOW);
     try {
       await ask(
         { k: SHOWN, ...given },
         {
           found: (found) => this.#showFound(found, options, signal),
+          waiting: () => this.answer.say("The server is starting …"),
           piece: ({ text }) => {
+            clearTimeout(slow);
             this.answer.add(text, first);
             first = false;
           },
@@ -72,6 +76,8 @@ export class Turn {
       if (!signal.aborted) this.#showDone(whole);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
+    } finally {
+      clearTimeout(slow);
     }
   }
 
@@ -102,7 +108,7 @@ export class Turn {
     this.given = { question: searched, k: SHOWN, ...(retrievers ? { retrievers } : {}), ...(where ? { where } : {}) };
     this.passages.show(passages, this.given);
     this.box.dataset.fresh = "true"; // they are those of this question: no longer dimmed
-    this.answer.reading();
+    this.answer.say("Reading the passages …");
     this.#become("busy");
     this.#explain({ ...this.given, explain: true, ...(sources ? { sources } : {}) }, signal);
   }

@@ -6,6 +6,15 @@ import { documentsChanged, openDocuments } from "./documents.js";
 
 const TOGETHER = 5; // up to as many files are changes of their own; more travel in one
 const AT_ONCE = 100; // files of one change
+/** What the server calls what it is doing. */
+const STAGES = {
+  parse: "reading",
+  records: "reading",
+  embed: "comparing meanings",
+  sentences: "comparing meanings",
+  pictures: "looking at pictures",
+  index: "indexing",
+};
 const list = byId("uploads");
 
 export function prepareUploads() {
@@ -76,7 +85,7 @@ function line(batch) {
       });
       const ended = await finished(job, (seen) => {
         bar.value = 0.5 + (seen.total > 0 ? (0.5 * seen.done) / seen.total : 0);
-        say("working", seen.state === "queued" ? "waiting for other changes" : `${seen.stage === "" ? "reading" : seen.stage} …`);
+        say("working", seen.state === "queued" ? "waiting for other changes" : `${STAGES[seen.stage] ?? "reading"} …`);
       });
       return settle(ended, batch, { say, problems, bar });
     } catch (error) {

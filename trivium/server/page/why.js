@@ -58,9 +58,8 @@ function alongPath(source) {
   const steps = source.match(STEP) ?? [];
   const start = headings(source.split(" -[")[0]).join(" › ");
   if (steps.length === 0) return `about ${start}`;
-  const links = `${NUMBERS[steps.length] ?? steps.length} link${steps.length === 1 ? "" : "s"} from ${start}`;
-  if (steps.length > 1) return links;
-  return `${links} (${relation(steps[0].slice(3, -4))})`;
+  if (steps.length === 1) return `one link (${relation(steps[0].slice(3, -4))}) from ${start}`;
+  return `${NUMBERS[steps.length] ?? steps.length} links from ${start}`;
 }
 
 /** How likely it is right, in words and as a number. */
