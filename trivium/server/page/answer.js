@@ -22,7 +22,8 @@ export class AnswerView {
     this.outcome = el("p", { class: "outcome", hidden: true });
     this.text = el("div", { class: "answer-text", "aria-busy": "false" });
     this.note = el("p", { class: "answer-note" });
-    this.box = el("section", { class: "answer", "aria-label": "Answer" }, this.outcome, this.text, this.note);
+    const title = el("h3", { class: "hidden" }, "Answer");
+    this.box = el("div", { class: "answer" }, title, this.outcome, this.text, this.note);
   }
 
   begin() {

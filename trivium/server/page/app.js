@@ -2,7 +2,7 @@
 
 import { hideCard } from "./answer.js";
 import { get, plain, wait } from "./api.js";
-import { announce, button, byId, count, el, placeOf } from "./dom.js";
+import { announce, button, byId, count, el, placeOf, tell } from "./dom.js";
 import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
 import { examples } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
@@ -32,7 +32,7 @@ function actionsOf(turn) {
     copyButton("Copy", () => done.answer),
     listenButton(done.answer),
     copyButton("Copy link", () => new URL(addressOf(question), location.href).href),
-    cites ? button("Show in the graph", () => turn.paths().then(explorePaths, (error) => announce(plain(error)))) : null,
+    cites ? button("Show in the graph", () => turn.paths().then(explorePaths, (error) => tell(plain(error)))) : null,
   ].filter((one) => one !== null);
 }
 

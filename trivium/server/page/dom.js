@@ -34,6 +34,18 @@ export function announce(text) {
   byId("announce").textContent = text;
 }
 
+const TOLD = 8000; // milliseconds for which a message stays
+let forgetting = 0;
+
+/** Says something to everybody, above the question, for a while. */
+export function tell(text) {
+  const box = byId("notice");
+  box.replaceChildren(text);
+  box.hidden = false;
+  clearTimeout(forgetting);
+  forgetting = setTimeout(() => (box.hidden = true), TOLD);
+}
+
 /** Opens a box of its own; what is beside it closes it, and so does Escape. */
 export function prepareDialog(dialog, closer) {
   closer.addEventListener("click", () => dialog.close());

@@ -1,7 +1,7 @@
 // Spoken questions and answers, where the server has them.
 
 import { plain, speak, transcribe } from "./api.js";
-import { announce, button, byId } from "./dom.js";
+import { button, byId, tell } from "./dom.js";
 
 const TYPES = ["audio/webm", "audio/ogg", "audio/mp4"];
 let able = { transcribe: false, speak: false, seconds: 60 };
@@ -25,12 +25,12 @@ export function prepareSpeech(speech, heard) {
         try {
           heard((await transcribe(sound)).text);
         } catch (error) {
-          announce(plain(error));
+          tell(plain(error));
         }
       });
       microphone.setAttribute("aria-pressed", "true");
     } catch {
-      announce("The microphone cannot be used.");
+      tell("The microphone cannot be used.");
     }
   };
 }
@@ -79,7 +79,7 @@ export function listenButton(text) {
       source.start();
     } catch (error) {
       if (sounding === mine) mine.end();
-      if (!stopping.signal.aborted) announce(plain(error));
+      if (!stopping.signal.aborted) tell(plain(error));
     }
   });
   return listen;

@@ -101,7 +101,7 @@ function tableOf(lines, write) {
   const caption = before.filter((line) => !line.includes(" | ")).join(" ");
   return el(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption === "" ? "A table" : caption },
+    { class: "scroll", tabindex: "0", role: "group", "aria-label": caption === "" ? "A table" : caption },
     el(
       "table",
       { class: "rows" },

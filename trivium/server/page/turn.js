@@ -2,7 +2,7 @@
 
 import { ask, explain, plain, search } from "./api.js";
 import { AnswerView } from "./answer.js";
-import { announce, button, el } from "./dom.js";
+import { announce, button, el, tell } from "./dom.js";
 import { PassagesView } from "./passages.js";
 import { openReader } from "./reader.js";
 import { termsOf } from "./text.js";
@@ -174,7 +174,7 @@ export class Turn {
       this.passages.cite(this.done.citations);
       this.more.hidden = true;
     } catch (error) {
-      announce(plain(error));
+      if (!this.running.signal.aborted) tell(plain(error));
     } finally {
       this.more.disabled = false;
     }
