@@ -56,11 +56,12 @@ export function explorePaths(graphs) {
   clear();
   for (const graph of graphs) add(graph);
   lit = new Set([...nodes.keys(), ...edges.keys()]);
+  // Before anything is fitted: its lines take room.
+  note.textContent = "The ways from the question to the passages that are cited. Choose a node to unfold what surrounds it.";
   settle();
   fit();
   const question = [...nodes.values()].find((node) => node.kind === "question");
   if (question !== undefined) choose(question.id);
-  note.textContent = "The ways from the question to the passages that are cited. Choose a node to unfold what surrounds it.";
 }
 
 const around = () => (canvas.clientWidth < NARROW ? AROUND_NARROW : AROUND);
@@ -78,10 +79,10 @@ async function lookUp(name) {
     const found = await neighbours(name, around());
     clear();
     add(found.graph);
+    say(found);
     settle();
     fit();
     choose(found.entity);
-    say(found);
   } catch (error) {
     note.textContent = error.status === 404 ? `Nothing in the collection is called “${name}”.` : plain(error);
     announce(note.textContent);
@@ -96,10 +97,10 @@ async function unfold(id) {
   try {
     const found = await neighbours(id, around());
     add(found.graph);
+    say(found);
     settle();
     fit();
     choose(id);
-    say(found);
   } catch (error) {
     note.textContent = plain(error);
   }
