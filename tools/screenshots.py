@@ -1,4 +1,5 @@
-"""Take the pictures of the web page that README and docs show, on the sample: docs/images/desk.png and phone.png.
+"""Take the pictures of the web page that README and docs show, on the sample: docs/images/desk.png, source.png, graph.png
+and phone.png.
 
     .venv/bin/python tools/screenshots.py
 
@@ -18,27 +19,43 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from selenium.webdriver import Chrome  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 from tests.browser.chrome import dark_mode, open_chrome, soon  # noqa: E402
+from tests.browser.thread import all_of, marked, one, open_why, pose, press_on, visit  # noqa: E402
 from trivium.engine import Engine  # noqa: E402
 from trivium.sample import pages_folder  # noqa: E402
 
-QUESTION = "Which rover explores Gale crater?"
+QUESTIONS = ("Which probe visited Pluto?", "When was it launched?")
 IMAGES = ROOT / "docs" / "images"
 
 
-def ask(chrome: Chrome, address: str, width: int, height: int) -> None:
-    """The page with an answer, in a window of that size."""
+def window(chrome: Chrome, width: int, height: int, dark: bool) -> None:
+    """A window of that size, in that mode."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    chrome.get("about:blank")
-    chrome.get(address)
-    soon(lambda: chrome.find_elements(By.CSS_SELECTOR, ".title"), "the list of documents")
-    chrome.find_element(By.ID, "question").send_keys(QUESTION, Keys.ENTER)
-    soon(lambda: chrome.find_elements(By.CSS_SELECTOR, ".statement"), "the answer")
-    soon(lambda: chrome.find_elements(By.CSS_SELECTOR, ".hit .bar"), "the passages")
+    dark_mode(chrome, dark)
+
+
+def draw(chrome: Chrome, address: str) -> None:
+    """A thread with a passage explained, a source, the way of an answer, and the same thread on a phone."""
+    window(chrome, 1280, 900, dark=False)
+    visit(chrome, address)
+    turns = [pose(chrome, question) for question in QUESTIONS]
+    open_why(chrome, turns[-1])
+    chrome.execute_script("arguments[0].scrollIntoView({block: 'start', behavior: 'instant'})", turns[-1])
+    save(chrome, "desk.png")
+    press_on(chrome, one(turns[-1], ".cite"))
+    marked(chrome)
+    save(chrome, "source.png")
+    one(chrome, "#reader-close").click()
+    one(chrome, "#open-graph").click()
+    one(chrome, "#explorer-name").send_keys("Mars\n")
+    soon(lambda: len(all_of(chrome, ".dot")) > 3)
+    save(chrome, "graph.png")
+    window(chrome, 390, 844, dark=True)
+    visit(chrome, address)
+    pose(chrome, QUESTIONS[0])
+    save(chrome, "phone.png")
 
 
 def save(chrome: Chrome, name: str) -> None:
@@ -49,7 +66,7 @@ def save(chrome: Chrome, name: str) -> None:
 
 
 def main() -> None:
-    """Build the sample, serve it, ask, open a passage on the desk, and save what is seen."""
+    """Build the sample, serve it, and draw."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "store")
         with Engine.create(store) as engine:
@@ -62,15 +79,7 @@ def main() -> None:
                 assert server.stdout is not None
                 server.stdout.readline()  # its address, once it listens
                 with open_chrome(Path(folder, "profile")) as chrome:
-                    dark_mode(chrome, False)
-                    ask(chrome, f"http://127.0.0.1:{port}", 1280, 900)
-                    first = chrome.find_element(By.CSS_SELECTOR, ".hit .head")
-                    chrome.execute_script("arguments[0].click()", first)
-                    soon(lambda: chrome.find_elements(By.CSS_SELECTOR, ".hit .contributions tfoot"), "why")
-                    save(chrome, "desk.png")
-                    dark_mode(chrome, True)
-                    ask(chrome, f"http://127.0.0.1:{port}", 390, 844)
-                    save(chrome, "phone.png")
+                    draw(chrome, f"http://127.0.0.1:{port}")
             finally:
                 server.terminate()
 

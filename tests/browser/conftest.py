@@ -1,17 +1,24 @@
-"""The sample, open in Neo4j Browser."""
+"""The sample, open in Neo4j Browser; a browser, and a small store for the page."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome
 
 from tests.browser.chrome import open_chrome
 from tests.browser.neo4j_browser import CHROMIUM, DRIVER, Neo4jBrowser, neo4j_browser
+from tests.browser.thread import HOSTILE
 from tests.neo4j_servers import Server, log_in
 from tests.sample_graph import fill_with_sample
+from trivium.engine import Engine
 from trivium.graph.neo4j.explore import Exploration, explore
+from trivium.sample import pages_folder
+
+PAGES = ("Mars", "Phobos_(moon)", "Deimos_(moon)", "Asaph_Hall")
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +53,14 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
         pytest.skip("chromium and chromedriver are not installed")
     with open_chrome(tmp_path_factory.mktemp("chrome")) as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four pages of the sample, and one that means harm."""
+    folder = tmp_path_factory.mktemp("page")
+    records = folder / "records.jsonl"
+    records.write_text(json.dumps({"title": HOSTILE, "text": f"A moon of Mars. {HOSTILE}"}) + "\n")
+    with Engine.create(folder / "store", "minilm") as engine:
+        engine.build([*(pages_folder() / f"{name}.html" for name in PAGES), records])
+    return folder / "store"

@@ -1,40 +1,38 @@
-"""The page in a real browser: ask, read, follow a citation, switch a view off, see the graph; with the mouse and without,
-on a desk and on a phone."""
+"""The page in a real browser: ask, read, follow a citation, switch a view off, ask on; with the mouse and without."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from selenium.webdriver import ActionChains, Chrome
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
 
 from tests.browser.chrome import dark_mode, soon, wide
+from tests.browser.thread import (
+    HOSTILE,
+    all_of,
+    marked,
+    one,
+    open_why,
+    pose,
+    press_on,
+    ranking,
+    requested,
+    settled,
+    severe,
+    visit,
+)
 from tests.pictures import drawn
 from tests.server.world import QUESTION, Script, listening
 from trivium.engine import Engine
 from trivium.retrievers.registry import RETRIEVERS
-from trivium.sample import pages_folder
 from trivium.server.settings import ServerSettings
 
-PAGES = ("Mars", "Phobos_(moon)", "Deimos_(moon)", "Asaph_Hall")
-HOSTILE = "<img src=http://127.0.0.1:9/x onerror=\"document.title='hostile'\"><script>document.title='hostile'</script>"
 PIECES = ("Asaph Hall found both of them [1]. ", f"They are made of {HOSTILE} cheese.")
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four pages of the sample, and one that means harm."""
-    folder = tmp_path_factory.mktemp("page")
-    records = folder / "records.jsonl"
-    records.write_text(json.dumps({"title": HOSTILE, "text": f"A moon of Mars. {HOSTILE}"}) + "\n")
-    with Engine.create(folder / "store", "minilm") as engine:
-        engine.build([*(pages_folder() / f"{name}.html" for name in PAGES), records])
-    return folder / "store"
 
 
 @pytest.fixture(scope="module")
@@ -48,128 +46,64 @@ def address(store: Path, script: Script) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def extracting(store: Path) -> Iterator[str]:
+    """The address of a server that answers by itself, with sentences of what it finds."""
+    with listening(store, extracts=True) as address:
+        yield address
+
+
 @pytest.fixture
 def page(chrome: Chrome, address: str, script: Script) -> Chrome:
     """The page, freshly opened on a desk."""
     script.gate.set()
     wide(chrome, 1280)
     dark_mode(chrome, False)
-    chrome.get("about:blank")
-    chrome.get(address)
-    soon(lambda: all_of(chrome, ".title"), "the list of documents")
+    visit(chrome, address)
     chrome.get_log("performance")
     return chrome
 
 
-@pytest.fixture
-def asked(page: Chrome) -> Chrome:
-    """The page with an answer on it."""
-    pose(page, QUESTION)
-    return page
+def test_the_page_asks_only_its_server_and_hostile_text_stays_text(page: Chrome, address: str) -> None:
+    """In a title, a passage, a question and an answer; read, explained, and drawn."""
+    turn = pose(page, HOSTILE)
+    place = next(i for i, uri in enumerate(ranking(turn)) if "<" in uri)
+    item = open_why(page, turn, place)
+    press_on(page, one(item, ".head"))
+    assert HOSTILE in marked(page).text
+    assert one(page, "#reader-title").text == HOSTILE
+    one(page, "#reader-close").click()
+    assert HOSTILE in one(turn, ".answer-text").text and one(turn, "h2").text == HOSTILE
+    one(page, "#open-documents").click()
+    soon(lambda: HOSTILE in [title.text for title in all_of(page, "#documents-list .title")])
+    one(page, "#documents-close").click()
+    one(page, "#open-graph").click()
+    one(page, "#explorer-name").send_keys(HOSTILE, Keys.ENTER)
+    soon(lambda: HOSTILE in one(page, "#explorer-about").text)
+    addresses = requested(page)
+    assert addresses and all(url.startswith((address, "blob:", "about:")) for url in addresses)
+    assert page.title == f"{HOSTILE} · Trivium"
+    assert not severe(page)
 
 
-def pose(page: Chrome, question: str) -> None:
-    """Type a question and wait for the whole answer, which is not that to an earlier question."""
-    page.execute_script(
-        "document.querySelectorAll('.hit, .statement').forEach((old) => (old.dataset.old = ''))"
-    )
-    field = one(page, "#question")
-    field.clear()
-    field.send_keys(question, Keys.ENTER)
-    fresh = [f"{name}:not([data-old])" for name in (".hit", ".statement")]
-    soon(lambda: all(all_of(page, selector) for selector in fresh), "passages and the answer")
-
-
-def all_of(page: Chrome, selector: str) -> list[WebElement]:
-    return page.find_elements(By.CSS_SELECTOR, selector)
-
-
-def one(page: Chrome, selector: str) -> WebElement:
-    return page.find_element(By.CSS_SELECTOR, selector)
-
-
-def ranking(page: Chrome) -> list[str]:
-    return [item.get_attribute("data-uri") or "" for item in all_of(page, ".hit")]
-
-
-def press_on(page: Chrome, element: WebElement) -> None:
-    """Click where it can be seen: the head of the page covers what a driver scrolls to."""
-    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-    element.click()
-
-
-def open_passage(page: Chrome, place: int = 0) -> WebElement:
-    """Open one and wait until all of it is there."""
-    item = all_of(page, ".hit")[place]
-    press_on(page, item.find_element(By.CSS_SELECTOR, ".head"))
-    soon(lambda: item.find_elements(By.CSS_SELECTOR, ".contributions"), "the opened passage")
-    return item
-
-
-def test_the_page_asks_only_its_server_and_hostile_text_stays_text(asked: Chrome, address: str) -> None:
-    """In a title, a passage, a question and an answer; opened, drawn and read."""
-    pose(asked, HOSTILE)
-    for place, uri in enumerate(ranking(asked)):
-        if "<" in uri:
-            open_passage(asked, place)
-            press_on(asked, one(asked, ".crumb"))
-            soon(lambda: one(asked, "#reader").is_displayed())
-            assert HOSTILE in one(asked, "#reader-text").text
-            one(asked, "#reader-close").click()
-            break
-    else:
-        pytest.fail("the hostile page was not found")
-    assert HOSTILE in one(asked, "#answer-text").text
-    messages = [json.loads(entry["message"])["message"] for entry in asked.get_log("performance")]
-    requested = [
-        m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"
-    ]
-    assert requested and all(url.startswith(address) for url in requested)
-    assert asked.title == f"{HOSTILE} · Trivium"
-    assert not [entry for entry in asked.get_log("browser") if entry["level"] == "SEVERE"]
-
-
-def test_every_passage_has_a_bar_with_the_views_in_it(asked: Chrome) -> None:
-    assert len(all_of(asked, ".hit")) == 10
-    for item in all_of(asked, ".hit"):
-        label = item.find_element(By.CSS_SELECTOR, ".bar").get_attribute("aria-label") or ""
-        parts = {
-            part.split(" ")[0]: float(part.split(" ")[1].replace("−", "-")) for part in label.split(", ")
-        }
-        assert set(parts) == set(RETRIEVERS)
-        drawn = item.find_elements(By.CSS_SELECTOR, ".part")
-        assert drawn and len(drawn) <= 8
-    titles = all_of(asked, ".hit .place")
-    assert any("Asaph Hall" in title.text or "Discovery" in title.text for title in titles[:5])
-
-
-def test_the_answer_is_seen_while_it_is_written(page: Chrome, script: Script) -> None:
-    script.gate.clear()
-    one(page, "#question").send_keys(QUESTION, Keys.ENTER)
-    soon(lambda: all_of(page, ".hit"), "the passages, before the answer")
-    assert one(page, "#answer-text").get_attribute("aria-busy") == "true"
-    assert not all_of(page, ".statement")
-    script.gate.set()
-    soon(lambda: all_of(page, ".statement"))
-    assert one(page, "#answer-text").get_attribute("aria-busy") == "false"
-    assert one(page, "#answer-text").text.startswith("Asaph Hall found both of them")
-
-
-def test_what_nothing_bears_out_is_marked_and_a_citation_shows_and_opens_its_passage(asked: Chrome) -> None:
-    supported, unsupported = all_of(asked, ".statement")
-    assert "unsupported" not in (supported.get_attribute("class") or "")
-    assert "unsupported" in (unsupported.get_attribute("class") or "") and "cheese" in unsupported.text
-    cite = one(asked, ".cite")
-    ActionChains(asked).move_to_element(cite).perform()
-    card = one(asked, "#card")
-    soon(card.is_displayed)
-    first = all_of(asked, ".hit")[0]
-    snippet = first.find_element(By.CSS_SELECTOR, ".snippet").text.removesuffix("…").strip()
-    assert " ".join(card.text.split("\n", 1)[1].split()).startswith(" ".join(snippet.split())[:100])
-    cite.click()
-    soon(lambda: first.find_elements(By.CSS_SELECTOR, "mark"), "the cited passage")
-    assert not card.is_displayed()
-    assert first.find_element(By.CSS_SELECTOR, ".head").get_attribute("aria-expanded") == "true"
+def test_a_passage_says_in_words_why_it_is_here_and_in_bars_when_asked(page: Chrome) -> None:
+    turn = pose(page, QUESTION)
+    assert len(all_of(turn, ".hit")) == 6
+    for item in all_of(turn, ".hit"):
+        assert one(item, ".reason").text.endswith(".")
+        assert not one(item, ".bar").is_displayed(), "on demand"
+        label = one(item, ".bar").get_attribute("aria-label") or ""
+        assert {part.split(" ")[0] for part in label.split(", ")} == set(RETRIEVERS)
+    reasons = " ".join(reason.text for reason in all_of(turn, ".reason"))
+    assert "words match" in reasons and "ear in meaning" in reasons and "link" in reasons
+    assert any("moons" in term.text for term in all_of(turn, ".snippet .term")), "words of the question"
+    item = open_why(page, turn)
+    assert one(item, ".bar").is_displayed() and all_of(item, ".part")
+    rows = all_of(item, ".contributions tbody tr")
+    baseline, score = (row.text.split() for row in all_of(item, ".contributions tfoot tr"))
+    added = [number(one(row, "td").text) for row in rows]
+    assert len(rows) == 8 and (baseline[0], score[0]) == ("baseline", "score")
+    assert sum([number(baseline[1]), *added]) == pytest.approx(number(score[1]), abs=0.06), "as rounded"
 
 
 def number(shown: str) -> float:
@@ -177,83 +111,149 @@ def number(shown: str) -> float:
     return float(shown.replace("−", "-"))
 
 
-def test_an_opened_passage_is_marked_in_its_section_and_leads_into_its_document(asked: Chrome) -> None:
-    place = next(i for i, uri in enumerate(ranking(asked)) if uri.count("#") == 2)
-    item = open_passage(asked, place)
-    snippet = item.find_element(By.CSS_SELECTOR, ".snippet").get_attribute("textContent") or ""
-    mark = item.find_element(By.CSS_SELECTOR, ".section mark")
-    assert " ".join(mark.text.split()).startswith(snippet.removesuffix("…").strip()[:80])
-    page, section = [crumb.text for crumb in item.find_elements(By.CSS_SELECTOR, ".crumb")]
-    assert [page, section] == ranking(asked)[place].split("#")[:2]
-    assert len(item.find_elements(By.CSS_SELECTOR, ".contributions tbody tr")) == 8
-    baseline, score = (
-        row.text.split() for row in item.find_elements(By.CSS_SELECTOR, ".contributions tfoot tr")
+def test_the_way_through_the_graph_is_drawn_and_an_entity_shows_its_neighbours(page: Chrome) -> None:
+    item = open_why(page, pose(page, QUESTION))
+    graph = one(item, ".graph")
+    assert len(all_of(graph, ".node-question")) == 1 and len(all_of(graph, ".edge")) >= 1
+    for a, b in combinations([node.rect for node in all_of(graph, ".node rect")], 2):
+        assert (
+            a["x"] + a["width"] <= b["x"] + 1
+            or b["x"] + b["width"] <= a["x"] + 1
+            or a["y"] + a["height"] <= b["y"] + 1
+            or b["y"] + b["height"] <= a["y"] + 1
+        ), "two nodes lie on each other"
+    page.execute_script("arguments[0].focus()", one(graph, ".node-page, .node-entity"))
+    page.switch_to.active_element.send_keys(Keys.ENTER)
+    soon(lambda: "What surrounds" in one(item, "figcaption").text)
+    assert len(all_of(item, ".graph .node")) > 3
+    press_on(page, one(item, "figcaption button"))
+    soon(lambda: all_of(item, ".node-question"))
+
+
+def test_the_answer_is_seen_while_it_is_written_and_can_be_stopped(page: Chrome, script: Script) -> None:
+    script.gate.clear()
+    turn = pose(page, QUESTION, "busy")
+    soon(lambda: all_of(turn, ".hit"), "the passages, before the answer")
+    text = one(turn, ".answer-text")
+    assert text.get_attribute("aria-busy") == "true" and not all_of(turn, ".statement")
+    script.gate.set()
+    settled(page)
+    assert text.get_attribute("aria-busy") == "false"
+    assert text.text.startswith("Asaph Hall found both of them")
+    soon(lambda: "found both of them" in (one(page, "#announce").get_attribute("textContent") or ""))
+    script.gate.clear()
+    script.closed.clear()
+    stopped = pose(page, "What is Deimos?", "busy")
+    soon(lambda: all_of(stopped, ".hit"))
+    one(page, "#ask").click()
+    soon(lambda: "Stopped" in one(stopped, ".answer-note").text)
+    script.gate.set()
+    assert script.closed.wait(20), "the server was told"
+    one(stopped, ".again").click()
+    settled(page)
+
+
+def test_what_nothing_bears_out_is_marked_and_a_citation_opens_its_source(page: Chrome) -> None:
+    turn = pose(page, QUESTION)
+    supported, unsupported = all_of(turn, ".statement")
+    assert "unsupported" not in (supported.get_attribute("class") or "")
+    assert "unsupported" in (unsupported.get_attribute("class") or "") and "cheese" in unsupported.text
+    cite, card = one(turn, ".cite"), one(page, "#card")
+    ActionChains(page).move_to_element(cite).perform()
+    soon(card.is_displayed)
+    snippet = one(turn, ".hit .snippet").text.removesuffix("…").strip()
+    assert " ".join(card.text.split("\n", 1)[1].split()).startswith(" ".join(snippet.split())[:100])
+    assert one(turn, ".hit .cited").text == cite.text, "the passage carries the number too"
+    cite.click()
+    found = marked(page)
+    assert not card.is_displayed()
+    assert " ".join(found.text.split()).startswith(" ".join(snippet.split())[:60])
+    assert one(page, "#reader-title").text == ranking(turn)[0].split("#")[0]
+    assert all_of(found, ".term"), "words of the question"
+    ActionChains(page).send_keys(Keys.ESCAPE).perform()
+    soon(lambda: not one(page, "#reader").is_displayed())
+    focused = page.execute_script("return document.activeElement.className")
+    assert focused == "cite", "back where one was"
+
+
+def test_a_citation_that_the_answer_does_not_name_is_shown_at_its_sentence(
+    store: Path, chrome: Chrome
+) -> None:
+    """A model that cites nothing by itself is cited for, sentence by sentence."""
+    script = Script(pieces=("Asaph Hall found them. ", "They are made of cheese."), unnamed="Asaph")
+    with listening(store, script=script) as address:
+        visit(chrome, address)
+        borne_out, cheese = all_of(pose(chrome, QUESTION), ".statement")
+        assert [mark.text for mark in all_of(borne_out, ".cite")] == ["1"]
+        assert not all_of(cheese, ".cite")
+
+
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_every_passage_opens_marked_and_in_view(page: Chrome, width: int) -> None:
+    """FINDINGS, tried as a new user would, 4: it lay outside its box in four of five tries. On every width."""
+    wide(page, width)
+    turn = pose(page, "How was Phobos discovered?")
+    for item in all_of(turn, ".hit")[:5]:
+        press_on(page, one(item, ".head"))
+        found = marked(page).text
+        words = one(item, ".snippet").get_attribute("textContent") or ""
+        assert found.split()[0] in words
+        one(page, "#reader-close").click()
+
+
+def test_tables_are_tables_and_titles_are_links(page: Chrome) -> None:
+    """FINDINGS 5: no links to originals, and a table was a line of words."""
+    page.execute_script("document.querySelector('#open-documents').click()")
+    soon(lambda: all_of(page, "#documents-list .title"))
+    next(title for title in all_of(page, "#documents-list .title") if title.text == "Mars").click()
+    soon(lambda: all_of(page, "#reader .rows tbody tr"))
+    assert [head.text for head in all_of(page, "#reader .rows thead th")] == ["Feature", "Kind", "Remark"]
+    assert "Olympus Mons" in [cell.text for cell in all_of(page, "#reader .rows tbody td:first-child")]
+    assert "687 days" in one(page, "#reader .facts-table").text
+    link = next(
+        link for link in all_of(page, "#reader-text .crumb") if link.text in ("Phobos", "Phobos (moon)")
     )
-    added = [
-        cell.text for cell in item.find_elements(By.CSS_SELECTOR, ".contributions tbody td:nth-child(2)")
-    ]
-    assert (baseline[0], score[0]) == ("baseline", "score")
-    assert sum(map(number, [baseline[1], *added])) == pytest.approx(number(score[1]), abs=0.06), (
-        "as they are rounded"
-    )
-    press_on(asked, item.find_elements(By.CSS_SELECTOR, ".crumb")[-1])
-    reader = one(asked, "#reader")
-    soon(reader.is_displayed)
-    assert one(asked, "#reader-title").text == page
-    assert section in [button.text for button in all_of(asked, "#reader-outline button")]
-    assert reader.find_element(By.CSS_SELECTOR, "mark").text == mark.text
-    ActionChains(asked).send_keys(Keys.ESCAPE).perform()
-    soon(lambda: not reader.is_displayed())
-    assert item.find_element(By.CSS_SELECTOR, ".body").is_displayed(), "only the document was closed"
+    press_on(page, link)
+    soon(lambda: one(page, "#reader-title").text == "Phobos (moon)")
+    assert "Discovery" in [entry.text for entry in all_of(page, "#reader-outline button")]
 
 
-def test_the_way_through_the_graph_is_drawn_and_an_entity_shows_its_neighbours(asked: Chrome) -> None:
-    item = open_passage(asked)
-    graph = item.find_element(By.CSS_SELECTOR, ".graph")
-    assert len(graph.find_elements(By.CSS_SELECTOR, ".node-question")) == 1
-    assert len(graph.find_elements(By.CSS_SELECTOR, ".edge")) >= 1
-    boxes = [node.rect for node in graph.find_elements(By.CSS_SELECTOR, ".node rect")]
-    for place, one_box in enumerate(boxes):
-        for other in boxes[place + 1 :]:
-            assert (
-                one_box["x"] + one_box["width"] <= other["x"] + 1
-                or other["x"] + other["width"] <= one_box["x"] + 1
-                or one_box["y"] + one_box["height"] <= other["y"] + 1
-                or other["y"] + other["height"] <= one_box["y"] + 1
-            ), "two nodes lie on each other"
-    entity = graph.find_element(By.CSS_SELECTOR, ".node-page, .node-entity")
-    asked.execute_script("arguments[0].focus()", entity)
-    asked.switch_to.active_element.send_keys(Keys.ENTER)
-    soon(lambda: "What surrounds" in item.find_element(By.CSS_SELECTOR, "figcaption").text)
-    assert len(item.find_elements(By.CSS_SELECTOR, ".graph .node")) > 3
-    press_on(asked, item.find_element(By.CSS_SELECTOR, "figcaption button"))
-    soon(lambda: item.find_elements(By.CSS_SELECTOR, ".node-question"))
-
-
-def test_switching_a_view_off_moves_the_ranking_and_back(asked: Chrome) -> None:
-    first = before = ranking(asked)
+def test_without_a_view_the_question_is_answered_anew(page: Chrome) -> None:
+    """FINDINGS 4: switching a view off left the citations of the old order. What moved says so."""
+    turn = pose(page, QUESTION)
+    first = before = ranking(turn)
+    one(page, "#options > summary").click()
     for name in ("vector", "walk", "page", "section"):
-        one(asked, f"input[value={name}]").click()
-        soon(lambda name=name: name not in (one(asked, ".bar").get_attribute("aria-label") or ""))  # type: ignore[misc]
-        after = ranking(asked)
-        # Not the visible text: what has just come is still fading in.
-        moves = [item.get_attribute("textContent") for item in all_of(asked, ".hit .move")]
-        for rank, (uri, move) in enumerate(zip(after, moves, strict=True)):
-            up = before.index(uri) - rank if uri in before else None
-            assert move == ("new" if up is None else "" if up == 0 else f"{'▲' if up > 0 else '▼'}{abs(up)}")
+        one(page, f"input[value={name}]").click()
+        soon(
+            lambda name=name: (
+                all(  # type: ignore[misc]
+                    name not in (bar.get_attribute("aria-label") or "") for bar in all_of(turn, ".bar")
+                )
+                and len(all_of(turn, ".bar")) == len(all_of(turn, ".hit"))
+            )
+        )
+        settled(page)
+        after = ranking(turn)
+        for rank, item in enumerate(all_of(turn, ".hit")):
+            up = before.index(after[rank]) - rank if after[rank] in before else None
+            # Not the visible text: what has just come is still fading in.
+            moves = [move.get_attribute("textContent") for move in all_of(item, ".move")]
+            assert moves == (
+                ["new"] if up is None else [] if up == 0 else [f"{'▲' if up > 0 else '▼'}{abs(up)}"]
+            )
+        cited = one(turn, ".hit:has(.cited)").get_attribute("data-uri")
+        assert cited == after[0], "the script cites the first passage"
         before = after
-    assert before != first
-    one(asked, "#all-views").click()
-    soon(lambda: ranking(asked) == first, "the ranking of before")
-    assert not one(asked, "#all-views").is_displayed()
-    assert all(box.is_selected() for box in all_of(asked, "input[name=view]"))
-
-
-def test_one_view_always_stays_on(asked: Chrome) -> None:
+    assert before != first and len(all_of(page, ".turn")) == 1
+    one(page, "#all-views").click()
+    soon(lambda: ranking(turn) == first, "the ranking of before")
+    assert all(box.is_selected() for box in all_of(page, "input[name=view]"))
     for name in RETRIEVERS:
-        one(asked, f"input[value={name}]").click()
-    assert [box.get_attribute("value") for box in all_of(asked, "input:checked")] == ["walk"]
-    soon(lambda: "walk" in (one(asked, ".bar").get_attribute("aria-label") or ""))
+        one(page, f"input[value={name}]").click()
+    assert [box.get_attribute("value") for box in all_of(page, "#views input:checked")] == ["walk"], (
+        "one view always stays on"
+    )
 
 
 def test_everything_can_be_done_from_the_keyboard(page: Chrome) -> None:
@@ -269,99 +269,108 @@ def test_everything_can_be_done_from_the_keyboard(page: Chrome) -> None:
     press("/")
     assert focused("#question") and one(page, "#question").get_attribute("value") == ""
     press(QUESTION, Keys.ENTER)
-    soon(lambda: all_of(page, ".hit"))
+    settled(page)
     press(Keys.ARROW_DOWN)
     assert focused(".hit:nth-child(1) .head")
     press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP)
     assert focused(".hit:nth-child(2) .head")
     press(Keys.ENTER)
+    marked(page)
+    assert focused(".marked"), "it is read from there"
+    press(Keys.ESCAPE)
+    assert focused(".hit:nth-child(2) .head")
+    press(Keys.TAB, Keys.ENTER)
     soon(lambda: all_of(page, ".hit:nth-child(2) .contributions"))
     press(Keys.ESCAPE)
-    assert not all_of(page, ".contributions") and focused(".hit:nth-child(2) .head")
-    press(Keys.ARROW_UP, Keys.ARROW_UP)
+    assert not one(page, ".hit:nth-child(2) .contributions").is_displayed()
+    press("/")
     assert focused("#question")
 
 
-def test_the_address_holds_the_question_so_that_going_back_works(asked: Chrome, address: str) -> None:
-    first = asked.current_url
-    assert first.startswith(f"{address}/#q=")
-    pose(asked, "What is Deimos?")
-    asked.back()
-    soon(lambda: asked.title == f"{QUESTION} · Trivium")
-    asked.get("about:blank")
-    asked.get(first)
-    soon(lambda: all_of(asked, ".hit"))
-    one(asked, "#home").click()
-    soon(lambda: one(asked, "#welcome").is_displayed())
+def test_the_address_holds_the_question_so_that_going_back_works(page: Chrome, address: str) -> None:
+    first = pose(page, QUESTION)
+    kept = page.current_url
+    assert kept.startswith(f"{address}/#q=")
+    pose(page, "What is Deimos?")
+    page.back()
+    soon(lambda: page.title == f"{QUESTION} · Trivium")
+    assert len(all_of(page, ".turn")) == 2 and one(first, ".hit").is_displayed(), (
+        "its passages are open again"
+    )
+    page.get("about:blank")
+    page.get(kept)
+    settled(page)
+    assert one(page, ".turn h2").text == QUESTION
+    one(page, "#home").click()
+    soon(lambda: one(page, "#welcome").is_displayed())
+    assert not all_of(page, ".turn")
 
 
-def test_a_conversation_is_passed_on_until_it_is_begun_anew(asked: Chrome, script: Script) -> None:
-    pose(asked, "When did he live?")
+def test_a_thread_keeps_its_turns_is_passed_on_and_can_be_saved(page: Chrome, script: Script) -> None:
+    """FINDINGS 5: there was no thread."""
+    first = pose(page, QUESTION)
+    shown = ranking(first)
+    second = pose(page, "When did he live?")
     question, history = script.asked[-1]
     assert question == "When did he live?" and [turn.question for turn in history] == [QUESTION]
-    one(asked, "#forget").click()
-    pose(asked, "What is Deimos?")
+    assert one(first, ".answer-text").is_displayed() and ranking(first) == shown
+    assert not one(first, ".hit").is_displayed() and one(second, ".hit").is_displayed()
+    press_on(page, one(first, ".cite"))
+    assert marked(page)
+    one(page, "#reader-close").click()
+    page.execute_script(
+        "window.saved = []; URL.createObjectURL = blob => (blob.text().then(t => window.saved.push(t)), '#')"
+    )
+    for name in ("save-markdown", "save-json"):
+        one(page, "#menu > summary").click()
+        one(page, f"#{name}").click()
+    soon(lambda: page.execute_script("return window.saved.length") == 2)
+    markdown, exported = page.execute_script("return window.saved")
+    assert markdown.startswith(f"## {QUESTION}\n") and "- [1] " in markdown
+    assert [turn["question"] for turn in json.loads(exported)["turns"]] == [QUESTION, "When did he live?"]
+    one(page, "#menu > summary").click()
+    one(page, "#new-thread").click()
+    assert not all_of(page, ".turn")
+    pose(page, "What is Deimos?")
     assert script.asked[-1][1] == ()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_runs_out_of_the_window(page: Chrome, width: int) -> None:
-    def fits() -> bool:
-        return bool(page.execute_script("return document.documentElement.scrollWidth <= innerWidth"))
-
-    wide(page, width)
-    assert fits(), "the list of documents"
-    pose(page, QUESTION)
-    for place in range(3):
-        open_passage(page, place)
-        assert fits(), ranking(page)[place]
-    press_on(page, one(page, ".crumb"))
-    soon(lambda: one(page, "#reader").is_displayed())
-    assert fits() and one(page, "#reader").rect["width"] <= width
-    one(page, "#reader-close").click()
-
-
-def test_dark_where_the_reader_wants_it_and_legible_either_way(asked: Chrome) -> None:
-    """The contrast of text and ground is at least 4.5 (WCAG AA), also of what is written small."""
-    open_passage(asked)
-    for dark in (False, True):
-        dark_mode(asked, dark)
-        for selector in (
-            ".place",
-            ".note",
-            ".crumb",
-            ".contributions .source",
-            "mark",
-            ".score",
-            "#form button",
-        ):
-            contrast, background = asked.execute_script(CONTRAST, one(asked, f".hit {selector}, {selector}"))
-            assert contrast >= 4.5, (selector, dark, contrast)
-        assert (asked.execute_script(CONTRAST, one(asked, "body"))[1] < 0.2) is dark
-        assert 0 <= background <= 1
+def test_passages_answer_and_explanation_belong_to_the_question_searched_for(
+    extracting: str, chrome: Chrome
+) -> None:
+    """FINDINGS 3: a follow-up had the passages of its literal words while the answer was of the rewritten ones, which
+    nobody was told."""
+    wide(chrome, 1280)
+    visit(chrome, extracting)
+    pose(chrome, "Who discovered Phobos?")
+    turn = pose(chrome, "When was he born?")
+    searched = one(turn, ".searched q").text
+    assert "Asaph Hall" in searched or "Phobos" in searched
+    cited = [item.get_attribute("data-uri") for item in all_of(turn, ".hit:has(.cited)")]
+    assert cited, "what the answer cites is among the passages shown"
+    graph = one(open_why(chrome, turn), ".graph")
+    asked = one(graph, ".node-question title").get_attribute("textContent") or ""
+    assert searched in asked, "explained for the same question"
+    press_on(chrome, one(turn, ".searched button"))
+    soon(lambda: not one(turn, ".searched").is_displayed())
+    settled(chrome)
+    assert len(all_of(chrome, ".turn")) == 2, "in its place"
 
 
-def test_a_server_with_a_key_is_asked_with_it(store: Path, chrome: Chrome) -> None:
-    key = "a-key-of-some-length"
-    with listening(store, ServerSettings(api_keys=(key,)), Script(pieces=PIECES)) as address:
-        chrome.get(address)
-        soon(lambda: one(chrome, "#key-box").is_displayed(), "the question for a key")
-        one(chrome, "#key").send_keys("a-wrong-key-that-is-long", Keys.ENTER)
-        soon(
-            lambda: (
-                one(chrome, "#key").get_attribute("value") == "" and one(chrome, "#key-box").is_displayed()
-            )
-        )
-        one(chrome, "#key").send_keys(key, Keys.ENTER)
-        soon(lambda: all_of(chrome, ".title"))
-        pose(chrome, QUESTION)
-        chrome.refresh()
-        soon(lambda: all_of(chrome, ".hit"), "the passages, with the key that was kept")
-        chrome.execute_script("sessionStorage.clear()")
+def test_outcomes_look_different_and_a_greeting_has_no_passages(extracting: str, chrome: Chrome) -> None:
+    visit(chrome, extracting)
+    absent = pose(chrome, "What is the price of milk in Peru?")
+    assert one(absent, ".outcome").text == "Not in the collection"
+    assert one(absent, ".sources summary").text.startswith("Nearest passages")
+    greeting = pose(chrome, "hello")
+    assert not one(greeting, ".outcome").is_displayed() and not all_of(greeting, ".hit")
+    assert "nothing was searched for" in one(greeting, ".searched").text
+    press_on(chrome, one(greeting, ".searched button"))
+    soon(lambda: all_of(greeting, ".hit"), "it is searched for all the same")
 
 
 def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -> None:
-    """Described, and where the passage is opened, in its section; also where the server asks for a key."""
+    """Described, and in its document; also where the server asks for a key."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "chair.png").write_bytes(drawn(size=(640, 480)))
     (tmp_path / "docs" / "page.md").write_text(
@@ -369,64 +378,18 @@ def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -
     )
     with Engine.create(tmp_path / "store", "minilm") as engine:
         engine.build([tmp_path / "docs"])
-
-    def shown(selector: str) -> WebElement:
-        found = soon(lambda: all_of(chrome, selector), selector)
-        soon(lambda: found[0].get_property("naturalWidth") == 320, f"{selector} with its picture")
-        return found[0]
-
     key = "a-key-of-some-length"
     for settings in (ServerSettings(), ServerSettings(api_keys=(key,))):
-        with listening(tmp_path / "store", settings) as address:
+        with listening(tmp_path / "store", settings, extracts=True) as address:
             chrome.get(address)
             if settings.api_keys:
                 chrome.execute_script("sessionStorage.setItem('trivium-key', arguments[0])", key)
                 chrome.refresh()
-            soon(lambda: all_of(chrome, ".title"))
-            pose(chrome, "Which office chair?")
-            picture = shown(".hit .snippet img")
-            assert picture.get_attribute("alt").startswith("The office chair")
-            assert picture.get_attribute("loading") == "lazy"
-            one(chrome, ".hit .head:has(img)").click()
-            shown(".hit .section img")
+            pose(chrome, "Which office chair is shown?")
+            for selector, where in ((".hit .snippet img", "beside"), ("#reader img", "in its document")):
+                picture = soon(lambda selector=selector: all_of(chrome, selector), where)[0]  # type: ignore[misc]
+                soon(lambda picture=picture: picture.get_property("naturalWidth") == 320, where)  # type: ignore[misc]
+                assert (picture.get_attribute("alt") or "").startswith("The office chair")
+                if where == "beside":
+                    one(chrome, ".hit .head:has(img)").click()
             chrome.execute_script("sessionStorage.clear()")
-
-
-def test_what_goes_wrong_is_said(store: Path, chrome: Chrome) -> None:
-    with listening(store, script=Script(error=RuntimeError("broken"))) as address:
-        chrome.get(address)
-        soon(lambda: all_of(chrome, ".title"))
-        one(chrome, "#question").send_keys(QUESTION, Keys.ENTER)
-        soon(lambda: "No answer" in one(chrome, "#answer-note").text)
-        assert all_of(chrome, ".hit") or soon(lambda: all_of(chrome, ".hit"))
-
-
-CONTRAST = """
-const channels = colour => {
-  const context = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-  context.fillStyle = colour;
-  context.fillRect(0, 0, 1, 1);
-  return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3).map(value => value / 255);
-};
-const luminance = colour => channels(colour)
-  .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-  .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
-let ground = arguments[0];
-while (getComputedStyle(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground = ground.parentElement;
-const [text, behind] = [getComputedStyle(arguments[0]).color, getComputedStyle(ground).backgroundColor].map(luminance);
-return [(Math.max(text, behind) + 0.05) / (Math.min(text, behind) + 0.05), behind];
-"""
-
-
-def test_a_citation_that_the_answer_does_not_name_is_shown_at_its_sentence(
-    store: Path, chrome: Chrome
-) -> None:
-    """A model that cites nothing by itself is cited for, sentence by sentence."""
-    script = Script(pieces=("Asaph Hall found them. ", "They are made of cheese."), unnamed="Asaph")
-    with listening(store, script=script) as address:
-        chrome.get(address)
-        soon(lambda: all_of(chrome, ".title"))
-        pose(chrome, QUESTION)
-        borne_out, cheese = all_of(chrome, ".statement")
-        assert [mark.text for mark in borne_out.find_elements(By.CSS_SELECTOR, ".cite")] == ["1"]
-        assert not cheese.find_elements(By.CSS_SELECTOR, ".cite")

@@ -149,14 +149,17 @@ def listening(
     script: Script | None = None,
     model: ChatModel | None = None,
     speech: Speech | None = None,
+    *,
+    extracts: bool = False,
+    port: int = 0,
 ) -> Iterator[str]:
-    """The address of a server on a port of its own, as a process would run it, when it is ready. With a ``model`` it is
-    that which answers."""
+    """The address of a server on a port of its own (or ``port``), as a process would run it, when it is ready. With a
+    ``model`` it is that which answers, with ``extracts`` sentences of what was found."""
     script = Script() if script is None else script
     script.gate.set()
-    answerer = script.answerer if model is None else default_answerer
+    answerer = default_answerer if extracts or model is not None else script.answerer
     app = create_app(store, settings, answerer=answerer, model=model, speech=speech)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         server = Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

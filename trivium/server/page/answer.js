@@ -1,117 +1,176 @@
-// The answer as it is written, and its citations.
+// An answer as it is written, and its citations.
 
-import { Text, byId, el, headings, pageNumbers } from "./dom.js";
-import { openReader } from "./reader.js";
-import { openHit } from "./results.js";
+import { Text, button, byId, el, placeOf } from "./dom.js";
 import { thumbnail } from "./thumbnail.js";
 
-const box = byId("answer-text");
-const note = byId("answer-note");
 const card = byId("card");
 
-export function beginAnswer() {
-  byId("answer").hidden = false;
-  box.setAttribute("aria-busy", "true");
-  box.replaceChildren();
-  note.textContent = "Reading the passages …";
-  hideCard();
-}
+export const OUTCOMES = {
+  closest: "No sentence states it outright. These passages are closest:",
+  absent: "Not in the collection",
+};
 
-export function addPiece(text) {
-  note.textContent = "";
-  box.append(text);
-}
+const ABSENT = {
+  collection: "Nothing in the collection is near enough to answer it. Other words may find more.",
+  live: "This sounds like something current, which the documents do not have.",
+};
 
-export function failAnswer(message) {
-  box.setAttribute("aria-busy", "false");
-  box.replaceChildren();
-  note.textContent = `No answer: ${message}`;
-}
-
-/** The whole answer: sentence by sentence, with citations that can be followed. */
-export function showAnswer(done) {
-  box.setAttribute("aria-busy", "false");
-  const text = new Text(done.answer);
-  const cited = new Map(done.citations.map((citation) => [String(citation.number), citation]));
-  const texts = new Map(done.passages.map((hit) => [hit.uri, hit.text]));
-  const parts = [];
-  let from = 0;
-  for (const statement of done.statements) {
-    parts.push(text.slice(from, statement.start));
-    const said = text.slice(statement.start, statement.end);
-    const sentence = [...linked(said, cited, texts), ...unnamed(said, statement, cited, texts)];
-    parts.push(
-      statement.supported
-        ? el("span", { class: "statement" }, ...sentence)
-        : el("span", { class: "statement unsupported", title: "The passages do not bear this out." }, ...sentence),
-    );
-    from = statement.end;
+/** The answer of a turn, in an element of its own. `open(uri, page)` is called for a citation. */
+export class AnswerView {
+  constructor(open) {
+    this.open = open;
+    this.outcome = el("p", { class: "outcome", hidden: true });
+    this.text = el("div", { class: "answer-text", "aria-busy": "false" });
+    this.note = el("p", { class: "answer-note" });
+    const title = el("h3", { class: "hidden" }, "Answer");
+    this.box = el("div", { class: "answer" }, title, this.outcome, this.text, this.note);
   }
-  parts.push(...linked(text.slice(from), cited, texts));
-  box.replaceChildren(...parts);
-  const quoted = done.outcome === "answered" && done.intent === "collection";
-  const unsupported = done.statements.some((statement) => !statement.supported);
-  note.textContent = [
-    done.model !== null ? `Written by ${done.model}.` : quoted ? "Sentences of the passages, word for word." : "",
-    unsupported ? "What is underlined with dots is not borne out by the passages." : "",
+
+  begin() {
+    this.text.setAttribute("aria-busy", "true");
+    this.outcome.hidden = true;
+    this.note.textContent = "Looking for passages …";
+    hideCard();
+  }
+
+  /** The first piece replaces what was there before. */
+  add(piece, first) {
+    if (first) this.text.replaceChildren();
+    this.note.textContent = "";
+    this.text.append(piece);
+  }
+
+  /** What is being done, until there is something to see. */
+  say(words) {
+    this.note.textContent = words;
+  }
+
+  /** No answer came: why, and a way to try again. */
+  fail(words, again) {
+    this.text.setAttribute("aria-busy", "false");
+    this.note.replaceChildren(el("span", { class: "failed" }, words), " ", button("Try again", again, { class: "quiet again" }));
+  }
+
+  /** The whole answer: line by line, sentence by sentence, with citations that can be followed. */
+  show(done) {
+    this.text.setAttribute("aria-busy", "false");
+    const searched = done.searched_for !== null;
+    this.text.dataset.outcome = searched ? done.outcome : "answered";
+    const said = searched ? OUTCOMES[done.outcome] : undefined;
+    this.outcome.textContent = said ?? "";
+    this.outcome.hidden = said === undefined;
+    const passages = new Map(done.passages.map((hit) => [hit.uri, hit]));
+    const marks = new Map(done.citations.map((citation) => [String(citation.number), citation]));
+    const mark = (citation) => this.#mark(citation, passages.get(citation.uri));
+    const lines = paragraphs(done, marks, mark);
+    // What the outcome says already is not said twice.
+    if (said !== undefined && lines.length > 0) {
+      const first = lines[0].textContent;
+      if (done.outcome === "absent" ? first.startsWith("Not in the collection") : first.endsWith(":")) lines.shift();
+    }
+    this.text.replaceChildren(...lines);
+    this.text.hidden = lines.length === 0;
+    this.note.textContent = noteOf(done, searched);
+  }
+
+  #mark(citation, hit) {
+    const show = (event) => showCard(event.currentTarget, citation, hit);
+    return el(
+      "button",
+      {
+        type: "button",
+        class: "cite",
+        "aria-label": `Source ${citation.number}: ${placeOf(citation)}`,
+        onmouseenter: show,
+        onfocus: show,
+        onmouseleave: hideCard,
+        onblur: hideCard,
+        onclick: () => {
+          hideCard();
+          this.open(citation, hit);
+        },
+      },
+      String(citation.number),
+    );
+  }
+}
+
+function noteOf(done, searched) {
+  const quoted = searched && done.outcome === "answered";
+  const unsupported = searched && done.statements.some((statement) => !statement.supported);
+  return [
+    done.model !== null ? `Written by ${done.model}.` : quoted ? "Quoted from the passages, word for word." : "",
+    searched && done.outcome === "absent" ? ABSENT[done.intent] ?? ABSENT.collection : "",
+    unsupported ? "The passages do not bear out what is underlined with dots." : "",
   ]
     .filter((sentence) => sentence !== "")
     .join(" ");
 }
 
+/** One paragraph for each line; a sentence may go on over several. */
+function paragraphs(done, marks, mark) {
+  const text = new Text(done.answer);
+  const lines = [];
+  let start = 0;
+  for (const line of done.answer.split("\n")) {
+    const end = start + Array.from(line).length;
+    if (line.trim() !== "") lines.push(el("p", {}, ...lineOf(text, start, end, done.statements, marks, mark)));
+    start = end + 1;
+  }
+  return lines;
+}
+
+function lineOf(text, start, end, statements, marks, mark) {
+  const parts = [];
+  let from = start;
+  for (const statement of statements) {
+    const first = Math.max(statement.start, from);
+    const last = Math.min(statement.end, end);
+    if (first >= last) continue;
+    parts.push(...linked(text.slice(from, first), marks, mark));
+    const said = text.slice(first, last);
+    const sentence = [...linked(said, marks, mark), ...(last === statement.end ? unnamed(text, statement, marks, mark) : [])];
+    parts.push(
+      statement.supported
+        ? el("span", { class: "statement" }, ...sentence)
+        : el("span", { class: "statement unsupported", title: "The passages do not bear this out." }, ...sentence),
+    );
+    from = last;
+  }
+  parts.push(...linked(text.slice(from, end), marks, mark));
+  return parts;
+}
+
 /** Text in which marks like [1] are buttons. */
-function linked(text, cited, texts) {
+function linked(text, marks, mark) {
   return text.split(/(\[\d+\])/).map((part) => {
-    const citation = cited.get(/^\[(\d+)\]$/.exec(part)?.[1]);
-    return citation === undefined ? part : mark(citation, texts.get(citation.uri));
+    const citation = marks.get(/^\[(\d+)\]$/.exec(part)?.[1]);
+    return citation === undefined ? part : mark(citation);
   });
 }
 
-/** Citations of a sentence that it does not name itself: they were found for it. */
-function unnamed(said, statement, cited, texts) {
+/** Citations of a sentence that neither it nor what follows names: they were found for it. */
+function unnamed(text, statement, marks, mark) {
+  const said = text.slice(statement.start, statement.end + 12 * statement.citations.length);
   return statement.citations
     .filter((number) => !said.includes(`[${number}]`))
-    .map((number) => cited.get(String(number)))
+    .map((number) => marks.get(String(number)))
     .filter((citation) => citation !== undefined)
-    .map((citation) => mark(citation, texts.get(citation.uri)));
+    .map((citation) => mark(citation));
 }
 
-function mark(citation, text) {
-  const show = (event) => showCard(event.currentTarget, citation, text);
-  return el(
-    "button",
-    {
-      type: "button",
-      class: "cite",
-      "aria-describedby": "card",
-      "aria-label": `Citation ${citation.number}: ${[...headings(citation.section), pageNumbers(citation.pages)].filter((part) => part !== "").join(", ")}`,
-      onmouseenter: show,
-      onfocus: show,
-      onmouseleave: hideCard,
-      onblur: hideCard,
-      onclick: () => {
-        hideCard();
-        if (!openHit(citation.uri)) openReader(citation.page, citation.uri);
-      },
-    },
-    String(citation.number),
-  );
-}
-
-function placeOf(citation) {
-  return [headings(citation.section).join(" › "), pageNumbers(citation.pages)].filter((part) => part !== "").join(", ");
-}
-
-function showCard(anchor, citation, text) {
+function showCard(anchor, citation, hit) {
+  const text = hit?.text ?? "";
   card.replaceChildren(
     el("p", { class: "card-place" }, placeOf(citation)),
-    el("p", {}, thumbnail(citation.thumbnail, text ?? ""), text ?? ""),
+    el("p", {}, thumbnail(citation.thumbnail, text), text),
   );
   card.hidden = false;
   const at = anchor.getBoundingClientRect();
-  const width = Math.min(420, document.documentElement.clientWidth - 16);
+  const wide = document.documentElement.clientWidth;
+  const width = Math.min(420, wide - 16);
   card.style.width = `${width}px`;
-  card.style.left = `${Math.max(8, Math.min(at.left, document.documentElement.clientWidth - width - 8))}px`;
+  card.style.left = `${Math.max(8, Math.min(at.left, wide - width - 8))}px`;
   const below = at.bottom + 8 + card.offsetHeight < innerHeight;
   card.style.top = `${below ? at.bottom + 8 : Math.max(8, at.top - card.offsetHeight - 8)}px`;
 }

@@ -5,33 +5,65 @@ import { byId } from "./dom.js";
 const KEY = "trivium-key";
 
 export class ApiError extends Error {
-  constructor(status, code, message) {
+  constructor(status, code, message, seconds = null) {
     super(message);
     this.status = status;
     this.code = code;
+    this.seconds = seconds; // after which to try again
   }
 }
 
-async function send(path, options = {}) {
+const PLAIN = {
+  unreachable: "The server cannot be reached. It may have been stopped, or the connection is down.",
+  cut: "The connection broke off before the answer was complete.",
+  busy: "The server is busy: too many questions are waiting.",
+  timeout: "This took the server too long.",
+  too_many_requests: "That was more than this server allows in a minute.",
+  empty: "Nothing can be found yet: the collection is empty, or still being prepared.",
+  model: "The language model did not answer.",
+  read_only: "Documents cannot be changed on this server.",
+  no_space: "The server's disk is nearly full; nothing was kept.",
+  disk_full: "The server's disk is nearly full; nothing was kept.",
+  internal: "Something is wrong with the server. Its log has the details.",
+};
+
+/** What went wrong, in plain words, and when to try again. */
+export function plain(error) {
+  const words = error.code === "unauthorized" ? "This server asks for an API key." : (PLAIN[error.code] ?? error.message);
+  const also = error.code === "model" ? ` (${error.message})` : "";
+  const again = error.seconds !== null && error.seconds !== undefined ? ` Try again in ${error.seconds} s.` : "";
+  return `${words}${also}${again}`;
+}
+
+async function send(path, options = {}, waiting = undefined) {
   for (;;) {
     const headers = new Headers(options.headers);
     const key = sessionStorage.getItem(KEY);
     if (key !== null) headers.set("X-API-Key", key);
-    const answer = await fetch(path, { ...options, headers });
+    let answer;
+    try {
+      answer = await fetch(path, { ...options, headers });
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      throw new ApiError(0, "unreachable", "the server cannot be reached");
+    }
     if (answer.ok) return answer;
-    const error = await described(answer);
+    const error = described(answer.status, await answer.text(), answer.headers.get("Retry-After"));
     if (error.status === 401) await askForKey();
-    else if (error.code === "starting") await wait(1000, options.signal);
-    else throw error;
+    else if (error.code === "starting") {
+      waiting?.();
+      await wait(1000, options.signal);
+    } else throw error;
   }
 }
 
-async function described(answer) {
+function described(status, body, retry) {
+  const seconds = /^\d+$/.test(retry ?? "") ? Number(retry) : null;
   try {
-    const { error } = await answer.json();
-    return new ApiError(answer.status, error.code, error.message);
+    const { error } = JSON.parse(body);
+    return new ApiError(status, error.code, error.message, seconds);
   } catch {
-    return new ApiError(answer.status, "error", `the server answered ${answer.status}`);
+    return new ApiError(status, "error", `the server answered ${status}`, seconds);
   }
 }
 
@@ -61,7 +93,7 @@ function askForKey() {
   return asking;
 }
 
-function wait(milliseconds, signal) {
+export function wait(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
     signal?.addEventListener("abort", () => {
@@ -108,23 +140,99 @@ export function readDocument(page) {
   return documents.get(page);
 }
 
-export const neighbours = (entity, signal) => get(`/entities/${encodeURIComponent(entity)}/neighbours`, signal);
+/** What was read of the documents is read anew: they have changed. */
+export const forgetDocuments = () => documents.clear();
 
-/** Calls `on[event](data)` for every event of an answer being written. */
+export const neighbours = (entity, limit = 24, signal = undefined) =>
+  get(`/entities/${encodeURIComponent(entity)}/neighbours?limit=${limit}`, signal);
+
+export async function removeDocument(uri) {
+  return (await send(`/documents/${encodeURIComponent(uri)}`, { method: "DELETE" })).json();
+}
+
+/** Sends files as one change; `progress(share)` is called while they travel. Resolves to the job. */
+export async function upload(files, progress) {
+  for (;;) {
+    try {
+      return await uploadOnce(files, progress);
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      await askForKey();
+    }
+  }
+}
+
+function uploadOnce(files, progress) {
+  // fetch() does not tell how much of a body has been sent.
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const form = new FormData();
+    for (const file of files) form.append("files", file, file.name);
+    request.open("POST", "/documents");
+    const key = sessionStorage.getItem(KEY);
+    if (key !== null) request.setRequestHeader("X-API-Key", key);
+    request.upload.addEventListener("progress", (event) => {
+      if (event.lengthComputable) progress(event.loaded / event.total);
+    });
+    request.addEventListener("error", () => reject(new ApiError(0, "unreachable", "the server cannot be reached")));
+    request.addEventListener("load", () => {
+      if (request.status === 202) resolve(JSON.parse(request.responseText));
+      else reject(described(request.status, request.responseText, request.getResponseHeader("Retry-After")));
+    });
+    request.send(form);
+  });
+}
+
+/** The job when it has ended; `seen` is told how far it is. */
+export async function finished(job, seen = () => {}) {
+  for (let latest = job; ; latest = await get(`/jobs/${job.id}`)) {
+    if (latest.state !== "queued" && latest.state !== "running") return latest;
+    seen(latest);
+    await wait(400);
+  }
+}
+
+/** The text of what was said into a microphone. */
+export async function transcribe(sound) {
+  return (await send("/transcribe", { method: "POST", headers: { "Content-Type": sound.type.split(";")[0] }, body: sound })).json();
+}
+
+/** A text as sound. */
+export async function speak(text, signal) {
+  return (await send("/speak", json({ text }, signal))).arrayBuffer();
+}
+
+export async function changeLive(mode) {
+  return (await send("/live", json({ mode }))).json();
+}
+
+/** Calls `on[event](data)` for every event of an answer being written, and `on.waiting()` while the server starts. */
 export async function ask(given, on, signal) {
-  const answer = await send("/ask", json({ ...given, stream: true }, signal));
+  const answer = await send("/ask", json({ ...given, stream: true }, signal), on.waiting);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
+  let ended = false;
   for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    rest += value;
+    let read;
+    try {
+      read = await reader.read();
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new ApiError(0, "cut", "the connection broke off");
+    }
+    if (read.done) break;
+    rest += read.value;
     const blocks = rest.split("\n\n");
     rest = blocks.pop();
     for (const block of blocks) {
       const name = /^event: (.*)$/m.exec(block)?.[1];
       const data = /^data: (.*)$/m.exec(block)?.[1];
-      if (name !== undefined && data !== undefined) on[name]?.(JSON.parse(data));
+      if (name === undefined || data === undefined) continue;
+      const value = JSON.parse(data);
+      if (name === "error") throw new ApiError(200, value.error.code, value.error.message);
+      ended ||= name === "done";
+      on[name]?.(value);
     }
   }
+  if (!ended) throw new ApiError(0, "cut", "the connection broke off");
 }

@@ -1,154 +1,168 @@
-// The page: one question at a time, its passages and its answer.
+// The page: a thread of questions and answers, and beside it the documents and the graph.
 
-import { addPiece, beginAnswer, failAnswer, hideCard, showAnswer } from "./answer.js";
-import { ask, get, search } from "./api.js";
-import { byId, el } from "./dom.js";
-import { openReader, prepareReader } from "./reader.js";
-import { closeHits, showHits, step } from "./results.js";
-import { chosenViews, drawViews } from "./views.js";
+import { hideCard } from "./answer.js";
+import { get, plain, wait } from "./api.js";
+import { announce, button, byId, count, el, placeOf, tell } from "./dom.js";
+import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
+import { examples } from "./examples.js";
+import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
+import { prepareReader } from "./reader.js";
+import { listenButton, prepareSpeech } from "./speech.js";
+import { Thread, copy, download } from "./thread.js";
+import { prepareUploads } from "./uploads.js";
+import { drawViews, lookForLive, searchOptions } from "./views.js";
 
-const SHOWN = 10;
-const TURNS = 10;
 const field = byId("question");
-let posed = ""; // the question that was asked
-let current = ""; // what was searched for: the question whose passages are shown
-let searching = new AbortController();
-let asking = new AbortController();
-let turns = [];
+const submit = byId("ask");
+const menu = byId("menu");
+const options = byId("options");
 
-function notice(text) {
-  byId("notice").textContent = text;
+const thread = new Thread({ options: searchOptions, changed: turnChanged, actions: actionsOf });
+
+function notice(text, ...more) {
+  byId("notice").replaceChildren(text, ...more);
   byId("notice").hidden = text === "";
 }
 
-/** What passages must fulfil, where the reader says something. */
-function condition() {
-  const where = byId("filter").value.trim();
-  return where === "" ? {} : { where };
+/** What is done with an answer. */
+function actionsOf(turn) {
+  const { done, question } = turn;
+  const cites = done.citations.length > 0 && done.citations.every((citation) => !citation.live);
+  return [
+    copyButton("Copy", () => done.answer),
+    listenButton(done.answer),
+    copyButton("Copy link", () => new URL(addressOf(question), location.href).href),
+    cites ? button("Show in the graph", () => turn.paths().then(explorePaths, (error) => tell(plain(error)))) : null,
+  ].filter((one) => one !== null);
 }
 
-async function rank(question, again) {
-  searching.abort();
-  searching = new AbortController();
-  const { signal } = searching;
-  const given = { question, k: SHOWN, explain: true, ...chosenViews(), ...condition() };
-  try {
-    const hits = await search(given, signal);
-    showHits(hits, given, again);
-    notice(hits.length === 0 ? "Nothing was found." : "");
-  } catch (error) {
-    if (!signal.aborted) notice(error.message);
-  }
+function copyButton(text, what) {
+  const made = button(text, async () => {
+    await copy(what());
+    made.textContent = "Copied";
+    announce("Copied");
+    setTimeout(() => (made.textContent = text), 1500);
+  });
+  return made;
 }
 
-/** Say what was searched for where it is not what was asked, and offer to search for that instead. */
-function showSearched(question, searched) {
-  const box = byId("searched");
-  box.hidden = searched === null || searched === question;
-  if (box.hidden) return;
-  box.replaceChildren(
-    `Searched for “${searched}”. `,
-    el("button", { type: "button", class: "quiet", onclick: () => pose(question, false) }, "Search as asked"),
-  );
+function turnChanged(turn) {
+  const busy = thread.turns.some(({ state }) => state === "busy");
+  submit.textContent = busy ? "Stop" : "Ask";
+  submit.classList.toggle("stop", busy);
+  byId("thread-menu").hidden = !thread.turns.some(({ done }) => done !== null);
+  if (turn.state === "done") notice("");
 }
 
-/** The passages of an answer: those of the question that it was answered from, none where nothing was searched for. */
-function showFound(question, searched) {
-  showSearched(question, searched);
-  byId("passages").hidden = searched === null;
-  current = searched ?? "";
-  if (searched !== null) rank(searched, false);
+const addressOf = (question) => `#${new URLSearchParams({ q: question })}`;
+
+/** Either the thread is shown or the welcome. */
+function showThread(shown) {
+  byId("welcome").hidden = shown;
+  byId("thread-title").hidden = !shown;
 }
 
-async function answer(question, rewrite) {
-  asking.abort();
-  asking = new AbortController();
-  const { signal } = asking;
-  beginAnswer();
-  let found = false;
-  try {
-    let whole = null;
-    await ask(
-      { question, history: turns, rewrite, ...chosenViews(), ...condition() },
-      {
-        found: ({ searched_for: searched }) => {
-          found = true;
-          showFound(question, searched);
-        },
-        piece: ({ text }) => addPiece(text),
-        done: (done) => {
-          whole = done;
-        },
-        error: ({ error }) => {
-          throw new Error(error.message);
-        },
-      },
-      signal,
-    );
-    if (whole === null || signal.aborted) return;
-    showAnswer(whole);
-    turns = [...turns, { question, answer: whole.answer }].slice(-TURNS);
-    byId("forget").hidden = false;
-  } catch (error) {
-    if (signal.aborted) return;
-    failAnswer(error.message);
-    if (!found) showFound(question, question); // passages need no answer
-  }
-}
-
-function pose(question, rewrite = true) {
-  posed = question;
-  current = "";
-  field.value = question;
+function pose(question) {
   document.title = `${question} · Trivium`;
-  byId("welcome").hidden = true;
-  byId("columns").hidden = false;
-  byId("searched").hidden = true;
-  closeHits();
-  answer(question, rewrite);
+  showThread(true);
+  thread.pose(question);
 }
 
 function fromAddress() {
   const question = new URLSearchParams(location.hash.slice(1)).get("q") ?? "";
   if (question.trim() !== "") {
-    if (question !== posed) pose(question);
+    const earlier = thread.find(question);
+    document.title = `${question} · Trivium`;
+    if (earlier === undefined) pose(question);
+    else thread.reveal(earlier);
     return;
   }
-  posed = "";
-  current = "";
-  searching.abort();
-  asking.abort();
+  thread.clear();
   notice("");
   document.title = "Trivium";
+  showThread(false);
+  byId("thread-menu").hidden = true;
+  submit.textContent = "Ask";
   field.value = "";
-  byId("welcome").hidden = false;
-  byId("columns").hidden = true;
+  grow();
   field.focus();
+}
+
+function send() {
+  if (thread.last?.state === "busy" && submit.classList.contains("stop") && field.value.trim() === "") {
+    thread.last.stop();
+    return;
+  }
+  const question = field.value.trim();
+  if (question === "") return;
+  field.value = "";
+  grow();
+  if (matchMedia("(pointer: coarse)").matches) field.blur(); // the keyboard of a phone would hide the answer
+  history.pushState(null, "", addressOf(question));
+  pose(question);
+}
+
+/** As high as what is written in it. */
+function grow() {
+  field.style.height = "auto";
+  field.style.height = `${Math.min(field.scrollHeight, 200)}px`;
 }
 
 async function welcome() {
   try {
-    const [stats, { documents, total }] = await Promise.all([get("/stats"), get("/documents?limit=24")]);
-    const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+    const stats = await get("/stats");
+    prepareSpeech(stats.speech, (text) => {
+      field.value = text;
+      grow();
+      if (text.trim() !== "") send();
+    });
+    const { documents, total } = await loadDocuments();
+    byId("count").textContent = total.toLocaleString("en");
     byId("facts").textContent = [
-      count(stats.nodes.Page, "document"),
-      count(stats.nodes.Chunk, "passage"),
-      stats.model ?? "quotes, no language model",
+      count(total, "document"),
+      count(stats.nodes.Chunk ?? 0, "passage"),
+      stats.model === null ? "answers are quoted" : `answers by ${stats.model}`,
     ].join(" · ");
-    byId("titles").replaceChildren(
-      ...documents.map(({ uri, title }) =>
-        el("li", {}, el("button", { type: "button", class: "title", onclick: () => openReader(uri) }, title)),
-      ),
-      ...(total > documents.length ? [el("li", { class: "note" }, `and ${(total - documents.length).toLocaleString("en")} more`)] : []),
-    );
+    suggest(documents.map(({ title }) => title));
+    byId("start").hidden = total > 0;
+    byId("try").hidden = total === 0;
+    const questions = await examples(documents);
+    byId("examples").replaceChildren(...questions.map((question) => el("li", {}, example(question))));
   } catch (error) {
-    notice(error.message);
+    notice(plain(error), " ", button("Try again", () => notice("") ?? welcome()));
+    if (error.code === "unreachable") whenBack();
   }
 }
 
-function typing(target) {
-  return target instanceof HTMLInputElement && target.type !== "checkbox";
+const example = (question) =>
+  el(
+    "button",
+    {
+      type: "button",
+      class: "example",
+      onclick: () => {
+        field.value = question;
+        send();
+      },
+    },
+    question,
+  );
+
+/** Asks now and then whether the server is there again. */
+async function whenBack() {
+  for (;;) {
+    await wait(2000);
+    try {
+      if ((await fetch("/health")).ok) break;
+    } catch {
+      // not yet
+    }
+  }
+  notice("");
+  welcome();
 }
+
+const typing = (target) => target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "checkbox");
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -158,42 +172,75 @@ document.addEventListener("keydown", (event) => {
     field.focus();
     field.select();
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-    if (step(event.key === "ArrowDown" ? 1 : -1)) event.preventDefault();
+    if (event.target === field && field.value.includes("\n")) return;
+    if (thread.step(event.key === "ArrowDown" ? 1 : -1)) event.preventDefault();
     else if (event.key === "ArrowUp" && !typing(event.target)) field.focus();
   } else if (event.key === "Escape") {
-    if (!hideCard() && !closeHits() && typing(event.target)) event.target.blur();
+    escape(event.target);
   }
 });
 
+/** Closes one thing: the nearest. */
+function escape(target) {
+  const open = [menu, options].find((box) => box.open);
+  if (hideCard()) return;
+  if (open !== undefined) {
+    open.open = false;
+    open.querySelector("summary").focus();
+    return;
+  }
+  const why = target.closest?.(".why[open]");
+  if (why) why.open = false;
+  else if (typing(target)) target.blur();
+}
+
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const question = field.value.trim();
-  if (question === "") return;
-  const address = `#${new URLSearchParams({ q: question })}`;
-  if (location.hash === address) pose(question); // asked once more
-  else location.hash = address;
+  send();
 });
-byId("filter-form").addEventListener("submit", (event) => {
+field.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
-  if (posed !== "") pose(posed);
+  send();
 });
-byId("forget").addEventListener("click", () => {
-  turns = [];
-  byId("forget").hidden = true;
-  field.focus();
-  field.select();
+field.addEventListener("input", grow);
+byId("skip").addEventListener("click", () => field.focus());
+byId("home").addEventListener("click", (event) => {
+  event.preventDefault();
+  newThread();
 });
-byId("home").addEventListener("click", () => {
-  turns = [];
-  byId("forget").hidden = true;
-});
-addEventListener("hashchange", fromAddress);
-addEventListener("scroll", hideCard, { passive: true });
-if (matchMedia("(max-width: 60rem)").matches) byId("views-box").open = false;
+byId("new-thread").addEventListener("click", newThread);
 
-drawViews(() => {
-  if (current !== "") rank(current, true);
+function newThread() {
+  menu.open = false;
+  history.pushState(null, "", location.pathname);
+  fromAddress();
+}
+
+byId("save-markdown").addEventListener("click", () => {
+  menu.open = false;
+  download("trivium-thread.md", "text/markdown", thread.markdown(placeOf));
 });
-prepareReader();
+byId("save-json").addEventListener("click", () => {
+  menu.open = false;
+  download("trivium-thread.json", "application/json", thread.json());
+});
+byId("open-documents").addEventListener("click", openDocuments);
+byId("add-first").addEventListener("click", () => {
+  openDocuments();
+  byId("choose").focus();
+});
+byId("open-graph").addEventListener("click", () => openExplorer());
+options.addEventListener("toggle", () => options.open && lookForLive());
+document.addEventListener("click", (event) => {
+  for (const box of [menu, options]) if (box.open && !box.contains(event.target)) box.open = false;
+});
+addEventListener("popstate", fromAddress);
+addEventListener("scroll", hideCard, { passive: true });
+drawViews(() => thread.last?.run(thread.last.last));
+prepareReader(openExplorer);
+prepareDocuments(welcome);
+prepareUploads();
+prepareExplorer();
 welcome();
 fromAddress();

@@ -75,7 +75,7 @@ export function contributionTable(why) {
   const heads = ["view", "added", "its rank", "found through"];
   return el(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": "What each view made of it" },
+    { class: "scroll", tabindex: "0", role: "group", "aria-label": "What each view made of it" },
     el(
       "table",
       { class: "contributions" },

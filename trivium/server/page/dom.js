@@ -24,6 +24,36 @@ function fill(element, properties, children) {
 
 export const byId = (id) => document.getElementById(id);
 
+/** A button that looks like text in a frame. */
+export function button(text, onclick, properties = {}) {
+  return el("button", { type: "button", class: "quiet", onclick, ...properties }, text);
+}
+
+/** Says something to screen readers, once. */
+export function announce(text) {
+  byId("announce").textContent = text;
+}
+
+const TOLD = 8000; // milliseconds for which a message stays
+let forgetting = 0;
+
+/** Says something to everybody, above the question, for a while. */
+export function tell(text) {
+  const box = byId("notice");
+  box.replaceChildren(text);
+  box.hidden = false;
+  clearTimeout(forgetting);
+  forgetting = setTimeout(() => (box.hidden = true), TOLD);
+}
+
+/** Opens a box of its own; what is beside it closes it, and so does Escape. */
+export function prepareDialog(dialog, closer) {
+  closer.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+}
+
 /** Characters as Python counts them, by code points. */
 export class Text {
   constructor(text) {
@@ -46,6 +76,7 @@ function unescape(part) {
 }
 
 export const withoutChunk = (uri) => uri.replace(/#chunk-\d+$/, "");
+export const pageOf = (uri) => withoutChunk(uri).split("#")[0];
 
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -54,3 +85,10 @@ export function pageNumbers(pages) {
   if (pages.length === 0) return "";
   return pages.length === 1 ? `p. ${pages[0]}` : `pp. ${pages[0]}-${pages.at(-1)}`;
 }
+
+/** Where a passage or citation stands: title, headings, pages. */
+export function placeOf({ section, pages }) {
+  return [headings(section).join(" › "), pageNumbers(pages)].filter((part) => part !== "").join(", ");
+}
+
+export const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 // Small graphs, drawn in layers from a start, or beside what they surround.
 
-import { el, svg } from "./dom.js";
+import { svg } from "./dom.js";
 
 const NODE = { width: 158, height: 44 };
 const GAP = { along: 96, across: 16 };
@@ -203,18 +203,9 @@ function lines(label) {
   return words.length === 0 ? [cut(first, LETTERS)] : [cut(first, LETTERS), cut(words.join(" "), LETTERS)];
 }
 
-function cut(text, letters) {
+export function cut(text, letters) {
   const characters = Array.from(text);
   return characters.length <= letters ? text : `${characters.slice(0, letters - 1).join("")}…`;
 }
 
 export const isNarrow = (width) => width < NARROW;
-
-/** A frame for a drawing that may be replaced by another, with a way back. */
-export function frame(caption) {
-  const title = el("p", { class: "note" }, caption);
-  const body = el("div", { class: "graph-body" });
-  const back = el("button", { type: "button", class: "quiet", hidden: true }, "Back to the way");
-  const box = el("figure", { class: "graph-box" }, el("figcaption", {}, title, back), body);
-  return { box, body, title, back };
-}

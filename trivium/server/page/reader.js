@@ -1,93 +1,121 @@
-// A document as it is stored: its sections in order, and a passage marked.
+// A document as it is stored: its sections in order, and a passage marked, in view.
 
-import { readDocument } from "./api.js";
-import { Text, byId, el, headings, withoutChunk } from "./dom.js";
+import { ApiError, plain, readDocument } from "./api.js";
+import { Text, byId, el, headings, pageNumbers, pageOf, prepareDialog } from "./dom.js";
+import { block, outside, rich } from "./text.js";
 import { thumbnail } from "./thumbnail.js";
 
 const dialog = byId("reader");
+const article = byId("reader-text");
+let exploring = () => {};
 
-export function prepareReader() {
-  byId("reader-close").addEventListener("click", () => dialog.close());
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close(); // beside the box
-  });
+/** `explore(entity)` is called for a link to what has no document. */
+export function prepareReader(explore) {
+  exploring = explore;
+  prepareDialog(dialog, byId("reader-close"));
 }
 
-/** Opens a document, at a section or with a passage marked. */
-export async function openReader(page, target) {
-  const found = await readDocument(page);
+/** Opens a document, at a section or with a passage marked, in which the terms of a question stand out. */
+export async function openReader(page, target, terms = new Set()) {
+  byId("reader-title").textContent = headings(page)[0];
+  byId("reader-note").textContent = "Reading …";
+  article.replaceChildren();
+  byId("reader-outline").replaceChildren();
+  if (!dialog.open) dialog.showModal();
+  let found;
+  try {
+    found = await readDocument(page);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) {
+      dialog.close();
+      exploring(page);
+    } else byId("reader-note").textContent = plain(error);
+    return;
+  }
+  show(found, target, terms);
+}
+
+function show(found, target, terms) {
   const text = new Text(found.text);
   byId("reader-title").textContent = found.title;
-  byId("reader-note").textContent = [found.source, found.revision === null ? "" : `revision ${found.revision}`]
-    .filter((part) => part !== "")
-    .join(" · ");
-  const article = byId("reader-text");
+  byId("reader-note").replaceChildren(...origin(found));
   const places = new Map([[found.uri, article]]);
-  const parts = [...passagesOf(found, text, found.uri, target)];
+  const page = { text, target, terms, number: "" };
+  const parts = [...passagesOf(found, found.uri, page)];
   for (const section of found.sections) {
-    const heading = el(`h${Math.min(6, section.level + 2)}`, {}, section.headings.at(-1));
+    const heading = el(`h${Math.min(6, section.level + 2)}`, { tabindex: "-1" }, section.headings.at(-1));
     places.set(section.uri, heading);
-    parts.push(heading, ...passagesOf(found, text, section.uri, target));
+    parts.push(heading, ...passagesOf(found, section.uri, page));
   }
   article.replaceChildren(...parts);
-  byId("reader-outline").replaceChildren(
-    ...found.sections.map((section) =>
-      el(
-        "button",
-        {
-          type: "button",
-          class: `level-${Math.min(4, section.level)}`,
-          onclick: () => places.get(section.uri).scrollIntoView({ block: "start" }),
-        },
-        section.headings.at(-1),
-      ),
-    ),
-  );
-  if (!dialog.open) dialog.showModal();
-  const mark = article.querySelector("mark");
-  if (mark !== null) mark.scrollIntoView({ block: "center" });
-  else if (target !== undefined && target !== found.uri) places.get(target)?.scrollIntoView({ block: "start" });
-  else article.scrollTop = 0;
-  article.focus({ preventScroll: true });
-}
-
-function* passagesOf(found, text, section, target) {
-  for (const passage of found.passages) {
-    if (passage.section === section) yield paragraph(passage, text, passage.uri === target);
+  byId("reader-outline").replaceChildren(...found.sections.map((section) => entry(section, places)));
+  const marked = article.querySelector(".marked");
+  const place = marked ?? (target === undefined || target === found.uri ? null : places.get(target));
+  if (place === null || place === undefined) {
+    article.scrollTop = 0;
+    article.focus({ preventScroll: true });
+  } else {
+    place.focus({ preventScroll: true });
+    // Long ones from their beginning, others in the middle.
+    const tall = place.offsetHeight > 0.8 * article.clientHeight;
+    place.scrollIntoView({ block: marked === null || tall ? "start" : "center" });
   }
 }
 
-function paragraph(passage, text, marked) {
-  const words = text.slice(passage.start, passage.end);
-  const picture = thumbnail(passage.thumbnail, words);
-  return el("p", { class: `passage kind-${passage.kind}` }, picture, marked ? el("mark", {}, words) : words);
+function origin({ source, path, revision, format, modified }) {
+  const address = /^https?:\/\//.test(source);
+  const parts = [
+    address ? outside(source, "Open the original") : el("span", {}, path === "" ? source : path),
+    format === "" ? null : el("span", {}, format),
+    modified === null ? null : el("span", {}, modified.slice(0, 10)),
+    revision === null ? null : el("span", {}, `revision ${revision}`),
+  ];
+  return parts.filter((part) => part !== null);
 }
 
-/** The section of a passage with the passage marked. */
-export async function sectionOf(hit) {
-  const found = await readDocument(hit.page);
-  const text = new Text(found.text);
+function entry(section, places) {
+  const go = () => {
+    const heading = places.get(section.uri);
+    heading.focus({ preventScroll: true });
+    heading.scrollIntoView({ block: "start" });
+  };
+  return el("button", { type: "button", class: `level-${Math.min(4, section.level)}`, onclick: go }, section.headings.at(-1));
+}
+
+function* passagesOf(found, section, page) {
+  for (const passage of found.passages) {
+    if (passage.section !== section) continue;
+    const number = pageNumbers(passage.pages);
+    if (number !== "" && number !== page.number) yield el("p", { class: "page-number" }, number);
+    page.number = number;
+    yield drawn(passage, page);
+  }
+}
+
+function drawn(passage, { text, target, terms }) {
+  const words = text.slice(passage.start, passage.end);
+  const marked = passage.uri === target;
+  const titles = linksOf(passage);
+  const write = (part) => rich(part, marked ? terms : new Set(), titles);
   return el(
     "div",
-    { class: "section", tabindex: "0", role: "region", "aria-label": "The section" },
-    ...passagesOf(found, text, hit.section, hit.uri),
+    {
+      class: `passage kind-${passage.kind}${marked ? " marked" : ""}`,
+      tabindex: marked ? "-1" : null,
+      "aria-current": marked ? "location" : null,
+    },
+    thumbnail(passage.thumbnail, words),
+    block(passage.kind, words, write),
   );
 }
 
-/** Title and headings of a section, each of which opens the document there. */
-export function breadcrumbs(section, target) {
-  const parts = section.split("#");
-  return el(
-    "nav",
-    { class: "crumbs", "aria-label": "Where it stands" },
-    ...headings(section).flatMap((heading, depth) => {
-      const uri = parts.slice(0, depth + 1).join("#");
-      const last = depth === parts.length - 1;
-      const open = () => openReader(parts[0], last ? target : uri);
-      const crumb = el("button", { type: "button", class: "crumb", onclick: open }, heading);
-      return depth === 0 ? [crumb] : [el("span", { "aria-hidden": "true" }, "›"), crumb];
-    }),
-  );
+/** What the passage cites, by the names under which it may be mentioned. */
+function linksOf(passage) {
+  const links = new Map();
+  for (const cited of passage.cites) {
+    const title = headings(cited)[0];
+    const open = () => openReader(pageOf(cited), cited.includes("#") ? cited : undefined);
+    for (const name of [title, title.replace(/ \([^)]*\)$/, "")]) if (name.length > 2) links.set(name, open);
+  }
+  return links;
 }
-
-export const pageOf = (uri) => withoutChunk(uri).split("#")[0];

@@ -1,6 +1,7 @@
-// The eight views: their names and colours, and which are switched on.
+// How to search: which views are asked, what passages must fulfil, which live sources may be asked.
 
-import { byId, el } from "./dom.js";
+import { changeLive, get, plain } from "./api.js";
+import { announce, byId, el } from "./dom.js";
 
 /** In the order the server lists them, with what each one asks. */
 export const VIEWS = {
@@ -15,14 +16,15 @@ export const VIEWS = {
 };
 
 const boxes = new Map();
+let live = null; // the server's state of its live sources, once known
+let looked = false;
 
-/** Draws the panel; `changed` is called when a view was switched. */
+/** Draws the panel; `changed` is called when something was switched. */
 export function drawViews(changed) {
-  const list = byId("views");
   for (const [name, asks] of Object.entries(VIEWS)) {
     const box = el("input", { type: "checkbox", name: "view", value: name, checked: true });
     boxes.set(name, box);
-    list.append(
+    byId("views").append(
       el(
         "li",
         {},
@@ -47,12 +49,62 @@ export function drawViews(changed) {
     byId("all-views").hidden = true;
     changed();
   });
+  byId("filter-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    changed();
+  });
 }
 
 const chosen = () => [...boxes.values()].filter((box) => box.checked).map((box) => box.value);
 const allOn = () => chosen().length === boxes.size;
 
-/** What a search is told: nothing where all are on. */
-export function chosenViews() {
-  return allOn() ? {} : { retrievers: chosen() };
+/** What a search is told: nothing where all is as usual. */
+export function searchOptions() {
+  const where = byId("filter").value.trim();
+  const sources = [...byId("live").querySelectorAll("input[name=source]:checked")].map((box) => box.value);
+  return {
+    ...(allOn() ? {} : { retrievers: chosen() }),
+    ...(where === "" ? {} : { where }),
+    ...(sources.length === 0 ? {} : { sources }),
+  };
+}
+
+/** Shows the live sources where the server has any; asked once, when somebody looks. */
+export async function lookForLive() {
+  if (looked) return;
+  looked = true;
+  try {
+    live = await get("/live");
+    drawLive();
+  } catch {
+    // This server has none.
+  }
+}
+
+function drawLive() {
+  const box = byId("live");
+  const switched = el("input", { type: "checkbox", checked: live.mode !== "off" });
+  switched.addEventListener("change", async () => {
+    try {
+      live = await changeLive(switched.checked ? "allow" : "off");
+    } catch (error) {
+      announce(plain(error));
+      byId("live-note").textContent = plain(error);
+      switched.checked = live.mode !== "off";
+      return;
+    }
+    drawLive();
+  });
+  const usable = live.sources.filter((source) => source.ready);
+  const sources =
+    live.mode === "off"
+      ? []
+      : usable.map(({ name }) => el("label", { class: "view" }, el("input", { type: "checkbox", name: "source", value: name }), name));
+  box.replaceChildren(
+    el("legend", {}, "Live sources"),
+    el("label", { class: "view" }, switched, "May be asked (for everybody who uses this server)"),
+    ...sources,
+    el("p", { class: "note", id: "live-note" }, usable.length === 0 ? "None is configured." : ""),
+  );
+  box.hidden = live.sources.length === 0;
 }

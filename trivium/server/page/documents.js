@@ -1,0 +1,122 @@
+// The documents of the collection: looked through, added, deleted.
+
+import { finished, forgetDocuments, get, plain, removeDocument } from "./api.js";
+import { announce, button, byId, count, el, prepareDialog } from "./dom.js";
+import { openReader } from "./reader.js";
+
+const ONCE = 1000; // documents the server lists in one answer
+const MOST = 10_000; // documents that are searched here
+const SHOWN = 200;
+
+const dialog = byId("documents");
+const list = byId("documents-list");
+const note = byId("documents-note");
+const search = byId("documents-search");
+const format = byId("documents-format");
+let documents = [];
+let total = 0;
+let changed = () => {};
+
+/** `told()` is called when the documents have changed. */
+export function prepareDocuments(told) {
+  changed = told;
+  prepareDialog(dialog, byId("documents-close"));
+  search.addEventListener("input", draw);
+  format.addEventListener("change", draw);
+}
+
+export function openDocuments() {
+  if (!dialog.open) dialog.showModal();
+  return loadDocuments();
+}
+
+/** Reads the list anew; resolves to it and to how many there are. */
+export async function loadDocuments() {
+  try {
+    const read = [];
+    let next = null;
+    do {
+      const after = next === null ? "" : `&after=${encodeURIComponent(next)}`;
+      const answer = await get(`/documents?limit=${ONCE}${after}`);
+      read.push(...answer.documents);
+      ({ next, total } = answer);
+    } while (next !== null && read.length < MOST && dialog.open);
+    const same = JSON.stringify(read) === JSON.stringify(documents);
+    documents = read;
+    if (!same || total === 0) draw();
+  } catch (error) {
+    note.textContent = plain(error);
+  }
+  return { documents, total };
+}
+
+/** After a change: what was known is forgotten, the list read anew. */
+export async function documentsChanged() {
+  forgetDocuments();
+  await loadDocuments();
+  changed();
+}
+
+function draw() {
+  const all = new Set(documents.map((document) => document.format));
+  const formats = [...all].filter((name) => name !== "").sort();
+  if (formats.join() !== [...format.options].slice(1).map(({ value }) => value).join()) {
+    const chosen = format.value;
+    format.replaceChildren(el("option", { value: "" }, "All formats"), ...formats.map((name) => el("option", { value: name }, name)));
+    format.value = formats.includes(chosen) ? chosen : "";
+  }
+  format.hidden = all.size < 2;
+  const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const found = documents.filter(
+    (document) =>
+      (format.value === "" || document.format === format.value) &&
+      words.every((word) => `${document.title} ${document.path} ${document.source}`.toLowerCase().includes(word)),
+  );
+  list.replaceChildren(...found.slice(0, SHOWN).map(row));
+  const more = found.length > SHOWN ? `; the first ${SHOWN} are shown` : "";
+  const beyond = total > documents.length ? ` of ${total.toLocaleString("en")}` : "";
+  note.textContent = total === 0 ? "There are no documents yet. Add some above." : `${count(found.length, "document")}${beyond}${more}`;
+}
+
+function row(document) {
+  const facts = [document.path === "" ? "" : document.path, document.format, document.modified?.slice(0, 10) ?? ""];
+  const said = el("span", { class: "note" }, facts.filter((fact) => fact !== "").join(" · "));
+  const open = el("button", { type: "button", class: "title", onclick: () => openReader(document.uri) }, document.title);
+  const item = el("li", {}, open, said);
+  const remove = button("Delete", () => confirm(item, document, remove), { class: "quiet remove", "aria-label": `Delete ${document.title}` });
+  item.append(remove);
+  return item;
+}
+
+/** Asks once more, in place. */
+function confirm(item, document, remove) {
+  const keep = button("Keep it", () => {
+    box.replaceWith(remove);
+    remove.focus();
+  });
+  const box = el(
+    "span",
+    { class: "confirm", role: "group", "aria-label": `Delete ${document.title}?` },
+    "Delete it? ",
+    button("Delete", () => carryOut(item, document, box, remove), { class: "quiet danger" }),
+    " ",
+    keep,
+  );
+  remove.replaceWith(box);
+  keep.focus();
+}
+
+async function carryOut(item, document, box, remove) {
+  item.classList.add("leaving");
+  box.replaceChildren("Deleting …");
+  try {
+    const job = await finished(await removeDocument(document.uri));
+    if (job.state !== "done") throw new Error(job.error?.message ?? `the change was ${job.state}`);
+    announce(`${document.title} was deleted`);
+    await documentsChanged();
+    search.focus();
+  } catch (error) {
+    item.classList.remove("leaving");
+    box.replaceChildren(el("span", { class: "failed", role: "alert" }, plain(error)), " ", button("Back", () => box.replaceWith(remove)));
+  }
+}

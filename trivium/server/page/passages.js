@@ -1,0 +1,156 @@
+// The passages of one turn, in their order, with the reasons for it.
+
+import { explain, plain } from "./api.js";
+import { bar, contributionTable, scaleOf } from "./bars.js";
+import { button, el, headings, pageNumbers, reducedMotion } from "./dom.js";
+import { way } from "./way.js";
+import { openReader } from "./reader.js";
+import { highlighted, outside, termsOf } from "./text.js";
+import { thumbnail } from "./thumbnail.js";
+import { inWords, likely } from "./why.js";
+
+const SNIPPET = 240;
+
+/** The passages of a turn. Of the same turn asked anew: what moved is moved, and says so. */
+export class PassagesView {
+  constructor() {
+    this.title = el("summary", {}, "Passages");
+    this.list = el("ol", { class: "results" });
+    this.empty = el("p", { class: "note", hidden: true }, "Nothing was found.");
+    this.box = el("details", { class: "sources", open: true, hidden: true }, this.title, this.empty, this.list);
+    this.ranks = new Map();
+  }
+
+  /** What answers the question that was searched for; `given` is how it was asked. */
+  show(hits, given) {
+    const before = new Map([...this.list.children].map((item) => [item.dataset.uri, item.getBoundingClientRect().top]));
+    const again = before.size > 0;
+    this.given = given;
+    this.terms = termsOf(given.question);
+    this.hits = hits;
+    this.box.hidden = false;
+    this.empty.hidden = hits.length > 0;
+    this.name("Passages");
+    this.items = new Map(hits.map((hit) => [hit.uri, this.#item(hit, again ? movement(this.ranks.get(hit.uri), hit.rank) : null)]));
+    this.list.replaceChildren(...this.items.values());
+    this.ranks = new Map(hits.map((hit) => [hit.uri, hit.rank]));
+    if (again) slide(this.list, before);
+  }
+
+  /** The passages of an answer; of none, those that are nearest. */
+  name(words) {
+    this.title.textContent = this.hits.length === 0 ? words : `${words} (${this.hits.length})`;
+  }
+
+  hide() {
+    this.box.hidden = true;
+    this.list.replaceChildren();
+    this.ranks = new Map();
+    this.hits = [];
+  }
+
+  /** What each view added, once it is known: the same passages, with reasons. */
+  explainAll(explained) {
+    const known = new Map(explained.map((hit) => [hit.uri, hit]));
+    for (const hit of this.hits) Object.assign(hit, { contributions: known.get(hit.uri)?.contributions ?? {} });
+    const scale = scaleOf(this.hits);
+    for (const hit of this.hits) {
+      const { reason, bars } = this.items.get(hit.uri).parts;
+      reason.textContent = inWords(hit.contributions, hit.provenance);
+      reason.hidden = reason.textContent === "";
+      bars.replaceChildren(bar(hit.contributions, scale));
+    }
+  }
+
+  /** Which of them the answer cites, by the numbers it gives them. */
+  cite(citations) {
+    for (const item of this.items?.values() ?? []) item.parts.number.replaceChildren();
+    for (const { number, uri } of citations) {
+      this.items?.get(uri)?.parts.number.replaceChildren(el("span", { class: "cited", title: `Source ${number} of the answer` }, String(number)));
+    }
+  }
+
+  #item(hit, move) {
+    const number = el("span", { class: "number" });
+    const reason = el("p", { class: "reason", hidden: true });
+    const bars = el("div", { class: "bar-box" });
+    const body = el("div", { class: "body" });
+    const why = el("details", { class: "why" }, el("summary", {}, "Why is it here?"), bars, body);
+    const head = el(
+      "button",
+      { type: "button", class: "head", onclick: () => openHit(hit, this.terms) },
+      el("span", { class: "line" }, number, el("span", { class: "place" }, ...place(hit)), move, chance(hit)),
+      el("span", { class: "snippet" }, thumbnail(hit.thumbnail, hit.text), ...highlighted(snippet(hit.text), this.terms)),
+    );
+    const live = hit.live?.address === undefined ? null : liveOrigin(hit.live);
+    const item = el("li", { class: "hit", "data-uri": hit.uri }, head, live, reason, why);
+    item.parts = { number, reason, bars, head, why };
+    why.addEventListener("toggle", () => {
+      if (why.open && body.childElementCount === 0) fill(body, hit, this.given);
+    });
+    return item;
+  }
+}
+
+function openHit(hit, terms) {
+  if (hit.live?.address === undefined) return openReader(hit.page, hit.uri, terms);
+  return window.open(hit.live.address, "_blank", "noopener");
+}
+
+function liveOrigin({ source, address, date }) {
+  const said = [`From ${source ?? "a live source"}, not from the collection`, date].filter(Boolean).join(", ");
+  const safe = /^https?:\/\//.test(address);
+  return el("p", { class: "reason live" }, `${said}: `, safe ? outside(address, address) : address);
+}
+
+function place(hit) {
+  const [title, ...below] = headings(hit.section);
+  const rest = [below.join(" › "), pageNumbers(hit.pages), hit.kind === "paragraph" ? "" : hit.kind].filter((part) => part !== "");
+  return [el("strong", {}, title), ...(rest.length === 0 ? [] : [el("span", { class: "below" }, ` ${rest.join(" · ")}`)])];
+}
+
+function chance(hit) {
+  if (hit.probability === null) return null;
+  const shown = likely(hit.probability);
+  return el("span", { class: "score", title: `How likely it answers the question: ${shown}` }, shown);
+}
+
+function snippet(text) {
+  const flat = Array.from(text.replace(/\s+/g, " ").trim());
+  return flat.length <= SNIPPET ? flat.join("") : `${flat.slice(0, SNIPPET).join("").replace(/\s\S*$/, "")} …`;
+}
+
+function movement(before, rank) {
+  if (before === undefined) return el("span", { class: "move new" }, "new");
+  const up = before - rank;
+  if (up === 0) return null;
+  const words = `${up > 0 ? "up" : "down"} ${Math.abs(up)}`;
+  const shown = `${up > 0 ? "▲" : "▼"}${Math.abs(up)}`;
+  return el("span", { class: `move ${up > 0 ? "up" : "down"}`, role: "img", "aria-label": words }, shown);
+}
+
+function slide(list, before) {
+  if (reducedMotion()) return;
+  for (const element of list.children) {
+    const old = before.get(element.dataset.uri);
+    const by = old === undefined ? 0 : old - element.getBoundingClientRect().top;
+    if (by !== 0) {
+      element.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], { duration: 350, easing: "ease-out" });
+    } else if (old === undefined) {
+      element.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 350 });
+    }
+  }
+}
+
+async function fill(body, hit, given) {
+  body.replaceChildren(el("p", { class: "note" }, "Asking the server …"));
+  try {
+    const why = await explain({ ...given, uri: hit.uri });
+    body.replaceChildren(contributionTable(why), way(why, body));
+  } catch (error) {
+    body.replaceChildren(
+      el("p", { class: "failed" }, plain(error)),
+      button("Try again", () => fill(body, hit, given)),
+    );
+  }
+}

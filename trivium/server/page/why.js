@@ -1,0 +1,69 @@
+// Why a passage is here, in words first: what spoke for it most.
+
+import { headings } from "./dom.js";
+import { relation } from "./graph.js";
+
+const MOST = 3;
+const SMALLEST = 0.12; // of all that speaks for it
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six"];
+
+/** A sentence such as "Its words match; near in meaning; two links from Mars.", empty where nothing is known. */
+export function inWords(contributions, provenance) {
+  const parts = Object.entries(contributions)
+    .filter(([, value]) => value > 0)
+    .sort((a, b) => b[1] - a[1]);
+  const all = parts.reduce((sum, [, value]) => sum + value, 0);
+  if (Object.keys(contributions).length === 0) return "";
+  const reasons = parts
+    .filter(([, value]) => value >= SMALLEST * all)
+    .map(([name]) => reason(name, provenance))
+    .filter((words) => words !== "");
+  const said = [...new Set(reasons)].slice(0, MOST).join("; ");
+  return said === "" ? "Nothing speaks strongly for it." : `${said[0].toUpperCase()}${said.slice(1)}.`;
+}
+
+function reason(name, provenance) {
+  const source = provenance[name];
+  const title = source === undefined || source === "" ? "" : headings(source).at(-1);
+  switch (name) {
+    case "lexical":
+      return "its words match";
+    case "vector":
+      return "near in meaning";
+    case "page":
+      return "its document is about this";
+    case "section":
+      return title === "" ? "its section is about this" : `its section “${title}” is about this`;
+    case "entity":
+      return title === "" ? "it speaks of what is asked about" : `it speaks of ${title}`;
+    case "path":
+      return alongPath(source ?? "");
+    case "diffusion":
+      return "like the other good passages";
+    case "walk":
+      return linksOf(provenance.path ?? "") > 0 ? alongPath(provenance.path) : "links lead to it";
+    case "image":
+      return "its picture is alike";
+    default:
+      return `found by ${name}`;
+  }
+}
+
+const STEP = / -\[(.*?)\]-> /g;
+const linksOf = (path) => (path.match(STEP) ?? []).length;
+
+/** `A -[relation]-> B` is for people: it is only counted here, and its first name taken. */
+function alongPath(source) {
+  if (source === "") return "";
+  const steps = source.match(STEP) ?? [];
+  const start = headings(source.split(" -[")[0]).join(" › ");
+  if (steps.length === 0) return `about ${start}`;
+  if (steps.length === 1) return `one link (${relation(steps[0].slice(3, -4))}) from ${start}`;
+  return `${NUMBERS[steps.length] ?? steps.length} links from ${start}`;
+}
+
+/** How likely it is right, in words and as a number. */
+export function likely(probability) {
+  if (probability < 0.01) return "< 1 %";
+  return probability > 0.99 ? "> 99 %" : `${Math.round(100 * probability)} %`;
+}
