@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trivium.types import Answer, Hit
+from trivium.types import Answer, Hit, SourceOutcome
 
 NOT_FOUND = "Not found in the collection."
 """The whole text of an answer that is not in the collection."""
@@ -12,10 +12,12 @@ NOT_FOUND = "Not found in the collection."
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The passages found, best first, and ``asked``, the question they were searched with."""
+    """The passages found, best first, ``asked``, the question they were searched with, and what came of the live
+    ``sources`` that were asked."""
 
     hits: tuple[Hit, ...]
     asked: str
+    sources: tuple[SourceOutcome, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from rich.text import Text
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import chat_model, open_engine, wrong_argument
+from trivium.cli.hits import print_sources, told_origin
 from trivium.cli.options import (
     FusionOption,
     Json,
+    LiveOption,
     ModelOption,
     RetrieverOption,
     SelectorOption,
@@ -43,6 +45,7 @@ class _Answerer:
     retrievers: Sequence[str] | None
     fusion: str | None
     where: str | None
+    live: Sequence[str]
     json: bool
     stream: bool
 
@@ -56,6 +59,7 @@ class _Answerer:
                 retrievers=self.retrievers,
                 fusion=self.fusion,
                 where=self.where,
+                sources=self.live,
             )
 
 
@@ -77,6 +81,7 @@ def ask(
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
+    live: LiveOption = None,
     history: Annotated[
         Path | None,
         typer.Option(
@@ -100,6 +105,8 @@ def ask(
 
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
+        trivium ask "Which moons of Saturn are new?" --store my-store --live web
+
         trivium ask --store my-store
     """
     if question is None and (json or not sys.stdin.isatty()):
@@ -107,7 +114,7 @@ def ask(
     turns = [] if history is None else read_history(history)
     chat = chat_model(model)
     with open_engine(store, selector, assignments) as engine:
-        answerer = _Answerer(engine, chat, k, retriever, fusion, where, json, not no_stream)
+        answerer = _Answerer(engine, chat, k, retriever, fusion, where, live or (), json, not no_stream)
         for asked in _conversation() if question is None else [question]:
             answer = _answer(answerer, asked, turns)
             turns.append(Turn(asked, answer.text))
@@ -165,11 +172,15 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
         out.print()
     for citation in answer.citations:
         place = " › ".join(headings_of(citation.section))
+        where = (
+            place_of(citation.uri, citation.pages) if citation.live is None else told_origin(citation.live)
+        )
         out.print(
             f"[bold cyan]\\[{citation.number}][/] [bold]{shown(place)}[/]"
-            f"  [dim]{shown(place_of(citation.uri, citation.pages))}  {citation.start}-{citation.end}[/]",
+            f"  [dim]{shown(where)}  {citation.start}-{citation.end}[/]",
             soft_wrap=True,
         )
+    print_sources(answer.sources)
     if answer.model is not None:
         used = answer.usage
         out.print(

@@ -7,7 +7,7 @@ and sections are only found when a chunk that matches stands under them, and lea
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,22 +17,16 @@ import numpy as np
 
 from trivium.graph.filter_values import Mask
 from trivium.graph.filters import All, Condition
-from trivium.graph.model import RelationEdge
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
-    ChunkRecord,
     Neighbour,
     Reached,
-    SentenceVectors,
-    Similarities,
-    TermCounts,
-    TermStatistics,
     Vectors,
 )
 from trivium.graph.schema import Hop, Label, page_of, section_of
-from trivium.types import EmbedderIdentity
+from trivium.graph.view import StoreView
 
 
 @dataclass(frozen=True)
@@ -69,11 +63,11 @@ class Allowed:
         return frozenset(map(page_of, self.uris))
 
 
-class Within(ABC):
+class Within(StoreView):
     """A :class:`~trivium.graph.protocols.SearchStore` limited by a condition."""
 
     def __init__(self, store: SearchStore, condition: Condition) -> None:
-        self._store = store
+        super().__init__(store)
         self._condition = condition
 
     @property
@@ -136,70 +130,3 @@ class Within(ABC):
         found, allowed = self._store.picture_vectors(), self.allowed.uri_set
         rows = [row for row, uri in enumerate(found.uris) if uri in allowed]
         return PictureVectors(tuple(found.uris[row] for row in rows), found.vectors[rows])
-
-    # -- as they are ---------------------------------------------------------------------------------------------
-
-    @property
-    def location(self) -> str:
-        return self._store.location
-
-    @property
-    def remote(self) -> bool:
-        return self._store.remote
-
-    @property
-    def languages(self) -> str | None:
-        return self._store.languages
-
-    @property
-    def embedder(self) -> EmbedderIdentity | None:
-        return self._store.embedder
-
-    def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        return self._store.cited(chunks)
-
-    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
-        return self._store.cited_sections(chunks)
-
-    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
-        return self._store.fetch(chunks)
-
-    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
-        return self._store.thumbnails(chunks)
-
-    def page_text(self, page: str) -> str:
-        return self._store.page_text(page)
-
-    def resolve(self, titles: Sequence[str]) -> dict[str, str]:
-        return self._store.resolve(titles)
-
-    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
-        return self._store.lookup_names(names)
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        return self._store.names()
-
-    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
-        return self._store.relations(entities)
-
-    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
-        return self._store.similarities(vector, chunks)
-
-    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
-        return self._store.vectors(label, uris)
-
-    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
-        return self._store.sentence_vectors(chunks)
-
-    @property
-    def image_embedder(self) -> EmbedderIdentity | None:
-        return self._store.image_embedder
-
-    def relation_vectors(self, types: Sequence[str]) -> Vectors:
-        return self._store.relation_vectors(types)
-
-    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
-        return self._store.term_counts(chunks, terms)
-
-    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
-        return self._store.term_statistics(terms)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
 from trivium.answering.answer import AnswerContext, answer
-from trivium.answering.events import AnswerEvent
+from trivium.answering.events import AnswerEvent, Done, Found
 from trivium.errors import InputError
 from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.searcher import Searcher, check_k, check_question
-from trivium.types import Turn
+from trivium.types import SourceOutcome, Turn
 
 MAX_TURN_CHARACTERS = 200_000
 """The longest question or answer of a history."""
@@ -20,7 +22,8 @@ MAX_TURN_CHARACTERS = 200_000
 
 class AskOptions(TypedDict, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
-    is made of sentences of the passages; ``retrievers``, ``fusion``, ``settings`` and ``where`` as for a search."""
+    is made of sentences of the passages; ``retrievers``, ``fusion``, ``settings``, ``where`` and ``sources`` as for a
+    search."""
 
     k: int
     history: Sequence[Turn]
@@ -29,6 +32,7 @@ class AskOptions(TypedDict, total=False):
     fusion: str | None
     settings: SettingValues | None
     where: Where | None
+    sources: Sequence[str]
 
 
 def answer_stream(
@@ -48,15 +52,42 @@ def answer_stream(
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
     where = options.get("where")
     condition = None if where is None else parse(where)
+    sources = options.get("sources", ())
+    searcher.live.choose(sources)  # refuses unknown names
+    outcomes: list[SourceOutcome] = []
     searcher.fusions.suitable(
         fusion, searcher.retrievers.choose(retrievers, settings)
     )  # refuses unknown names
     context = AnswerContext(
         searcher.store,
         searcher.embedder.get(),
-        lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings, where=condition),
+        lambda asked: searcher.search(
+            asked,
+            k,
+            retrievers,
+            fusion,
+            settings=settings,
+            where=condition,
+            sources=sources,
+            on_sources=outcomes.extend,
+        ),
     )
-    return answer(question, context, options.get("history", ()), options.get("model"))
+    events = answer(question, context, options.get("history", ()), options.get("model"))
+    return _with_outcomes(events, outcomes) if sources else events
+
+
+def _with_outcomes(
+    events: Generator[AnswerEvent, None, None], outcomes: Sequence[SourceOutcome]
+) -> Generator[AnswerEvent, None, None]:
+    """The events with what came of asking live sources, which is known when something was found."""
+    with closing(events):
+        for event in events:
+            if isinstance(event, Found):
+                yield replace(event, sources=tuple(outcomes))
+            elif isinstance(event, Done):
+                yield Done(replace(event.answer, sources=tuple(outcomes)))
+            else:
+                yield event
 
 
 def _check_history(history: object) -> None:

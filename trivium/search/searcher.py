@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TypedDict, Unpack
@@ -17,6 +17,9 @@ from trivium.fusion.table import Table
 from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import page_numbers, round_score
+from trivium.live.asking import LiveAnswers, LiveSources
+from trivium.live.chunks import TextVectors
+from trivium.live.view import live_view, origins
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import fuse_candidates
@@ -25,7 +28,7 @@ from trivium.search.pictures import StoreImageEmbedder, check_picture
 from trivium.search.ranking import Ranking, order, probability
 from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.stages import StageObserver, ignore_stages, observed
-from trivium.types import Hit
+from trivium.types import Hit, SourceOutcome
 
 MAX_K = 10_000
 """The most hits a search gives: memory and time grow with their number."""
@@ -42,13 +45,17 @@ class SearchOptions(TypedDict, total=False):
     ``settings`` are values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``, for this search only;
     ``where`` is a condition that the hits must fulfil, such as ``"year >= 2020"`` (:mod:`trivium.graph.filters`);
     ``image`` is the content of a picture file, which the retriever ``image`` compares with the store's pictures instead
-    of the question; the question may then be empty where no other retriever is asked."""
+    of the question; the question may then be empty where no other retriever is asked.
+    ``sources`` are names of live sources (:data:`trivium.live.registry.SOURCES`), whose passages are ranked among those
+    of the store; ``on_sources`` is told what came of asking them, once a question."""
 
     explain: bool
     exact: bool
     settings: SettingValues | None
     where: Where | None
     image: bytes | None
+    sources: Sequence[str]
+    on_sources: Callable[[Sequence[SourceOutcome]], None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,8 @@ class Searcher:
     fusions: Fusions
     on_stage: StageObserver = ignore_stages
     images: StoreImageEmbedder = field(default_factory=StoreImageEmbedder)
+    live: LiveSources = field(default_factory=LiveSources)
+    live_vectors: TextVectors = field(default_factory=TextVectors)
 
     def on(self, store: GraphStore) -> Searcher:
         """The same searcher on another snapshot of its store."""
@@ -118,6 +127,8 @@ class Searcher:
         settings: SettingValues | None = None,
         where: Where | None = None,
         image: bytes | None = None,
+        sources: Sequence[str] = (),
+        on_sources: Callable[[Sequence[SourceOutcome]], None] | None = None,
     ) -> list[list[Hit]]:
         """:meth:`search` for several questions, answers in their order."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
@@ -131,12 +142,17 @@ class Searcher:
                 raise InputError(
                     f"a picture to search by is for the retriever image: name it, got {', '.join(asked)}"
                 )
+        self.live.choose(sources)  # what is named wrongly is said before anything is asked
+
+        def limited(text: str) -> AbstractContextManager[SearchStore]:
+            return self.limited(condition, text, self._ask_live(text, sources, on_sources))
+
         if len(asked) == 1 and fusion is None:
             (only,) = asked.values()
-            return [self._search_one(text, k, only, explain, exact, condition, image) for text in questions]
+            return [self._search_one(text, k, only, explain, exact, limited, image) for text in questions]
         fuse = self.fusions.suitable(fusion, asked)
         return [
-            self._search_fused(text, k, asked, fuse, explain, exact, condition, image) for text in questions
+            self._search_fused(text, k, asked, fuse, explain, exact, limited, image) for text in questions
         ]
 
     def score(
@@ -224,10 +240,32 @@ class Searcher:
             return fusion.fuse(table)
 
     @contextmanager
-    def limited(self, condition: Condition | None) -> Iterator[SearchStore]:
-        """The pinned store, as a condition leaves it."""
+    def limited(
+        self, condition: Condition | None, text: str = "", answers: LiveAnswers | None = None
+    ) -> Iterator[SearchStore]:
+        """The pinned store, with what live sources answered to a question, as a condition leaves it."""
         with self.store.pinned() as store:
-            yield store if condition is None else store.within(condition)
+            view: SearchStore = store
+            if answers is not None and answers.documents and self.store.embedder is not None:
+                with observed(self.on_stage, "live"):
+                    view = live_view(store, answers.documents, text, self.embedder.get(), self.live_vectors)
+            yield view if condition is None else view.within(condition)
+
+    def _ask_live(
+        self,
+        text: str,
+        sources: Sequence[str],
+        on_sources: Callable[[Sequence[SourceOutcome]], None] | None,
+    ) -> LiveAnswers | None:
+        """What live sources answer; no state of the store is held meanwhile."""
+        if not sources:
+            return None
+        check_question(text)
+        with observed(self.on_stage, "live"):
+            answers = self.live.ask(text, sources)
+        if on_sources is not None:
+            on_sources(answers.outcomes)
+        return answers
 
     def _search_one(
         self,
@@ -236,10 +274,10 @@ class Searcher:
         retriever: Retriever,
         explain: bool,
         exact: bool,
-        condition: Condition | None,
+        limited: Callable[[str], AbstractContextManager[SearchStore]],
         image: bytes | None,
     ) -> list[Hit]:
-        with self.limited(condition) as store:
+        with limited(text) as store:
             query = self.query(text, exact, store, image=image, only_image=retriever.name == _IMAGE)
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retriever.retrieve(query, k)[:k]
@@ -256,10 +294,10 @@ class Searcher:
         fusion: Fusion,
         explain: bool,
         exact: bool,
-        condition: Condition | None,
+        limited: Callable[[str], AbstractContextManager[SearchStore]],
         image: bytes | None,
     ) -> list[Hit]:
-        with self.limited(condition) as store:
+        with limited(text) as store:
             query = self.query(text, exact, store, image=image)
             table, fused = fuse_candidates(query, retrievers, fusion, k, on_stage=self.on_stage)
             with observed(self.on_stage, "fuse"):
@@ -288,6 +326,7 @@ class Searcher:
     ) -> list[Hit]:
         with observed(self.on_stage, "fetch"):
             records = store.fetch([uri for uri, _ in scores])
+        live = origins(store)
         return [
             Hit(
                 uri=uri,
@@ -307,6 +346,7 @@ class Searcher:
                 pages=tuple(page_numbers(record.pages)),
                 format=record.format,
                 metadata=record.metadata,
+                live=live.get(uri),
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]

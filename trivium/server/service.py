@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
 from fastapi import Depends, Request, Response
@@ -18,6 +18,7 @@ from trivium.search.answers import AskOptions
 from trivium.server.collection import Collection
 from trivium.server.errors import ApiError, ClientGoneError, busy
 from trivium.server.jobs import Jobs
+from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
@@ -47,7 +48,7 @@ class Service:
     """The parts of a running server. ``answerer`` returns what answers questions, given
     the current engine; ``model`` is
     the language model that writes, None where passages are quoted. ``processes`` answer what they can, where there are
-    any."""
+    any. ``live`` says whether live sources are asked."""
 
     settings: ServerSettings
     collection: Collection
@@ -59,6 +60,7 @@ class Service:
     answerer: Callable[[Engine], Answerer]
     model: ChatModel | None
     processes: Processes | None = None
+    live: LiveSwitch = field(default_factory=LiveSwitch)
 
     @property
     def quotes(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -26,9 +27,9 @@ router = APIRouter(tags=["ask"])
 KEEP_ALIVE_SECONDS = 10.0
 _PING = b": still writing\n\n"
 
-_EVENTS = """Server-sent events, each with JSON: `found` {hits, asked} once, `piece` {text} as the answer is written, then
-`done` with the whole answer (whose text may differ: citations of passages that were not offered are gone), or `error`
-{error: {code, message}}."""
+_EVENTS = """Server-sent events, each with JSON: `found` {hits, asked, sources} once, `piece` {text} as the answer is
+written, then `done` with the whole answer (whose text may differ: citations of passages that were not offered are gone),
+or `error` {error: {code, message}}."""
 _STREAM = {
     "type": "object",
     "description": _EVENTS,
@@ -52,10 +53,14 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
     best-matching sentences."""
     serving.check_searchable()
+    given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
     if serving.quotes and not given.stream:
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
     await serving.read(
-        request, lambda engine: check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
+        request,
+        lambda engine: check_options(
+            engine.searcher, given.retrievers, given.fusion, given.settings, given.sources
+        ),
     )
     answering = Answering(serving, given)
     if given.stream:
@@ -107,6 +112,7 @@ class Answering:
                 fusion=given.fusion,
                 settings=given.settings,
                 where=given.where,
+                sources=given.sources or (),
             )
             for event in _until_stopped(events):
                 if isinstance(event, Found):
@@ -172,6 +178,7 @@ def _named(event: AnswerEvent, thumbnails: Addresses) -> tuple[str, dict[str, An
             return "found", {
                 "hits": [served_hit(hit, thumbnails) for hit in event.hits],
                 "asked": event.asked,
+                "sources": [asdict(outcome) for outcome in event.sources],
             }
         case Piece():
             return "piece", {"text": event.text}

@@ -30,6 +30,7 @@ router = APIRouter(tags=["search"])
 async def search(given: SearchRequest, request: Request, serving: Serving) -> Response:
     """The best passages for a question, best first."""
     serving.check_searchable()
+    given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
     return await serving.answer(request, "search", given)
 
 
