@@ -47,7 +47,7 @@ def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
 def told_origin(origin: LiveOrigin) -> str:
     """Where a passage is from that is not of the collection, in one line.
 
-    >>> told_origin(LiveOrigin("arxiv", "https://arxiv.org/abs/2101.00001", "2021-01-01T00:00:00Z", "2026-03-01T10:00:00Z"))
+    >>> told_origin(LiveOrigin("arxiv", "https://arxiv.org/abs/2101.00001", "2021-01-01T00:00:00Z", "2026-03-01"))
     'arxiv: https://arxiv.org/abs/2101.00001 (2021-01-01)'
     """
     day = (origin.published or f"retrieved {origin.retrieved}").partition("T")[0]
