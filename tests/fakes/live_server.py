@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from email.message import Message
 from html import escape
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from tests.fakes.local_server import LocalServer, QuietHandler
 
@@ -32,10 +32,12 @@ class Known:
     text: str
     published: str = "2026-02-03T00:00:00"
     page: str = ""
+    path: str = ""
 
     @property
     def name(self) -> str:
-        return self.title.lower().replace(" ", "-")
+        """Where it lies below the pages."""
+        return self.path or quote(self.title.lower().replace(" ", "-"), safe="")
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,11 @@ class Reply:
 
 @dataclass
 class LiveServer:
-    """What the server knows, is to do, and was asked."""
+    """What the server knows, is to do, and was asked. arXiv knows the ``papers`` where there are some."""
 
     address: str = ""
     documents: list[Known] = field(default_factory=list)
+    papers: list[Known] | None = None
     replies: dict[str, Reply] = field(default_factory=dict)
     sent: list[Sent] = field(default_factory=list)
 
@@ -294,6 +297,7 @@ def arxiv_id(number: int) -> str:
 
 
 def _arxiv(state: LiveServer, sent: Sent) -> Reply:
+    papers = state.documents if state.papers is None else state.papers
     entries = "".join(
         f"""
   <entry>
@@ -311,7 +315,7 @@ def _arxiv(state: LiveServer, sent: Sent) -> Reply:
     <arxiv:primary_category xmlns:arxiv="http://arxiv.org/schemas/atom" term="astro-ph.EP"/>
     <category term="astro-ph.EP" scheme="http://arxiv.org/schemas/atom"/>
   </entry>"""
-        for number, known in enumerate(state.documents[: int(sent.query["max_results"])], 1)
+        for number, known in enumerate(papers[: int(sent.query["max_results"])], 1)
     )
     feed = f"""<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
@@ -319,7 +323,7 @@ def _arxiv(state: LiveServer, sent: Sent) -> Reply:
   <title type="html">ArXiv Query: search_query={escape(sent.query["search_query"])}</title>
   <id>http://arxiv.org/api/1</id>
   <updated>2026-02-05T00:00:00-05:00</updated>
-  <opensearch:totalResults xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">{len(state.documents)}</opensearch:totalResults>
+  <opensearch:totalResults xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">{len(papers)}</opensearch:totalResults>
   <opensearch:startIndex xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">0</opensearch:startIndex>{entries}
 </feed>"""
     return Reply(feed.encode(), type="application/atom+xml; charset=UTF-8")

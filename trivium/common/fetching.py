@@ -246,7 +246,7 @@ def _body(response: requests.Response, most: int, until: float, seconds: float) 
 
 
 def _late(seconds: float) -> str:
-    return f"no whole answer within {seconds:g} s"
+    return f"no answer within {seconds:g} s"
 
 
 def _reason(error: Exception, seconds: float, late: bool) -> str:

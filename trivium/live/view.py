@@ -3,7 +3,7 @@ in one ranking.
 
 What can be known of a chunk from outside is told like that of any other: its vector and those of its sentences, of its
 section and page, its words against the statistics of the collection. It has no links, so that what is read off the graph
-says nothing of it (NaN), which a fusion imputes as for any other chunk.
+says nothing of it (NaN): see :mod:`trivium.fusion.borrow`.
 """
 
 from __future__ import annotations

@@ -102,6 +102,8 @@ class Answering:
 
     def _write(self, take: Callable[[AnswerEvent], None]) -> None:
         given = self._given
+        # Not a word of them to an answerer of somebody's own that may not know them, where none are asked.
+        live: dict[str, Any] = {"sources": given.sources} if given.sources else {}
         with self.serving.collection.reading() as engine:
             events = self.serving.answerer(engine).ask_stream(
                 given.question,
@@ -112,7 +114,7 @@ class Answering:
                 fusion=given.fusion,
                 settings=given.settings,
                 where=given.where,
-                sources=given.sources or (),
+                **live,
             )
             for event in _until_stopped(events):
                 if isinstance(event, Found):
