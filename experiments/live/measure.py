@@ -31,6 +31,7 @@ from tests.fakes.live_server import Known, LiveServer, live_server
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace import trace
 from trivium.engine import Engine
+from trivium.graph.filters import parse
 from trivium.live.asking import LiveSources
 from trivium.sample import pages_folder, question_files
 from trivium.search.fused import fuse_candidates
@@ -145,9 +146,14 @@ Row = dict[str, list[bool]]
 
 
 def measure(
-    engine: Engine, server: LiveServer, asked: Sequence[Asked], pools: dict[str, Pool], fusions: Sequence[str]
+    engine: Engine,
+    whole: Engine,
+    server: LiveServer,
+    asked: Sequence[Asked],
+    pools: dict[str, Pool],
+    fusions: Sequence[str],
 ) -> dict[str, Row]:
-    """fusion -> system -> whether each question was hit."""
+    """fusion -> system -> whether each question was hit. ``whole`` holds what both sides have, where it is another."""
     sources = ["searxng", "arxiv"] if "papers" in pools else ["searxng"]
     rows: dict[str, Row] = {name: {} for name in fusions}
     searcher = engine.searcher
@@ -174,17 +180,16 @@ def measure(
                 ("live alone", answers, "format in (web, arxiv)"),
                 ("one ranking", answers, None),
             ):
-                condition = (
-                    None
-                    if where is None
-                    else __import__("trivium.graph.filters", fromlist=["x"]).parse(where)
-                )
+                condition = None if where is None else parse(where)
                 with searcher.limited(condition, question.text, given) as store:
                     query = searcher.query(question.text, store=store)
                     table, fused = fuse_candidates(query, retrievers, fusion, CUTOFF)
                     best = [table.chunks[row] for row in order(table.chunks, fused.scores)[:CUTOFF]]
                     hits = store.fetch(best)
                     note(name, system, any(right(hit.uri, hit.text) for hit in hits))
+            if whole is not engine:
+                everything = whole.search(question.text, CUTOFF, fusion=name)
+                note(name, "both in one collection", any(right(hit.uri, hit.text) for hit in everything))
     return rows
 
 
@@ -239,7 +244,7 @@ def main() -> None:
             if given.setting == "same"
             else other(engine, given.half, rng)
         )
-        rows = measure(engine, server, asked, pools, given.fusion)
+        rows = measure(engine, whole, server, asked, pools, given.fusion)
         show(
             f"{given.setting}, {given.embedder}, {len(asked)} questions, seed {given.seed}",
             rows,
