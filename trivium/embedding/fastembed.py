@@ -15,7 +15,6 @@ from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
-
 SPECTER = "specter"
 """A model for scientific papers (Cohan et al., *SPECTER*, ACL 2020), which reads a title and an abstract. Its vector is
 that of the first token."""
@@ -24,7 +23,8 @@ _SPECTER_DIMENSION = 768
 
 
 class FastEmbedEmbedder:
-    """A model that fastembed lists, or :data:`SPECTER`, which it can run. Its files are downloaded once, into a folder of their own under the home.
+    """A model that fastembed lists, or :data:`SPECTER`, which it can run. Its files are downloaded once, into a folder of
+    their own under the home.
 
     ``folder`` names a folder that holds the model's files, and nothing is downloaded. Thread-safe. Raises
     MissingExtraError, ConfigurationError for a model fastembed does not list, and EmbeddingError when its
