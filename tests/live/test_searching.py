@@ -51,6 +51,7 @@ NAMES = ["web-of-tests"]
 def test_without_sources_the_hits_are_the_same_to_the_last_bit(engine: Engine, source: Scripted) -> None:
     before = engine.search(QUESTION, explain=True)
     assert engine.search(QUESTION, explain=True, sources=[]) == before
+    assert engine.search(QUESTION, explain=True, sources=None) == before
     source.documents = []
     assert engine.search(QUESTION, explain=True, sources=NAMES) == before
     source.error = InputError("out of order")

@@ -22,6 +22,8 @@ from trivium.types import LiveOrigin, SourceOutcome
 
 MAX_SOURCES = 10
 """Names of live sources in one question."""
+MAX_QUERY = 1_000
+"""Characters of a question that are sent."""
 _MAX_ERROR = 300
 _LEAST_SECONDS = 0.2
 """With less time left no page is read."""
@@ -128,7 +130,7 @@ class LiveSources:
             return _Asked(known, time.monotonic() - began, cached=True)
         found = [
             usable
-            for document in source.search(question, source.results, seconds)
+            for document in source.search(question[:MAX_QUERY], source.results, seconds)
             if (usable := _usable(document))
         ]
         left = seconds - (time.monotonic() - began)

@@ -32,7 +32,7 @@ class AskOptions(TypedDict, total=False):
     fusion: str | None
     settings: SettingValues | None
     where: Where | None
-    sources: Sequence[str]
+    sources: Sequence[str] | None
 
 
 def answer_stream(
@@ -52,8 +52,8 @@ def answer_stream(
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
     where = options.get("where")
     condition = None if where is None else parse(where)
-    sources = options.get("sources", ())
-    searcher.live.choose(sources)  # refuses unknown names
+    sources = options.get("sources")
+    searcher.live.choose(sources or ())  # refuses unknown names
     outcomes: list[SourceOutcome] = []
     searcher.fusions.suitable(
         fusion, searcher.retrievers.choose(retrievers, settings)

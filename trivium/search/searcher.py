@@ -54,7 +54,7 @@ class SearchOptions(TypedDict, total=False):
     settings: SettingValues | None
     where: Where | None
     image: bytes | None
-    sources: Sequence[str]
+    sources: Sequence[str] | None
     on_sources: Callable[[Sequence[SourceOutcome]], None] | None
 
 
@@ -127,7 +127,7 @@ class Searcher:
         settings: SettingValues | None = None,
         where: Where | None = None,
         image: bytes | None = None,
-        sources: Sequence[str] = (),
+        sources: Sequence[str] | None = None,
         on_sources: Callable[[Sequence[SourceOutcome]], None] | None = None,
     ) -> list[list[Hit]]:
         """:meth:`search` for several questions, answers in their order."""
@@ -142,7 +142,7 @@ class Searcher:
                 raise InputError(
                     f"a picture to search by is for the retriever image: name it, got {', '.join(asked)}"
                 )
-        self.live.choose(sources)  # what is named wrongly is said before anything is asked
+        self.live.choose(sources or ())  # what is named wrongly is said before anything is asked
 
         def limited(text: str) -> AbstractContextManager[SearchStore]:
             return self.limited(condition, text, self._ask_live(text, sources, on_sources))
@@ -254,7 +254,7 @@ class Searcher:
     def _ask_live(
         self,
         text: str,
-        sources: Sequence[str],
+        sources: Sequence[str] | None,
         on_sources: Callable[[Sequence[SourceOutcome]], None] | None,
     ) -> LiveAnswers | None:
         """What live sources answer; no state of the store is held meanwhile."""

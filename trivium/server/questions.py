@@ -45,7 +45,7 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         settings=given.settings,
         where=given.where,
         image=given.picture(),
-        sources=given.sources or (),
+        sources=given.sources,
         on_sources=outcomes.extend,
     )
     return Reply(_json(SearchAnswer.of(hits, engine.store, outcomes)), {SCORES: scale_of(hits)})
@@ -87,7 +87,7 @@ def quote(engine: Engine, given: AskRequest) -> Reply:
         fusion=given.fusion,
         settings=given.settings,
         where=given.where,
-        sources=given.sources or (),
+        sources=given.sources,
     )
     (answer,) = (event.answer for event in events if isinstance(event, Done))
     return Reply(_json(AskAnswer.of(answer, addresses(engine.store, answer.hits))))
