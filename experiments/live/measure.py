@@ -34,6 +34,7 @@ from trivium.engine import Engine
 from trivium.graph.filters import parse
 from trivium.live.asking import LiveSources
 from trivium.sample import pages_folder, question_files
+from trivium.search import candidates
 from trivium.search.fused import fuse_candidates
 from trivium.search.ranking import order
 from trivium.settings import load_settings
@@ -227,7 +228,12 @@ def main() -> None:
     parser.add_argument("--half", type=int, default=20, help="questions that each side answers")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fusion", nargs="+", default=["default", "convex", "rrf"])
+    parser.add_argument(
+        "--links", choices=("borrowed", "lowest"), default="borrowed", help="what live passages get"
+    )
     given = parser.parse_args()
+    if given.links == "lowest":
+        candidates.borrow = lambda table, *_: table
     rng = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder, live_server() as server:
         whole = build(Path(folder) / "whole", given.embedder)
@@ -246,7 +252,7 @@ def main() -> None:
         )
         rows = measure(engine, whole, server, asked, pools, given.fusion)
         show(
-            f"{given.setting}, {given.embedder}, {len(asked)} questions, seed {given.seed}",
+            f"{given.setting}, {given.embedder}, {len(asked)} questions, seed {given.seed}, links {given.links}",
             rows,
             len(asked) // 2,
         )

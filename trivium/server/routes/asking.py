@@ -46,7 +46,7 @@ _STREAM = {
     response_model=AskAnswer,
     responses={
         200: {"content": {"text/event-stream": {"schema": _STREAM}}},
-        **errors(400, 409, 413, 422, 502, 503),
+        **errors(400, 403, 409, 413, 422, 502, 503),
     },
 )
 async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:

@@ -24,7 +24,7 @@ router = APIRouter(tags=["search"])
                 },
             }
         },
-        **errors(400, 409, 413, 422, 503),
+        **errors(400, 403, 409, 413, 422, 503),
     },
 )
 async def search(given: SearchRequest, request: Request, serving: Serving) -> Response:
