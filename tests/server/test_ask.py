@@ -49,7 +49,7 @@ def test_a_whole_answer_has_every_field_and_the_conversation_is_passed_on(store:
     body = answer.json()
     assert answer.status_code == 200
     assert set(body) == {
-        "answer", "citations", "statements", "hits", "found", "model", "usage", "asked",
+        "answer", "citations", "statements", "hits", "found", "model", "usage", "asked", "sources",
     }  # fmt: skip
     assert body["answer"] == "Asaph Hall found them [1]." and body["found"] is True and len(body["hits"]) == 2
     assert body["citations"][0]["uri"] == body["hits"][0]["uri"]
@@ -64,7 +64,7 @@ def test_a_stream_shows_what_was_found_then_pieces_then_the_same_whole_answer(st
     assert stream.headers["cache-control"] == "no-store"
     (first, found), *pieces, (last, done) = events(stream.text)
     assert (first, last) == ("found", "done")
-    assert found == {"hits": whole["hits"], "asked": QUESTION}
+    assert found == {"hits": whole["hits"], "asked": QUESTION, "sources": []}
     assert [(name, data["text"]) for name, data in pieces] == [
         ("piece", "Asaph Hall "),
         ("piece", "found them [1]."),
