@@ -122,7 +122,7 @@ def test_under_a_condition_no_score_is_called_a_probability(engine: Engine) -> N
     assert all(hit.probability is not None for hit in searcher.search("net sales", 3))
     assert all(hit.probability is None for hit in searcher.search("net sales", 3, where="year = 2001"))
     answer = searcher.ask("Which net sales rose?", where="year = 2001")
-    assert all(hit.probability is None for hit in answer.hits)
+    assert all(hit.probability is None for hit in answer.passages)
 
 
 def test_hits_and_citations_know_their_documents(engine: Engine) -> None:
@@ -132,7 +132,7 @@ def test_hits_and_citations_know_their_documents(engine: Engine) -> None:
     assert hit.document.endswith("records.jsonl")
     assert hit.pages == ()
     answer = engine.ask("Which net sales rose?", where="year = 2001")
-    assert all(found.metadata["year"] == 2001 for found in answer.hits)
+    assert all(found.metadata["year"] == 2001 for found in answer.passages)
     with pytest.raises(InputError, match="cannot be read"):
         engine.ask("Which net sales rose?", where="year =")
 
