@@ -19,6 +19,7 @@ from tests.server.world import HTML, QUESTION, Script, build_store, listening
 from trivium.engine import Engine
 from trivium.server.keys import new_key
 from trivium.server.settings import ServerSettings
+from trivium.speech import Speech
 
 
 def titles(chrome: Chrome) -> list[str]:
@@ -231,11 +232,17 @@ import('/page/speech.js').then(speech => {
 """
 
 
+class Mute(Speech):
+    """Where nothing of what speech needs is installed."""
+
+    hears = speaks = False  # type: ignore[assignment]
+
+
 def test_speech_and_live_sources_are_offered_only_where_the_server_has_them(
     tmp_path: Path, chrome: Chrome
 ) -> None:
     """What servers with and without them say of themselves, as stand-ins."""
-    with listening(build_store(tmp_path)) as address:
+    with listening(build_store(tmp_path), speech=Mute()) as address:
         visit(chrome, address)
         assert not one(chrome, "#microphone").is_displayed()
         turn = pose(chrome, QUESTION)

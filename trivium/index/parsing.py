@@ -140,10 +140,11 @@ def _workers(number: int, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Proc
         number, mp_context=context, initializer=_begin_worker, initargs=(limits.worker_bytes,)
     )
     try:
-        with (
-            _interrupts_blocked()
-        ):  # Ctrl-C goes to all processes of a terminal, and these inherit it from their birth
-            pool.submit(os.getpid)
+        # Ctrl-C goes to all processes of a terminal: these are shielded from their birth on. Each task that finds none
+        # idle starts one.
+        with _interrupts_blocked():
+            for _ in range(number):
+                pool.submit(os.getpid)
         yield pool
     except BaseException as error:
         if not isinstance(error, BrokenProcessPool):
