@@ -108,7 +108,12 @@ function grow() {
   field.style.height = `${Math.min(field.scrollHeight, 200)}px`;
 }
 
+let welcomed = 0;
+let offered = "";
+
+/** What the collection holds, and questions to begin with. Of several at once the latest counts. */
 async function welcome() {
+  const mine = (welcomed += 1);
   try {
     const stats = await get("/stats");
     prepareSpeech(stats.speech, (text) => {
@@ -117,6 +122,7 @@ async function welcome() {
       if (text.trim() !== "") send();
     });
     const { documents, total } = await loadDocuments();
+    if (mine !== welcomed) return;
     byId("count").textContent = total.toLocaleString("en");
     byId("facts").textContent = [
       count(total, "document"),
@@ -127,8 +133,12 @@ async function welcome() {
     byId("start").hidden = total > 0;
     byId("try").hidden = total === 0;
     const questions = await examples(documents);
+    // Drawn anew only where they are others: somebody may be about to press one.
+    if (mine !== welcomed || questions.join("\n") === offered) return;
+    offered = questions.join("\n");
     byId("examples").replaceChildren(...questions.map((question) => el("li", {}, example(question))));
   } catch (error) {
+    if (mine !== welcomed) return;
     notice(plain(error), " ", button("Try again", () => notice("") ?? welcome()));
     if (error.code === "unreachable") whenBack();
   }
