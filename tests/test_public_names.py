@@ -56,6 +56,7 @@ def test_what_the_engine_takes_and_returns_is_public() -> None:
         "StageObserver",
         "Progress",
         "StageProgress",
+        "Where",
     }
     outside = {
         "Any",
