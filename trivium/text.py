@@ -27,6 +27,8 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Lt|Col|Gen|Gov|Sen|Rep|Rev|Hon|Mt|Ft|No|Nos|Fig|Vol|vol|pp|p|ca|c|cf|vs|v"
     r"|approx|est|b|d|r|fl|e\.g|i\.e)|(?<![^\W\d_])[A-HJ-Z])\.$"
 )
+STOPS = tuple(".!?…。！？]\"'”’)")
+"""With what a whole sentence ends, a citation or a quotation behind its full stop included."""
 _LIST_ITEM = re.compile(r"\W*\d{1,3}\.")
 _stem = Stemmer.Stemmer("english", 0).stemWord
 

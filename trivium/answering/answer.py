@@ -24,13 +24,12 @@ from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.languages import StoreLanguages
 from trivium.llm.base import ChatModel, usage_of
-from trivium.text import sentences, words
+from trivium.text import STOPS, sentences, words
 from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
 
 _REFUSALS = words(NOT_FOUND), words("not found in the collection")
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
 """How small models begin a refusal."""
-_STOPS = tuple(".!?…。！？]\"'”’)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +162,7 @@ def _final(text: str, cut: bool) -> str:
         return NOT_FOUND
     if refusals:
         spans = spans[: refusals[0]]
-    elif cut and not text.endswith(_STOPS):
+    elif cut and not text.endswith(STOPS):
         if len(spans) == 1:
             return f"{text} …"
         spans = spans[:-1]

@@ -14,12 +14,11 @@ from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
-from trivium.text import plain, sentences, terms, without_parenthesis
+from trivium.text import STOPS, plain, sentences, terms, without_parenthesis
 from trivium.types import Outcome, Statement
 
 MAX_EXCERPT = 480
 """Characters of a passage that are quoted where no sentence answers; a single longer sentence is cut."""
-_STOPS = tuple(".!?…。！？]\"'”’)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) 
         statements.append(Statement(length + len(between), length + len(piece), (number,), 1.0, True))
         pieces.append(piece)
         length += len(piece)
-        between = " " if not opening and own.endswith(_STOPS) else "\n"
+        between = " " if not opening and own.endswith(STOPS) else "\n"
     return Quotation(outcome, tuple(pieces), tuple(statements))
 
 
@@ -130,7 +129,7 @@ def _neighbours(place: int, count: int) -> Iterator[int]:
 def _clean(text: str) -> str:
     """A text in one line: rows of tables and items of lists, which have no full stop, are parted by semicolons."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    parted = [line if line.endswith((*_STOPS, ";", ":", ",")) else f"{line};" for line in lines if line]
+    parted = [line if line.endswith((*STOPS, ";", ":", ",")) else f"{line};" for line in lines if line]
     return uncited(plain(" ".join(parted))).removesuffix(";")
 
 

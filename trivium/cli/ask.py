@@ -17,8 +17,10 @@ from trivium.cli.arguments import Writer, answer_writer, open_engine, wrong_argu
 from trivium.cli.conversation import Conversation, typed_lines
 from trivium.cli.hits import print_hints
 from trivium.cli.options import (
+    AnswerFromOption,
     ChatOption,
     FusionOption,
+    HistoryOption,
     Json,
     ModelOption,
     PromptOption,
@@ -88,20 +90,13 @@ def ask(
     model: ModelOption = None,
     prompt: PromptOption = None,
     chat: ChatOption = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")] = 6,
+    k: AnswerFromOption = 6,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
-    history: Annotated[
-        Path | None,
-        typer.Option(
-            "--history",
-            help="File of a conversation (JSON Lines of question and answer): read, and continued.",
-            show_default=False,
-        ),
-    ] = None,
+    history: HistoryOption = None,
     intent: Annotated[
         str | None,
         typer.Option(
@@ -184,20 +179,13 @@ def chat(
     model: ModelOption = None,
     prompt: PromptOption = None,
     chat: ChatOption = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")] = 6,
+    k: AnswerFromOption = 6,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
-    history: Annotated[
-        Path | None,
-        typer.Option(
-            "--history",
-            help="File of the conversation (JSON Lines of question and answer): read, and continued.",
-            show_default=False,
-        ),
-    ] = None,
+    history: HistoryOption = None,
     json: Json = False,
 ) -> None:
     """A conversation with a store: each question is understood in the light of those before. /help lists commands.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -251,6 +252,15 @@ PromptOption = Annotated[
         metavar="NAME|FILE",
         help="How the language model is asked: zero-shot, few-shot, instruction, role, or a TOML file of a style."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
+        show_default=False,
+    ),
+]
+AnswerFromOption = Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")]
+HistoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--history",
+        help="File of a conversation (JSON Lines of question and answer): read, and continued.",
         show_default=False,
     ),
 ]
