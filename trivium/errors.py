@@ -127,3 +127,13 @@ class MissingExtraError(TriviumError):
         commands = f"pip install 'trivium[{extra}]'" + ("" if then is None else f" && {then}")
         super().__init__(f"{feature} needs packages that are not installed: run  {commands}")
         self.extra = extra
+
+
+def said(error: BaseException) -> str:
+    """What a library says of a file it cannot read, as a reason to show: one line of at most 200 characters, since some
+    quote the file.
+
+    >>> said(ValueError("no such name:\\n" + "x" * 1000)) == "no such name: " + "x" * 186
+    True
+    """
+    return " ".join(str(error).split())[:200]

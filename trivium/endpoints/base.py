@@ -126,7 +126,9 @@ class BaseEndpoint(ABC):
         """What the provider's client sends its requests with; closed when this endpoint is gone."""
         http = httpx2.AsyncClient(
             timeout=self.timeout,
-            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
+            # A server may close a connection that is kept in the very moment it is used again. Where that is tried again
+            # nobody notices; a server of this process is asked once, and a new connection to it costs nothing.
+            limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=0 if self.direct else 100),
             follow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
             trust_env=not self.direct,
             event_hooks={"response": [bound]},

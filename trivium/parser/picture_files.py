@@ -6,7 +6,7 @@ import io
 import warnings
 from typing import TYPE_CHECKING
 
-from trivium.errors import MissingExtraError, ParseError
+from trivium.errors import MissingExtraError, ParseError, said
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def decoded(picture: Image, limits: InputLimits = DEFAULT_LIMITS, *, longest: in
     except MemoryError:
         raise
     except Exception as error:
-        raise ParseError(f"the picture is damaged: {str(error)[:200]}") from error
+        raise ParseError(f"the picture is damaged: {said(error)}") from error
 
 
 def _on_ground(image: Image) -> Image:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from trivium.errors import said
 from trivium.parser.sources.base import Problem, printable_path
 
 LINE_LIMIT = 1 << 20
@@ -60,7 +61,7 @@ def opened(path: Path, problem: Callable[[Problem], None]) -> Iterator[OpenFile]
     except EOFError:
         problem(Problem(name, "the file is cut short; what was there is used"))
     except zlib.error as error:
-        problem(Problem(name, f"the file is damaged: {error}; what came before is used"))
+        problem(Problem(name, f"the file is damaged: {said(error)}; what came before is used"))
     except OSError as error:
         problem(Problem(name, f"the file cannot be read (on): {error.strerror or error}"))
 

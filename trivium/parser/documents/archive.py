@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 from xml.parsers import expat
 
-from trivium.errors import ParseError
+from trivium.errors import ParseError, said
 from trivium.limits import UNPACKED_FREE, UNPACKED_UPLOAD, InputLimits
 from trivium.parser.documents.ole import OLE_SIGNATURE, describe_ole
 
@@ -143,7 +143,7 @@ class Archive:
             ValueError,
         ) as error:
             # RuntimeError: an encrypted member; NotImplementedError: a way of packing that is not known.
-            raise ParseError(f"{name!r} in the archive is damaged: {error}") from error
+            raise ParseError(f"{name!r} in the archive is damaged: {said(error)}") from error
 
 
 def resolved(base: str, address: str) -> str | None:
@@ -210,7 +210,7 @@ def _opened(data: bytes, limits: InputLimits) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as error:
-        raise ParseError(f"the zip archive is damaged or cut short: {error}") from error
+        raise ParseError(f"the zip archive is damaged or cut short: {said(error)}") from error
     except Exception as error:  # a directory of nonsense: struct.error, IndexError and others
         raise ParseError(f"the zip archive is damaged: {type(error).__name__}") from error
     if len(archive.infolist()) > limits.members:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import ParseError as XmlError
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-from trivium.errors import ParseError
+from trivium.errors import ParseError, said
 from trivium.limits import InputLimits
 from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importing them registers their handlers)
 from trivium.parser.document import Document
@@ -272,4 +272,4 @@ def _xml(archive: Archive, name: str) -> Element:
     try:
         return fromstring(archive.read(name))  # noqa: S314 - see the import
     except (XmlError, ValueError, LookupError, RecursionError) as error:
-        raise ParseError(f"{name!r} in the book is damaged: {error}") from error
+        raise ParseError(f"{name!r} in the book is damaged: {said(error)}") from error

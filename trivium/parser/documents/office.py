@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from trivium.errors import MissingExtraError, ParseError, TriviumError
+from trivium.errors import MissingExtraError, ParseError, TriviumError, said
 from trivium.limits import InputLimits
 from trivium.parser.documents.archive import Archive
 from trivium.parser.ocr import parser_time
@@ -67,8 +67,9 @@ def translated(what: str) -> Iterator[None]:
     except (TriviumError, MemoryError):
         raise
     except Exception as error:  # libraries trust that documents are as their standard says
-        reason = " ".join(str(error).split())[:200]
-        raise ParseError(f"expected {what}, got a damaged file ({type(error).__name__}: {reason})") from error
+        raise ParseError(
+            f"expected {what}, got a damaged file ({type(error).__name__}: {said(error)})"
+        ) from error
 
 
 def check_strict(archive: Archive) -> None:

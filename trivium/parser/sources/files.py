@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from trivium.errors import InputError
+from trivium.errors import InputError, said
 from trivium.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
 
 _GZIP = b"\x1f\x8b"
@@ -256,6 +256,6 @@ def _errors_as_input_error() -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"the gzip file is damaged or cut short: {error}") from error
+        raise InputError(f"the gzip file is damaged or cut short: {said(error)}") from error
     except OSError as error:
         raise InputError(f"the file cannot be read: {error.strerror or error}") from error
