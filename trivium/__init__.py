@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from trivium.graph.records import StoreInfo as StoreInfo
     from trivium.index.report import IngestReport as IngestReport
     from trivium.limits import InputLimits as InputLimits
+    from trivium.live.base import LiveDocument as LiveDocument
+    from trivium.live.base import LiveSource as LiveSource
     from trivium.llm.base import ChatModel as ChatModel
     from trivium.llm.base import Message as Message
     from trivium.llm.base import Reply as Reply
@@ -73,10 +75,12 @@ if TYPE_CHECKING:
     from trivium.types import GraphPath as GraphPath
     from trivium.types import Hit as Hit
     from trivium.types import Link as Link
+    from trivium.types import LiveOrigin as LiveOrigin
     from trivium.types import Page as Page
     from trivium.types import Question as Question
     from trivium.types import Relation as Relation
     from trivium.types import Section as Section
+    from trivium.types import SourceOutcome as SourceOutcome
     from trivium.types import Statement as Statement
     from trivium.types import Turn as Turn
     from trivium.types import Usage as Usage
@@ -119,6 +123,7 @@ _MODULES = {
     "graph.records": ("StoreInfo",),
     "index.report": ("IngestReport",),
     "limits": ("InputLimits",),
+    "live.base": ("LiveDocument", "LiveSource"),
     "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
     "retrievers.base": ("Candidate", "Query", "Retriever"),
     "retrievers.options": ("Option",),
@@ -138,10 +143,12 @@ _MODULES = {
         "GraphPath",
         "Hit",
         "Link",
+        "LiveOrigin",
         "Page",
         "Question",
         "Relation",
         "Section",
+        "SourceOutcome",
         "Statement",
         "Turn",
         "Usage",

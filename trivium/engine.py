@@ -31,13 +31,16 @@ from trivium.graph.records import StoreInfo
 from trivium.index.indexer import BuildOptions, Indexer
 from trivium.index.isolation import ParserProcess
 from trivium.index.report import IngestReport
+from trivium.live.asking import LiveSources
+from trivium.live.base import LiveSource
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
 from trivium.search.answers import AskOptions, answer_stream
 from trivium.search.fusions import Fusions
+from trivium.search.options import SearchOptions
 from trivium.search.retriever_set import RetrieverSet, checked_settings
-from trivium.search.searcher import Searcher, SearchOptions
+from trivium.search.searcher import Searcher
 from trivium.search.selectors import make_selector
 from trivium.search.stages import StageObserver, ignore_stages
 from trivium.settings import load_settings
@@ -54,6 +57,7 @@ class Engine:
     ``embedder`` names who fills an empty store, or is an embedder of one's own; a filled store keeps its own.
     ``retrievers`` of one's own are asked beside the eight of the package. ``fusion`` (a name or an object) is the default
     of searches. ``selector`` (likewise) chooses for the path retriever, by default without a language model.
+    ``live`` are live sources of one's own, asked where a question names them, beside those of the package.
     ``settings`` of retrievers go by dotted name, such as ``{"walk.damping": 0.4}``, and win over ``trivium.toml``.
     ``on_stage`` is told of every stage of a search that ended.
     """
@@ -67,6 +71,7 @@ class Engine:
         fusion: str | Fusion | None = None,
         selector: str | Selector | None = None,
         settings: SettingValues | None = None,
+        live: Sequence[LiveSource] = (),
         on_stage: StageObserver = ignore_stages,
     ) -> None:
         if isinstance(store, str | Path):
@@ -77,7 +82,12 @@ class Engine:
         self.store = store
         self._parser = ParserProcess()
         self.searcher = Searcher(
-            store, StoreEmbedder(store, embedder), chosen, Fusions(store, fusion), on_stage
+            store,
+            StoreEmbedder(store, embedder),
+            chosen,
+            Fusions(store, fusion),
+            on_stage,
+            live=LiveSources(own=live),
         )
 
     @classmethod
@@ -166,7 +176,7 @@ class Engine:
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
         """The k best chunks for a question, best first; see :meth:`trivium.search.searcher.Searcher.search` for the
-        options ``explain``, ``exact``, ``settings``, ``where`` and ``image``.
+        options ``explain``, ``exact``, ``settings``, ``where``, ``image``, ``sources`` and ``on_sources``.
 
         ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
         scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.

@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
 
 from trivium.common.frames import data_frame
-from trivium.types import Answer, Hit
+from trivium.types import Answer, Hit, LiveOrigin
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from trivium.graph.records import StoreInfo
     from trivium.index.report import IngestReport
+
+
+class LiveFields(TypedDict):
+    """Where a passage is from that a live source gave."""
+
+    source: str
+    address: str
+    published: str | None
+    retrieved: str
 
 
 class HitFields(TypedDict):
@@ -38,6 +47,19 @@ class HitFields(TypedDict):
     pages: list[int]
     format: str
     metadata: dict[str, str | int | float | bool]
+    live: LiveFields | None
+
+
+def live_json(origin: LiveOrigin | None) -> LiveFields | None:
+    """Where a passage is from; None for one of the collection."""
+    if origin is None:
+        return None
+    return {
+        "source": origin.source,
+        "address": origin.address,
+        "published": origin.published,
+        "retrieved": origin.retrieved,
+    }
 
 
 def hit_json(hit: Hit) -> HitFields:
@@ -60,6 +82,7 @@ def hit_json(hit: Hit) -> HitFields:
         "pages": list(hit.pages),
         "format": hit.format,
         "metadata": dict(hit.metadata),
+        "live": live_json(hit.live),
     }
 
 
@@ -67,10 +90,10 @@ def to_pandas(hits: Iterable[Hit]) -> DataFrame:
     """Hits as a DataFrame: a line each, in their order, with the fields of :func:`hit_json` as columns.
 
     What is by retriever has a column for each retriever: ``contributions.vector``, ``provenance.walk`` ...; NaN where a
-    retriever did not return the hit. Metadata likewise: ``metadata.year`` ... Raises
-    MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
+    retriever did not return the hit. Metadata likewise (``metadata.year`` ...), and where a passage is from that a live
+    source gave (``live.address`` ...). Raises MissingExtraError without pandas (``pip install 'trivium[pandas]'``).
     """
-    by_name = ("contributions", "provenance", "metadata")
+    by_name = ("contributions", "provenance", "metadata", "live")
     columns = [name for name in HitFields.__annotations__ if name not in by_name]
     return data_frame((_flat(hit_json(hit)) for hit in hits), columns)
 
@@ -80,7 +103,7 @@ def _flat(fields: Mapping[str, object]) -> dict[str, object]:
     for name, value in fields.items():
         if isinstance(value, dict):
             flat |= {f"{name}.{retriever}": part for retriever, part in value.items()}
-        else:
+        elif name != "live":
             flat[name] = value
     return flat
 
@@ -106,6 +129,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "passages": [hit_json(hit) for hit in answer.passages],
         "model": answer.model,
         "usage": asdict(answer.usage),
+        "sources": [asdict(outcome) for outcome in answer.sources],
     }
 
 

@@ -87,7 +87,64 @@ class Settings(BaseSettings):
     """The folder of the evaluation data."""
 
     mediawiki_api: Url = "https://en.wikipedia.org/w/api.php"
-    """The API of the MediaWiki that sources ``wiki:TITLE`` are read from."""
+    """The API of the MediaWiki that sources ``wiki:TITLE``, and the live source ``mediawiki``, are read from."""
+
+    arxiv_url: Url = "https://export.arxiv.org/api/query"
+    """The API of arXiv."""
+
+    arxiv_results: Positive = 30
+    """Papers that ``arxiv:QUERY`` and the live source ``arxiv`` read at most."""
+
+    arxiv_days: Annotated[int, Field(ge=0)] = 365
+    """The live source ``arxiv`` looks at papers of so many days; 0 means of any time."""
+
+    searxng_url: Url | None = None
+    """The SearXNG server of the live source ``searxng``; it must allow answers in JSON (``search.formats``)."""
+
+    serpapi_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("serpapi_key", "SERPAPI_API_KEY")
+    )
+    """The key of the live source ``serpapi``."""
+
+    serpapi_url: Url = "https://serpapi.com/search.json"
+    """The address of SerpAPI."""
+
+    brave_key: SecretStr | None = Field(default=None, validation_alias=_named("brave_key", "BRAVE_API_KEY"))
+    """The key of the live source ``brave``."""
+
+    brave_url: Url = "https://api.search.brave.com/res/v1/web/search"
+    """The address of the Brave Search API."""
+
+    tavily_key: SecretStr | None = Field(
+        default=None, validation_alias=_named("tavily_key", "TAVILY_API_KEY")
+    )
+    """The key of the live source ``tavily``."""
+
+    tavily_url: Url = "https://api.tavily.com/search"
+    """The address of Tavily."""
+
+    live_sources: tuple[str, ...] = ()
+    """The live sources of questions that name none, where a server is told to ask live sources always: in
+    ``trivium.toml`` a list, in the environment JSON. None means ``web`` where a source of the web is configured, else
+    ``mediawiki``."""
+
+    live_results: Positive = 10
+    """Results that a live source of the web or of a MediaWiki is asked for."""
+
+    live_pages: Annotated[int, Field(ge=0, le=10)] = 3
+    """Of how many of them the page itself is read; of the others what the source quotes. 0 reads none."""
+
+    live_private_pages: bool = False
+    """Whether pages may be of private networks, as for a search engine of an intranet."""
+
+    live_seconds: Annotated[float, Field(gt=0, le=300)] = 6.0
+    """Seconds that each live source has to answer, pages included."""
+
+    live_total_seconds: Annotated[float, Field(gt=0, le=600)] = 8.0
+    """Seconds after which a question goes on without the live sources that have not answered."""
+
+    live_cache_seconds: Annotated[float, Field(ge=0)] = 86_400.0
+    """How long answers of live sources are used again (kept below ``home``); 0 keeps none."""
 
     pdf_reader: Literal["pdfium", "docling"] = "pdfium"
     """What reads PDF files: PDFium, or the program Docling (slower by far; tables and formulas by neural networks)."""

@@ -197,6 +197,31 @@ SourceNode = str | GraphPath
 
 
 @dataclass(frozen=True, slots=True)
+class LiveOrigin:
+    """Where a passage is from that is not of the collection: the live ``source`` that was asked, the ``address`` of the
+    document, when it was ``published`` (ISO 8601 where the source says it so; None where it does not) and ``retrieved``
+    (ISO 8601, UTC)."""
+
+    source: str
+    address: str
+    published: str | None
+    retrieved: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOutcome:
+    """What came of asking a live source: how many documents were ``found`` in how many ``seconds``, and the ``error``
+    that kept it from answering, None where it did. ``cached_age`` is how many seconds old the answer is, None for a new
+    one: both an error and an age mean that an old answer was used since no new one could be had."""
+
+    name: str
+    found: int
+    seconds: float
+    error: str | None = None
+    cached_age: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One ranked chunk of an answer list. ``rank`` starts at 1; a higher ``score`` is better.
 
@@ -208,7 +233,8 @@ class Hit:
     fusion, None with any other and under a condition, where scores are not calibrated. Score and probability of a hit do
     not depend on how many hits were asked for. ``document`` is the path of the page's file below the folder that was
     given, or else its source, such as an address; ``pages`` are the pages of a paginated document (PDF, slides) that the
-    chunk stands on, from 1, none for others; ``format`` and ``metadata`` are those of the page.
+    chunk stands on, from 1, none for others; ``format`` and ``metadata`` are those of the page. ``live`` says where a
+    passage is from that a live source gave; None for those of the collection.
     """
 
     uri: str
@@ -228,6 +254,7 @@ class Hit:
     pages: tuple[int, ...] = ()
     format: str = ""
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    live: LiveOrigin | None = None
 
     def _repr_html_(self) -> str:
         """How notebooks show it. Its texts come from documents: they are escaped."""
@@ -243,8 +270,8 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A passage that an answer rests on. ``number`` is what the answer's text calls it, as in ``[1]``; ``start`` and
-    ``end`` are characters into the page's plain text, of the whole passage; ``document`` and ``pages`` are as in
-    :class:`Hit`."""
+    ``end`` are characters into the page's plain text, of the whole passage; ``document``, ``pages`` and ``live`` are as
+    in :class:`Hit`."""
 
     number: int
     uri: str
@@ -254,6 +281,7 @@ class Citation:
     end: int
     document: str = ""
     pages: tuple[int, ...] = ()
+    live: LiveOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +334,7 @@ class Answer:
     near, and there are no citations. ``intent`` is what the question was taken for. ``passages`` are those that were
     looked at, best first. ``model`` is the language model that wrote the text, None where sentences were taken from the
     passages. ``searched_for`` is the question that was searched for: the given one, or a follow-up made to stand by
-    itself; None where nothing was searched for.
+    itself; None where nothing was searched for. ``sources`` say what came of the live sources that were asked.
     """
 
     question: str
@@ -319,6 +347,7 @@ class Answer:
     intent: Intent = "collection"
     model: str | None = None
     usage: Usage = Usage()
+    sources: tuple[SourceOutcome, ...] = ()
 
     def __str__(self) -> str:
         """The text, with its citations."""

@@ -34,6 +34,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/chunking.md": (),
     "docs/howto/ask.md": ("my-store",),
     "docs/howto/speech.md": ("my-store",),
+    "docs/howto/live.md": ("my-store",),
     "docs/howto/evaluate.md": ("my-store",),
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),

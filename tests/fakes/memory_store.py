@@ -31,6 +31,7 @@ from tests.fakes.memory_checker import MemoryChecker
 from tests.fakes.memory_graph import MemoryGraph, check, chunk_text, revision
 from tests.fakes.memory_vectors import MemoryVectors
 from trivium.errors import StoreError
+from trivium.graph.allowed import Allowed
 from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
@@ -67,7 +68,7 @@ from trivium.graph.schema import (
     unescape,
 )
 from trivium.graph.vectors import check_vectors
-from trivium.graph.within import Allowed, Within
+from trivium.graph.within import Within
 from trivium.text import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.errors import InputError
+from trivium.graph.allowed import Allowed
 from trivium.graph.filter_values import ChunkFacts, matching
 from trivium.graph.filters import (
     MAX_CHARACTERS,
@@ -25,7 +26,6 @@ from trivium.graph.filters import (
     parse,
 )
 from trivium.graph.records import PageRecord
-from trivium.graph.within import Allowed
 from trivium.types import ChunkKind, MetadataValue
 
 

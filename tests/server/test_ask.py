@@ -50,6 +50,7 @@ def test_a_whole_answer_has_every_field_and_the_conversation_is_passed_on(store:
     assert answer.status_code == 200
     assert set(body) == {
         "answer", "outcome", "intent", "searched_for", "citations", "statements", "passages", "model", "usage",
+        "sources",
     }  # fmt: skip
     assert (
         body["answer"] == "Asaph Hall found them [1]."
@@ -68,7 +69,12 @@ def test_a_stream_shows_what_was_found_then_pieces_then_the_same_whole_answer(st
     assert stream.headers["cache-control"] == "no-store"
     (first, found), *pieces, (last, done) = events(stream.text)
     assert (first, last) == ("found", "done")
-    assert found == {"passages": whole["passages"], "searched_for": QUESTION, "intent": "collection"}
+    assert found == {
+        "passages": whole["passages"],
+        "searched_for": QUESTION,
+        "intent": "collection",
+        "sources": [],
+    }
     assert [(name, data["text"]) for name, data in pieces] == [
         ("piece", "Asaph Hall "),
         ("piece", "found them [1]."),

@@ -44,7 +44,7 @@ def test_hits_are_those_of_the_engine_field_by_field(
     with Engine.open(store) as engine:
         hits = engine.search(QUESTION, **options)
     assert answer.status_code == 200
-    assert answer.json() == {"hits": [hit_json(hit) for hit in hits], "warnings": []}
+    assert answer.json() == {"hits": [hit_json(hit) for hit in hits], "warnings": [], "sources": []}
     assert answer.headers["x-trivium-scores"] == ("own" if "retrievers" in options else "log-odds")
 
 

@@ -188,6 +188,7 @@ PROTOCOLS = (
     "trivium.embedding.base.Embedder",
     "trivium.llm.base.ChatModel",
     "trivium.retrievers.selectors.Selector",
+    "trivium.live.base.LiveSource",
 )
 """What users may supply themselves."""
 

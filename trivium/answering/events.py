@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trivium.types import Answer, Hit, Intent
+from trivium.types import Answer, Hit, Intent, SourceOutcome
 
 NOT_FOUND = "Not in the collection."
 """The whole text of an answer that is not in the collection."""
@@ -14,12 +14,13 @@ CLOSEST = "No sentence states it outright. The closest passages:"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The passages found, best first, and the question they were searched with; none, and None, where the question was
-    not searched for."""
+    """The passages found, best first, the question they were searched with, and what came of the live ``sources`` that
+    were asked; none, and None, where the question was not searched for."""
 
     passages: tuple[Hit, ...]
     searched_for: str | None
     intent: Intent = "collection"
+    sources: tuple[SourceOutcome, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class NumberedPassage:
         """Where it stands."""
         hit = self.hit
         return Citation(
-            self.number, hit.uri, hit.page, hit.section, hit.start, hit.end, hit.document, hit.pages
+            self.number, hit.uri, hit.page, hit.section, hit.start, hit.end, hit.document, hit.pages, hit.live
         )
 
     def said_by(self, sentence: str) -> frozenset[str]:

@@ -16,8 +16,8 @@ from trivium.graph.findings import Finding, Severity
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Codes, Floats, Passage, Vectors
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of
+from trivium.graph.sentences import sentence_texts
 from trivium.index.late import embed_pages
-from trivium.index.sentences import sentence_texts
 
 SAMPLE = 50
 """Texts that are embedded again where not all are."""

@@ -15,13 +15,14 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import Writer, answer_writer, open_engine, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
-from trivium.cli.hits import print_hints
+from trivium.cli.hits import print_hints, print_sources, told_origin
 from trivium.cli.options import (
     AnswerFromOption,
     ChatOption,
     FusionOption,
     HistoryOption,
     Json,
+    LiveOption,
     ModelOption,
     PromptOption,
     RetrieverOption,
@@ -54,6 +55,7 @@ class Answerer:
     where: str | None
     intent: Intent | None
     rewrite: bool
+    live: Sequence[str]
     json: bool
     stream: bool
     one_line: bool = False
@@ -73,6 +75,7 @@ class Answerer:
                 where=self.where,
                 intent=self.intent,
                 rewrite=self.rewrite,
+                sources=self.live,
             )
 
 
@@ -96,6 +99,7 @@ def ask(
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
+    live: LiveOption = None,
     history: HistoryOption = None,
     intent: Annotated[
         str | None,
@@ -138,6 +142,8 @@ def ask(
 
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
+        trivium ask "Which moons of Saturn are new?" --store my-store --live web
+
         trivium ask --store my-store
 
         trivium ask --listen question.wav --speak answer.wav --store my-store
@@ -160,6 +166,7 @@ def ask(
             where,
             checked_intent(intent),
             not as_asked,
+            live or (),
             json,
             not no_stream,
             heard=heard,
@@ -185,6 +192,7 @@ def chat(
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
+    live: LiveOption = None,
     history: HistoryOption = None,
     json: Json = False,
 ) -> None:
@@ -198,13 +206,15 @@ def chat(
 
         trivium chat --store my-store --model local --history talk.jsonl
 
+        trivium chat --store my-store --live web
+
         trivium chat --store my-store --json < questions.txt
     """
     writer = answer_writer(model, prompt, chat)
     turns = [] if history is None else read_history(history)
     with open_engine(store, selector, assignments, model) as engine:
         answerer = Answerer(
-            engine, writer, k, retriever, fusion, where, None, True, json, not json, one_line=True
+            engine, writer, k, retriever, fusion, where, None, True, live or (), json, not json, one_line=True
         )
         converse(answerer, turns, history)
 
@@ -271,11 +281,15 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
         out.print()
     for citation in answer.citations:
         place = " › ".join(headings_of(citation.section))
+        where = (
+            place_of(citation.uri, citation.pages) if citation.live is None else told_origin(citation.live)
+        )
         out.print(
             f"[bold cyan]\\[{citation.number}][/] [bold]{shown(place)}[/]"
-            f"  [dim]{shown(place_of(citation.uri, citation.pages))}  {citation.start}-{citation.end}[/]",
+            f"  [dim]{shown(where)}  {citation.start}-{citation.end}[/]",
             soft_wrap=True,
         )
+    print_sources(answer.sources)
     if answer.model is not None:
         used = answer.usage
         out.print(

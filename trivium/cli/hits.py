@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from trivium.cli.terminal import err, out, shown
 from trivium.graph.schema import headings_of
-from trivium.types import ChunkKind, Hit, place_of
+from trivium.types import ChunkKind, Hit, LiveOrigin, SourceOutcome, place_of
 
 EXPLAINED = 3
 """So many hits are explained line by line, the others in one line each."""
@@ -36,7 +36,8 @@ def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
         for line in textwrap.wrap(_snippet(hit.text), width=max(40, min(out.width, 110) - 6)):
             out.print(f"    {shown(line)}")
         file = f"  {shown(hit.document)}" if hit.kind == ChunkKind.IMAGE and hit.document else ""
-        out.print(f"    [dim]{shown(place_of(hit.uri, hit.pages))}  {hit.start}-{hit.end}{file}[/]")
+        where = place_of(hit.uri, hit.pages) if hit.live is None else told_origin(hit.live)
+        out.print(f"    [dim]{shown(where)}  {hit.start}-{hit.end}{file}[/]", soft_wrap=hit.live is not None)
         if explain and hit.rank <= EXPLAINED:
             _print_explanation(hit)
         elif explain:
@@ -47,6 +48,30 @@ def print_hints(hints: Sequence[str]) -> None:
     """Why a condition leaves nothing, beside what was found."""
     for hint in hints:
         err.print(f"hint: {shown(hint)}", soft_wrap=True)
+
+
+def told_origin(origin: LiveOrigin) -> str:
+    """Where a passage is from that is not of the collection, in one line.
+
+    >>> told_origin(LiveOrigin("arxiv", "https://arxiv.org/abs/2101.00001", "2021-01-01T00:00:00Z", "2026-03-01"))
+    'arxiv: https://arxiv.org/abs/2101.00001 (2021-01-01)'
+    """
+    day = (origin.published or f"retrieved {origin.retrieved}").partition("T")[0]
+    return f"{origin.source}: {origin.address} ({day})"
+
+
+def print_sources(outcomes: Sequence[SourceOutcome]) -> None:
+    """What came of asking live sources."""
+    for outcome in outcomes:
+        age = "" if outcome.cached_age is None else f", asked {outcome.cached_age:.0f} s ago"
+        line = f"{outcome.name}: {outcome.found} found in {outcome.seconds:.1f} s{age}"
+        if outcome.error is None:
+            err.print(f"[dim]{shown(line)}[/]", soft_wrap=True)
+        else:
+            err.print(
+                f"[yellow]{shown(outcome.name)}: {shown(outcome.error)}[/] [dim]{shown(line)}[/]",
+                soft_wrap=True,
+            )
 
 
 def percent(probability: float) -> str:

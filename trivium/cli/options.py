@@ -15,6 +15,8 @@ from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.graph.filters import parse as parse_condition
 from trivium.languages import AUTO
 from trivium.languages import NAMES as LANGUAGES
+from trivium.live.registry import GROUP as LIVE_PLUGINS
+from trivium.live.registry import SOURCES
 from trivium.llm.registry import NAMES
 from trivium.parser.sources.base import FORMATS
 from trivium.plugins import list_plugins
@@ -76,7 +78,8 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE...",
-        help="Files, folders (links followed) or globs; also http(s) addresses, wiki:TITLE and hf:DATASET[:SPLIT].",
+        help="Files, folders (links followed) or globs; also http(s) addresses, wiki:TITLE, arxiv:QUERY and"
+        " hf:DATASET[:SPLIT].",
         show_default=False,
     ),
 ]
@@ -215,6 +218,16 @@ WhereOption = Annotated[
         show_default=False,
     ),
 ]
+LiveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--live",
+        metavar="NAME",
+        help=f"Live sources to ask beside the store, one or more of: {', '.join(SOURCES)}; or of an installed package."
+        " The question is sent to them.  \\[default: none]",
+        show_default=False,
+    ),
+]
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -281,12 +294,17 @@ def _is_fusion(word: str) -> bool:
     return word in FUSIONS or word in list_plugins(FUSION_PLUGINS)
 
 
+def _is_live_source(word: str) -> bool:
+    return word in SOURCES or word in list_plugins(LIVE_PLUGINS)
+
+
 _LISTS: dict[str, _Known] = {
     "--retriever": _is_retriever,
     "-r": _is_retriever,
     "--fusion": _is_fusion,
     "-f": _is_fusion,
     "--importance": _is_number,
+    "--live": _is_live_source,
 }
 """Options with several values, and which words may be one."""
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trivium.cli.arguments import open_engine, wrong_argument
-from trivium.cli.hits import print_hints, print_hits
+from trivium.cli.hits import print_hints, print_hits, print_sources
 from trivium.cli.options import (
     Exact,
     FusionOption,
     Json,
+    LiveOption,
     RetrieverOption,
     SelectorOption,
     SetOption,
@@ -23,6 +25,7 @@ from trivium.cli.terminal import print_json
 from trivium.errors import InputError
 from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture, views_for
 from trivium.serialization import hit_json
+from trivium.types import SourceOutcome
 
 
 def search(
@@ -48,6 +51,7 @@ def search(
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
+    live: LiveOption = None,
     json: Json = False,
 ) -> None:
     """Search a store. Without options all eight retrievers (views of relevance) are asked and their scores fused.
@@ -62,22 +66,36 @@ def search(
 
         trivium search "a bar chart of sales" --store my-store --retriever vector image
 
+        trivium search "new moons of Saturn" --store my-store --live web arxiv
+
         trivium search "largest volcano" --store my-store --retriever walk --set walk.damping=0.4 --k 5 --json
     """
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
     picture = None if image is None else _read(image)
     question, views = question or "", views_for(picture, retriever)
+    outcomes: list[SourceOutcome] = []
     with open_engine(store, selector, assignments) as engine, wrong_argument():
         hits = engine.search(
-            question, k, views, fusion, explain=explain, exact=exact, where=where, image=picture
+            question,
+            k,
+            views,
+            fusion,
+            explain=explain,
+            exact=exact,
+            where=where,
+            image=picture,
+            sources=live or (),
+            on_sources=outcomes.extend,
         )
         if where is not None and not hits:
             print_hints(engine.hints(where))
     if json:
-        print_json({"question": question, "hits": [hit_json(hit) for hit in hits]})
+        sources = {"sources": [asdict(outcome) for outcome in outcomes]} if live else {}
+        print_json({"question": question, "hits": [hit_json(hit) for hit in hits], **sources})
     else:
         print_hits(question, hits, explain)
+        print_sources(outcomes)
 
 
 def _read(image: Path) -> bytes:

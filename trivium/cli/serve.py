@@ -103,6 +103,13 @@ def serve(
         float,
         typer.Option("--shutdown-timeout", help="Seconds that requests get when the server is stopped."),
     ] = 15.0,
+    live: Annotated[
+        str,
+        typer.Option(
+            "--live",
+            help="Live sources: off, allow (those that a question names), force (also where it names none).",
+        ),
+    ] = "off",
     upload_limit: Annotated[int, typer.Option("--upload-limit", min=1, help="Megabytes of an upload.")] = 64,
     job_queue: Annotated[
         int, typer.Option("--job-queue", min=1, help="Changes of the documents that may wait.")
@@ -142,7 +149,7 @@ def serve(
             raise
         raise MissingExtraError("serving", "serve") from error
     chosen, values = selector_name(selector, model), read_settings(assignments)
-    counts: dict[str, Any] = {} if workers is None else {"workers": workers}
+    counts: dict[str, Any] = {"live": live} if workers is None else {"live": live, "workers": workers}
     with wrong_argument():
         settings = ServerSettings(
             host=host,

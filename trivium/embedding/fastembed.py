@@ -15,9 +15,16 @@ from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
 from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
+SPECTER = "specter"
+"""A model for scientific papers (Cohan et al., *SPECTER*, ACL 2020), which reads a title and an abstract. Its vector is
+that of the first token."""
+_SPECTER_HUB = "sentence-transformers/allenai-specter"
+_SPECTER_DIMENSION = 768
+
 
 class FastEmbedEmbedder:
-    """A model that fastembed lists. Its files are downloaded once, into a folder of their own under the home.
+    """A model that fastembed lists, or :data:`SPECTER`, which it can run. Its files are downloaded once, into a folder of
+    their own under the home.
 
     ``folder`` names a folder that holds the model's files, and nothing is downloaded. Thread-safe. Raises
     MissingExtraError, ConfigurationError for a model fastembed does not list, and EmbeddingError when its
@@ -35,6 +42,9 @@ class FastEmbedEmbedder:
             from fastembed import TextEmbedding
         except ImportError as error:
             raise MissingExtraError(f"fastembed:{model}", "fastembed") from error
+        named = SPECTER if model == SPECTER else f"fastembed:{model}"
+        if model == SPECTER:
+            _list_specter()
         listed = {item["model"]: item for item in TextEmbedding.list_supported_models()}
         description = listed.get(model)
         if description is None:
@@ -52,9 +62,9 @@ class FastEmbedEmbedder:
             # Single-threaded inference on the processor, like the models Trivium runs itself.
             self._model: Any = TextEmbedding(model, threads=1, providers=["CPUExecutionProvider"], **where)
         except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
-            raise EmbeddingError(f"fastembed:{model} cannot be loaded: {error}") from error
+            raise EmbeddingError(f"{named} cannot be loaded: {error}") from error
         version = digest_files(folder, [description["model_file"], *description["additional_files"]])
-        self._identity = EmbedderIdentity(f"fastembed:{model}", version, description["dim"])
+        self._identity = EmbedderIdentity(named, version, description["dim"])
 
     def __repr__(self) -> str:
         return f"FastEmbedEmbedder({self._identity.name!r})"
@@ -88,6 +98,22 @@ class FastEmbedEmbedder:
             raise EmbeddingError(f"{self._identity.name} failed on a text") from error
         vector: Vectors = l2_normalize(rows, 1, self._identity.dimension)[0]
         return vector
+
+
+def _list_specter() -> None:
+    """Have fastembed know the model, once in a process."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    if all(item["model"] != SPECTER for item in TextEmbedding.list_supported_models()):
+        TextEmbedding.add_custom_model(
+            model=SPECTER,
+            pooling=PoolingType.CLS,
+            normalization=True,
+            sources=ModelSource(hf=_SPECTER_HUB),
+            dim=_SPECTER_DIMENSION,
+            model_file="onnx/model.onnx",
+        )
 
 
 def digest_files(folder: Path, names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import re
 
 from trivium.embedding.manifest import manifest
 
+_SPECTER = "specter"
 _MANY = re.compile(
     r"multilingual|\bm3\b|\be5-mistral|\bxlm|labse|gte-multilingual|arctic-embed-.*-v2|[-/]bge-m3", re.I
 )
@@ -23,7 +24,7 @@ def english_only(name: str) -> bool:
     >>> english_only("bge-small"), english_only("fastembed:intfloat/multilingual-e5-large")
     (True, False)
     """
-    if name in manifest():
+    if name in manifest() or name == _SPECTER:
         return True
     family, _, model = name.partition(":")
     return family == "fastembed" and _MANY.search(model) is None and _ENGLISH.search(model) is not None

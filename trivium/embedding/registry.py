@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 
 from trivium.embedding.base import Embedder
+from trivium.embedding.fastembed import SPECTER
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed
 from trivium.errors import ConfigurationError
@@ -33,8 +34,8 @@ def default_name(settings: Settings | None = None) -> str:
 
 
 def open_embedder(name: str | None = None, settings: Settings | None = None) -> Embedder:
-    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, or one that an installed
-    package adds.
+    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``specter``, or one that
+    an installed package adds.
 
     Raises ConfigurationError for an unknown name or a broken entry point, ModelNotInstalledError and MissingExtraError
     with the command that helps."""
@@ -51,6 +52,10 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
         from trivium.embedding.fastembed import FastEmbedEmbedder
 
         return FastEmbedEmbedder(model, workers=settings.workers, home=settings.home)
+    if name == SPECTER:
+        from trivium.embedding.fastembed import FastEmbedEmbedder
+
+        return FastEmbedEmbedder(SPECTER, workers=settings.workers, home=settings.home)
     if family == "openai" and model:
         return _openai(model, settings)
     added: Embedder | None = create_plugin(GROUP, family, name, settings)
@@ -65,7 +70,7 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
 
 def known_embedders() -> list[str]:
     """What :func:`open_embedder` takes; ``NAME`` stands for the name of a model."""
-    return [*manifest(), "fastembed:NAME", "openai:NAME", *list_plugins(GROUP)]
+    return [*manifest(), "fastembed:NAME", "openai:NAME", SPECTER, *list_plugins(GROUP)]
 
 
 def _openai(model: str, settings: Settings) -> Embedder:

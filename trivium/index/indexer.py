@@ -20,6 +20,7 @@ from trivium.graph.bulk import ExportReport, export
 from trivium.graph.chunker import check_chunker
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.protocols import GraphStore
+from trivium.graph.sentences import sentence_texts
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of
 from trivium.index.late import fill_late, forget_context
@@ -29,7 +30,6 @@ from trivium.index.merge import PageCheck
 from trivium.index.page_names import find_named
 from trivium.index.pictures import fill_pictures
 from trivium.index.report import IngestReport
-from trivium.index.sentences import sentence_texts
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel

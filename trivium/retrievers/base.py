@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import ConfigurationError, InputError
+from trivium.graph.allowed import Allowed
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
@@ -25,7 +26,7 @@ from trivium.graph.records import (
     rank_key,
 )
 from trivium.graph.schema import Hop, Label
-from trivium.graph.within import Allowed, Within
+from trivium.graph.view import StoreView
 from trivium.languages import Analyzer, StoreLanguages
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.closeness import KnownSentences, closeness
@@ -94,7 +95,7 @@ class Query:
     @property
     def allowed(self) -> Allowed | None:
         """Which chunks may be found; None where no condition limits the question."""
-        if not isinstance(self.store, Within):
+        if not isinstance(self.store, StoreView):
             return None
         limited = self.store
         return self.memoize("allowed", lambda: limited.allowed)

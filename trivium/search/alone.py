@@ -36,7 +36,7 @@ def retrieve_alone(query: Query, retriever: Retriever, k: int) -> list[Candidate
     found = permitted(query, proposed)[:k]
     if query.allowed is None:
         return found
-    wanted = min(k, len(query.allowed.rows))
+    wanted = min(k, query.allowed.count)
     times, depth = 1, k
     while len(found) < wanted and times < _WIDEST * len(query.allowed.chunks):
         times *= STEP

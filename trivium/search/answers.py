@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from typing import Unpack, get_args
 
 from trivium.answering.answer import AnswerContext, answer
-from trivium.answering.events import AnswerEvent
+from trivium.answering.events import AnswerEvent, Done, Found
 from trivium.answering.writing import Writing, WritingOptions
 from trivium.errors import InputError
 from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
 from trivium.retrievers.setting_values import SettingValues
-from trivium.search.searcher import Searcher, check_k, check_question
+from trivium.search.options import check_k, check_question
+from trivium.search.searcher import Searcher
 from trivium.settings import load_settings
-from trivium.types import Intent, Turn
+from trivium.types import Intent, SourceOutcome, Turn
 
 MAX_TURN_CHARACTERS = 200_000
 """The longest question or answer of a history."""
@@ -23,9 +26,9 @@ MAX_TURN_CHARACTERS = 200_000
 class AskOptions(WritingOptions, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
     is made of sentences of the passages; ``prompt``, ``temperature`` and ``max_tokens`` say how the model is asked
-    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings`` and ``where`` as for a
-    search; ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`); with ``rewrite`` false a
-    follow-up is searched for as it is."""
+    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings``, ``where`` and
+    ``sources`` as for a search; ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`); with
+    ``rewrite`` false a follow-up is searched for as it is."""
 
     k: int
     history: Sequence[Turn]
@@ -36,6 +39,7 @@ class AskOptions(WritingOptions, total=False):
     where: Where | None
     intent: Intent | None
     rewrite: bool
+    sources: Sequence[str] | None
 
 
 def answer_stream(
@@ -56,18 +60,30 @@ def answer_stream(
     retrievers, fusion, settings = options.get("retrievers"), options.get("fusion"), options.get("settings")
     where = options.get("where")
     condition = None if where is None else parse(where)
+    sources = options.get("sources")
+    searcher.live.choose(sources or ())  # refuses unknown names
+    outcomes: list[SourceOutcome] = []
     searcher.fusions.suitable(
         fusion, searcher.retrievers.choose(retrievers, settings)
     )  # refuses unknown names
     context = AnswerContext(
         searcher.store,
         searcher.embedder.get(),
-        lambda asked: searcher.search(asked, k, retrievers, fusion, settings=settings, where=condition),
+        lambda asked: searcher.search(
+            asked,
+            k,
+            retrievers,
+            fusion,
+            settings=settings,
+            where=condition,
+            sources=sources,
+            on_sources=outcomes.extend,
+        ),
     )
     intent = options.get("intent")
     if intent is not None and intent not in get_args(Intent):
         raise InputError(f"expected an intent of {', '.join(get_args(Intent))}, got {intent!r}")
-    return answer(
+    events = answer(
         question,
         context,
         options.get("history", ()),
@@ -76,6 +92,21 @@ def answer_stream(
         intent=intent,
         rewrite=options.get("rewrite", True),
     )
+    return _with_outcomes(events, outcomes) if sources else events
+
+
+def _with_outcomes(
+    events: Generator[AnswerEvent, None, None], outcomes: Sequence[SourceOutcome]
+) -> Generator[AnswerEvent, None, None]:
+    """The events with what came of asking live sources, which is known when something was found."""
+    with closing(events):
+        for event in events:
+            if isinstance(event, Found):
+                yield replace(event, sources=tuple(outcomes))
+            elif isinstance(event, Done):
+                yield Done(replace(event.answer, sources=tuple(outcomes)))
+            else:
+                yield event
 
 
 def _writing(options: AskOptions) -> Writing:

@@ -10,8 +10,11 @@ from typing import TypeVar
 import numpy as np
 
 from trivium.common.arrays import Floats
+from trivium.fusion.borrow import borrow
 from trivium.fusion.table import Table
+from trivium.live.view import origins
 from trivium.retrievers.base import Candidate, Query, Retriever
+from trivium.retrievers.signals import OWNERS
 from trivium.retrievers.signals import signals as signals_of
 from trivium.search.alone import permitted
 from trivium.search.stages import StageObserver, ignore_stages, observed
@@ -21,6 +24,9 @@ T = TypeVar("T")
 
 DEPTH = 30
 """How deep each retriever goes for fusion."""
+
+OF_LINKS = ("entity", "path", "walk")
+"""Retrievers that go by links, which passages of live sources have none of."""
 
 _LONGEST = ("entity", "path")
 """What these ask a server takes longest, so they go first."""
@@ -39,7 +45,8 @@ def gather(
 
     ``depth`` None leaves each retriever its own count. With ``complete`` every chunk has its true score in
     every view (NaN where a view has none for it), otherwise only where the retriever returned it. ``signals`` adds what
-    :mod:`trivium.retrievers.signals` knows of them. ``on_stage`` is told of the stages ``retrieve``, ``score`` and
+    :mod:`trivium.retrievers.signals` knows of them. What links cannot say of passages of live sources is borrowed
+    (:mod:`trivium.fusion.borrow`). ``on_stage`` is told of the stages ``retrieve``, ``score`` and
     ``signals``.
     """
 
@@ -68,7 +75,7 @@ def gather(
     if signals and chunks:
         with observed(on_stage, "signals"):
             more, numbers = signals_of(query, chunks)
-    return Table(
+    table = Table(
         chunks=chunks,
         columns=tuple(lists),
         raw=raw,
@@ -77,6 +84,11 @@ def gather(
         signals=more,
         question=numbers,
     )
+    live = origins(query.store)
+    if not live:
+        return table
+    lacking = np.array([uri in live for uri in chunks], dtype=bool)
+    return borrow(table, lacking, OF_LINKS, [name for name, owner in OWNERS.items() if owner in OF_LINKS])
 
 
 def _of_each(

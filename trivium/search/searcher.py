@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -18,41 +18,27 @@ from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
 from trivium.graph.records import page_numbers, round_score
 from trivium.graph.within import Within
+from trivium.live.asking import LiveAnswers, LiveSources
+from trivium.live.chunks import TextVectors
+from trivium.live.view import live_view, origins
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.alone import retrieve_alone
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import fuse_candidates
 from trivium.search.fusions import Fusions
+from trivium.search.options import SearchOptions, Told, check_k, check_question
 from trivium.search.pictures import StoreImageEmbedder, check_picture
 from trivium.search.ranking import Ranking, order, probability
 from trivium.search.retriever_set import RetrieverSet, SettingValues
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import Hit
 
-MAX_K = 10_000
-"""The most hits a search gives: memory and time grow with their number."""
-MAX_QUESTION_CHARACTERS = 20_000
-"""The longest question. The time to match words grows with their number."""
-
-
 _IMAGE = "image"
 """The retriever that looks at pictures."""
 _LEXICAL = "lexical"
 """The retriever that looks at words alone, and needs no vectors."""
-
-
-class SearchOptions(TypedDict, total=False):
-    """``explain`` fills each hit's ``contributions``; ``exact`` asks exact instead of approximate vector search;
-    ``settings`` are values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``, for this search only;
-    ``where`` is a condition that the hits must fulfil, such as ``"year >= 2020"`` (:mod:`trivium.graph.filters`);
-    ``image`` is the content of a picture file, which the retriever ``image`` compares with the store's pictures instead
-    of the question; the question may then be empty where no other retriever is asked."""
-
-    explain: bool
-    exact: bool
-    settings: SettingValues | None
-    where: Where | None
-    image: bytes | None
+_WITHOUT_VECTORS = (_IMAGE, _LEXICAL)
+"""Where one of these is asked by itself, nobody compares the question with texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +74,8 @@ class Searcher:
     fusions: Fusions
     on_stage: StageObserver = ignore_stages
     images: StoreImageEmbedder = field(default_factory=StoreImageEmbedder)
+    live: LiveSources = field(default_factory=LiveSources)
+    live_vectors: TextVectors = field(default_factory=TextVectors)
 
     def on(self, store: GraphStore) -> Searcher:
         """The same searcher on another snapshot of its store."""
@@ -123,6 +111,8 @@ class Searcher:
         settings: SettingValues | None = None,
         where: Where | None = None,
         image: bytes | None = None,
+        sources: Sequence[str] | None = None,
+        on_sources: Told | None = None,
     ) -> list[list[Hit]]:
         """:meth:`search` for several questions, answers in their order."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
@@ -136,12 +126,19 @@ class Searcher:
                 raise InputError(
                     f"a picture to search by is for the retriever image: name it, got {', '.join(asked)}"
                 )
-        if len(asked) == 1 and fusion is None:
-            (only,) = asked.values()
-            return [self._search_one(text, k, only, explain, exact, condition, image) for text in questions]
+        self.live.choose(sources or ())  # what is named wrongly is said before anything is asked
+        alone = next(iter(asked)) if len(asked) == 1 and fusion is None else None
+
+        def limited(text: str) -> AbstractContextManager[SearchStore]:
+            answers = self._ask_live(text, sources, on_sources, alone)
+            return self.limited(condition, text, answers, only=alone)
+
+        if alone is not None:
+            only = asked[alone]
+            return [self._search_one(text, k, only, explain, exact, limited, image) for text in questions]
         fuse = self.fusions.suitable(fusion, asked)
         return [
-            self._search_fused(text, k, asked, fuse, explain, exact, condition, image) for text in questions
+            self._search_fused(text, k, asked, fuse, explain, exact, limited, image) for text in questions
         ]
 
     def score(
@@ -209,15 +206,10 @@ class Searcher:
         retrievers than ``lexical`` are to be asked."""
         if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
-        embedder = self.store.embedder
-        if embedder is None and only != _LEXICAL:
-            raise NotEmbeddedError(
-                f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE  or search by words"
-                " alone (--retriever lexical)"
-            )
+        self._check_embedded(only)
         with observed(self.on_stage, "embed"):
-            # Nobody compares the question with texts where only pictures or words are asked for.
-            if only in (_IMAGE, _LEXICAL):
+            if only in _WITHOUT_VECTORS:
+                embedder = self.store.embedder
                 vector = np.zeros(0 if embedder is None else embedder.dimension, np.float32)
             else:
                 vector = self.embedder.get().embed_query(text)
@@ -241,10 +233,44 @@ class Searcher:
             return fusion.fuse(table)
 
     @contextmanager
-    def limited(self, condition: Condition | None) -> Iterator[SearchStore]:
-        """The pinned store, as a condition leaves it."""
+    def limited(
+        self,
+        condition: Condition | None,
+        text: str = "",
+        answers: LiveAnswers | None = None,
+        *,
+        only: str | None = None,
+    ) -> Iterator[SearchStore]:
+        """The pinned store, with what live sources answered to a question, as a condition leaves it. ``only`` as for
+        :meth:`query`."""
         with self.store.pinned() as store:
-            yield store if condition is None else store.within(condition)
+            view: SearchStore = store
+            if answers is not None and answers.documents:
+                with observed(self.on_stage, "live"):
+                    embedder = None if only in _WITHOUT_VECTORS else self.embedder.get()
+                    view = live_view(store, answers.documents, text, embedder, self.live_vectors)
+            yield view if condition is None else view.within(condition)
+
+    def _ask_live(
+        self, text: str, sources: Sequence[str] | None, on_sources: Told | None, only: str | None
+    ) -> LiveAnswers | None:
+        """What live sources answer; no state of the store is held meanwhile."""
+        if not sources:
+            return None
+        check_question(text)
+        self._check_embedded(only)  # nobody is asked what cannot be ranked
+        with observed(self.on_stage, "live"):
+            answers = self.live.ask(text, sources)
+        if on_sources is not None:
+            on_sources(answers.outcomes)
+        return answers
+
+    def _check_embedded(self, only: str | None) -> None:
+        if self.store.embedder is None and only != _LEXICAL:
+            raise NotEmbeddedError(
+                f"nothing in {self.store.location} is embedded yet: run  trivium embed --store STORE  or search by words"
+                " alone (--retriever lexical)"
+            )
 
     def _search_one(
         self,
@@ -253,10 +279,10 @@ class Searcher:
         retriever: Retriever,
         explain: bool,
         exact: bool,
-        condition: Condition | None,
+        limited: Callable[[str], AbstractContextManager[SearchStore]],
         image: bytes | None,
     ) -> list[Hit]:
-        with self.limited(condition) as store:
+        with limited(text) as store:
             query = self.query(text, exact, store, image=image, only=retriever.name)
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retrieve_alone(query, retriever, k)
@@ -273,10 +299,10 @@ class Searcher:
         fusion: Fusion,
         explain: bool,
         exact: bool,
-        condition: Condition | None,
+        limited: Callable[[str], AbstractContextManager[SearchStore]],
         image: bytes | None,
     ) -> list[Hit]:
-        with self.limited(condition) as store:
+        with limited(text) as store:
             query = self.query(text, exact, store, image=image)
             table, fused = fuse_candidates(query, retrievers, fusion, k, on_stage=self.on_stage)
             with observed(self.on_stage, "fuse"):
@@ -293,7 +319,7 @@ class Searcher:
             baseline = fused.baseline if explain else 0.0
             # What a network knows of a passage is relative to the other candidates: those that a condition leaves are
             # not like those it was calibrated on.
-            calibrated = fusion.log_odds and condition is None
+            calibrated = fusion.log_odds and query.allowed is None
             return self._hits(store, scores, contributions, provenance, baseline, log_odds=calibrated)
 
     def _hits(
@@ -308,6 +334,7 @@ class Searcher:
     ) -> list[Hit]:
         with observed(self.on_stage, "fetch"):
             records = store.fetch([uri for uri, _ in scores])
+        live = origins(store)
         return [
             Hit(
                 uri=uri,
@@ -327,27 +354,7 @@ class Searcher:
                 pages=tuple(page_numbers(record.pages)),
                 format=record.format,
                 metadata=record.metadata,
+                live=live.get(uri),
             )
             for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
         ]
-
-
-def check_question(text: object) -> None:
-    """Raise InputError unless a question is text, not empty and of at most :data:`MAX_QUESTION_CHARACTERS`."""
-    if not isinstance(text, str):
-        raise InputError(f"expected a question as text, got {type(text).__name__}")
-    if not text.strip():
-        raise InputError("a question needs some text, got an empty one")
-    if len(text) > MAX_QUESTION_CHARACTERS:
-        raise InputError(
-            f"a question may have {MAX_QUESTION_CHARACTERS:,} characters, got {len(text):,}: an embedder reads the first"
-            " few hundred words"
-        )
-
-
-def check_k(k: object) -> None:
-    """Raise InputError unless the number of hits is a whole number from 1 to :data:`MAX_K`."""
-    if not isinstance(k, int) or isinstance(k, bool):
-        raise InputError(f"expected k as a whole number, got {type(k).__name__}")
-    if not 1 <= k <= MAX_K:
-        raise InputError(f"k must be 1 or more and at most {MAX_K:,}, got {k:,}")

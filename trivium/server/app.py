@@ -28,12 +28,23 @@ from trivium.server.collection import Collection
 from trivium.server.job_table import Change, Job
 from trivium.server.jobs import Jobs
 from trivium.server.keys import KeyRing
+from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
-from trivium.server.routes import asking, changes, documents, entities, searching, spoken, state, thumbnails
+from trivium.server.routes import (
+    asking,
+    changes,
+    documents,
+    entities,
+    live,
+    searching,
+    spoken,
+    state,
+    thumbnails,
+)
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
 from trivium.server.spool import Spool, spool_folder
@@ -107,6 +118,7 @@ def create_app(
         audio=AudioReceiver(),
         speech=Speech() if speech is None else speech,
         speaking=Pool("speech", settings.speech_workers, settings.speech_queue),
+        live=LiveSwitch(settings.live),
     )
     folder = None if is_address(store) else Path(store)
     wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
@@ -129,7 +141,7 @@ def create_app(
     app.state.wellbeing = wellbeing
     app.state.audit = audit
     errors.install(app)
-    for routes in (searching, asking, spoken, documents, thumbnails, changes, entities, state):
+    for routes in (searching, asking, spoken, documents, thumbnails, changes, entities, live, state):
         app.include_router(routes.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")

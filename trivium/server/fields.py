@@ -11,6 +11,8 @@ from pydantic import AfterValidator, Field
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.registry import FUSIONS
 from trivium.graph.filters import MAX_CHARACTERS, parse
+from trivium.live.asking import MAX_SOURCES
+from trivium.live.registry import SOURCES
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.search.searcher import Searcher
 from trivium.text import has_lone_surrogate
@@ -112,6 +114,17 @@ PictureText = Annotated[
 Uri = Annotated[Whole, Field(min_length=1, max_length=4000)]
 
 
+Sources = Annotated[
+    list[Name] | None,
+    Field(
+        max_length=MAX_SOURCES,
+        description=f"Live sources to ask beside the collection: {', '.join(SOURCES)}. Only where the server allows it"
+        " (`GET /live`).",
+        examples=[["web", "arxiv"]],
+    ),
+]
+
+
 def describe_faults(faults: Sequence[tuple[tuple[int | str, ...], str]]) -> str:
     """Where a request is wrong and how, by the (location, message) pairs of a check; never what it said there."""
     return "; ".join(
@@ -129,6 +142,7 @@ def check_options(
     retrievers: Sequence[str] | None,
     fusion: str | None,
     settings: Mapping[str, Any] | None = None,
+    sources: Sequence[str] | None = None,
 ) -> None:
     """Raises OptionError that says what there is where a name or a value is not known. Folders with trained fusions are
     for the command line, not for whoever can reach a server."""
@@ -145,6 +159,10 @@ def check_options(
     if fusion is not None and fusion not in FUSIONS and fusion not in searcher.fusions.names:
         known = ", ".join(map(repr, searcher.fusions.names))
         raise OptionError(f"fusion: unknown fusion {fusion!r}: expected one of {known}")
+    try:
+        searcher.live.choose(sources or ())
+    except (ConfigurationError, InputError) as error:
+        raise OptionError(f"sources: {error}") from error
     if settings:
         try:
             searcher.retrievers.choose(retrievers, settings)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
 
 from trivium.graph.protocols import SearchStore
-from trivium.serialization import HitFields, hit_json
+from trivium.serialization import HitFields, LiveFields, hit_json, live_json
 from trivium.types import ChunkKind, Citation, Hit
 
 PATH = "/thumbnails"
@@ -36,6 +36,7 @@ class ServedCitation(TypedDict):
     end: int
     document: str
     pages: list[int]
+    live: LiveFields | None
     thumbnail: NotRequired[str]
 
 
@@ -73,6 +74,7 @@ def served_citation(citation: Citation, thumbnails: Addresses) -> ServedCitation
         "end": citation.end,
         "document": citation.document,
         "pages": list(citation.pages),
+        "live": live_json(citation.live),
     }
     if citation.uri in thumbnails:
         served["thumbnail"] = thumbnails[citation.uri]

@@ -16,7 +16,7 @@ from trivium.server.explanation import Explanation, explain
 from trivium.server.fields import check_options
 from trivium.server.pictures import addresses
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
-from trivium.types import Hit
+from trivium.types import Hit, SourceOutcome
 
 SCORES = "X-Trivium-Scores"
 """Header of an answer to a search: what its scores are, ``log-odds`` or ``own``."""
@@ -34,7 +34,8 @@ class Reply:
 
 def search(engine: Engine, given: SearchRequest) -> Reply:
     """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
-    check_options(engine.searcher, given.views, given.fusion, given.settings)
+    check_options(engine.searcher, given.views, given.fusion, given.settings, given.sources)
+    outcomes: list[SourceOutcome] = []
     hits = engine.search(
         given.question,
         given.k,
@@ -44,9 +45,11 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         settings=given.settings,
         where=given.where,
         image=given.picture(),
+        sources=given.sources,
+        on_sources=outcomes.extend,
     )
     warnings = [] if hits or given.where is None else engine.hints(given.where)
-    return Reply(_json(SearchAnswer.of(hits, engine.store, warnings)), {SCORES: scale_of(hits)})
+    return Reply(_json(SearchAnswer.of(hits, engine.store, warnings, outcomes)), {SCORES: scale_of(hits)})
 
 
 def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:
@@ -76,7 +79,7 @@ def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
 
 def quote(engine: Engine, given: AskRequest) -> Reply:
     """An answer in sentences of the passages, without a language model."""
-    check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
+    check_options(engine.searcher, given.retrievers, given.fusion, given.settings, given.sources)
     events = engine.ask_stream(
         given.question,
         k=given.k,
@@ -87,6 +90,7 @@ def quote(engine: Engine, given: AskRequest) -> Reply:
         where=given.where,
         intent=given.intent,
         rewrite=given.rewrite,
+        sources=given.sources,
     )
     (answer,) = (event.answer for event in events if isinstance(event, Done))
     return Reply(_json(AskAnswer.of(answer, addresses(engine.store, answer.passages))))

@@ -17,6 +17,7 @@ from trivium.server.fields import (
     QuestionText,
     Retrievers,
     SettingsOption,
+    Sources,
     Uri,
     WhereText,
     Whole,
@@ -29,7 +30,7 @@ from trivium.server.pictures import (
     served_citation,
     served_hit,
 )
-from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
+from trivium.types import Answer, Hit, Intent, Outcome, SourceOutcome, Statement, Turn, Usage
 
 MAX_HITS = 100
 _MAX_TURNS = 20
@@ -52,6 +53,7 @@ class SearchRequest(Given):
     fusion: FusionOption = None
     settings: SettingsOption = None
     where: WhereText = None
+    sources: Sources = None
     explain: bool = Field(False, description="Say what each retriever contributed.")
 
     model_config = ConfigDict(
@@ -79,19 +81,31 @@ class SearchRequest(Given):
 
 
 class SearchAnswer(BaseModel):
-    """The passages found, best first. Pictures have the address of a `thumbnail`."""
+    """The passages found, best first. Pictures have the address of a `thumbnail`; `live` says of a passage that is not of
+    the collection where it is from. `sources` are the live sources that were asked."""
 
     hits: list[ServedHit]
     warnings: list[str] = Field(
         default=[],
         description="Why no passage fulfils `where`: names that no document knows, and names like them.",
     )
+    sources: tuple[SourceOutcome, ...] = ()
 
     @classmethod
-    def of(cls, hits: Sequence[Hit], store: SearchStore, warnings: Sequence[str] = ()) -> Self:
-        """Hits that were found in a store."""
+    def of(
+        cls,
+        hits: Sequence[Hit],
+        store: SearchStore,
+        warnings: Sequence[str] = (),
+        sources: Sequence[SourceOutcome] = (),
+    ) -> Self:
+        """Hits that were found in a store and by live sources."""
         thumbnails = addresses(store, hits)
-        return cls(hits=[served_hit(hit, thumbnails) for hit in hits], warnings=list(warnings))
+        return cls(
+            hits=[served_hit(hit, thumbnails) for hit in hits],
+            warnings=list(warnings),
+            sources=tuple(sources),
+        )
 
 
 class PastTurn(Given):
@@ -124,6 +138,7 @@ class AskRequest(Given):
     rewrite: bool = Field(
         True, description="Whether a follow-up is made to stand by itself before it is searched for."
     )
+    sources: Sources = None
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -159,6 +174,7 @@ class AskAnswer(BaseModel):
         description="The language model; null where sentences were taken from the passages."
     )
     usage: Usage
+    sources: tuple[SourceOutcome, ...] = Field(description="The live sources that were asked.")
 
     @classmethod
     def of(cls, answer: Answer, thumbnails: Addresses) -> Self:
@@ -173,6 +189,7 @@ class AskAnswer(BaseModel):
             passages=[served_hit(hit, thumbnails) for hit in answer.passages],
             model=answer.model,
             usage=answer.usage,
+            sources=answer.sources,
         )
 
 

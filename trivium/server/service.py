@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
 from fastapi import Depends, Request, Response
@@ -20,6 +20,7 @@ from trivium.server.audio import AudioReceiver
 from trivium.server.collection import Collection
 from trivium.server.errors import ClientGoneError, busy, empty
 from trivium.server.jobs import Jobs
+from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
@@ -49,7 +50,8 @@ def default_answerer(engine: Engine) -> Answerer:
 class Service:
     """The parts of a running server. ``answerer`` returns what answers questions, given the current engine; ``model`` is
     the language model that writes, asked as ``writing`` says, None where passages are quoted. ``processes`` answer what
-    they can, where there are any. ``speech`` hears and speaks, in the threads of ``speaking``."""
+    they can, where there are any. ``speech`` hears and speaks, in the threads of ``speaking``. ``live`` says whether
+    live sources are asked."""
 
     settings: ServerSettings
     collection: Collection
@@ -65,6 +67,7 @@ class Service:
     speech: Speech
     speaking: Pool
     processes: Processes | None = None
+    live: LiveSwitch = field(default_factory=LiveSwitch)
 
     @property
     def quotes(self) -> bool:

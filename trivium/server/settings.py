@@ -22,6 +22,7 @@ from pydantic_core import PydanticCustomError
 from trivium.embedding.workers import available_cores
 from trivium.errors import ConfigurationError
 from trivium.server.keys import Key, parse_key
+from trivium.server.live_switch import Mode
 from trivium.speech.base import MAX_BYTES
 
 
@@ -92,7 +93,9 @@ class ServerSettings(BaseModel):
     step of a change under way, may take to end; the process ends :data:`~trivium.server.running.CLOSE_SECONDS` after that
     at the latest. ``queue_jobs``: changes of the documents that may wait; ``spool_bytes``: of the documents of all
     changes that are being received, wait or are made. ``spool``: the folder to keep changes in until they are made
-    (default: ``jobs`` in the folder of a store, and for a database ``trivium/jobs`` in XDG_STATE_HOME).
+    (default: ``jobs`` in the folder of a store, and for a database ``trivium/jobs`` in XDG_STATE_HOME). ``live``: whether
+    live sources are asked when the server starts, ``off``, ``allow`` or ``force``
+    (:mod:`trivium.server.live_switch`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -128,6 +131,7 @@ class ServerSettings(BaseModel):
     queue_jobs: Count = 100
     spool_bytes: Count = 1 << 30
     spool: Path | None = None
+    live: Mode = "off"
 
     @model_validator(mode="wrap")
     @classmethod

@@ -17,6 +17,7 @@ import numpy as np
 
 from trivium.common.cache import LruCache
 from trivium.errors import StoreError, TriviumError
+from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building
@@ -37,7 +38,6 @@ from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import Label
-from trivium.graph.within import Allowed
 
 INDEX = "index"
 FORMAT = 3

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.errors import StoreBusyError
+from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded import reader, search
 from trivium.graph.embedded.connection import Database, current_state, read_integers
@@ -20,7 +21,7 @@ from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Neighbour, Reached, Vectors, rank_key
 from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
-from trivium.graph.within import Allowed, Within
+from trivium.graph.within import Within
 
 COUNTED_AT_MOST = 4_096
 """The terms of so many chunks are counted; of more, the keyword index is asked."""

@@ -11,13 +11,13 @@ from typing import Any
 
 from trivium.common.cache import LruCache
 from trivium.errors import StoreNotFoundError
+from trivium.graph.allowed import Allowed
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.reading import STORE_STATE
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Adjacency, Vectors
-from trivium.graph.within import Allowed
 from trivium.types import EmbedderIdentity
 
 STATE_SECONDS = 0.05

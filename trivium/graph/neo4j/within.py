@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.iteration import batched
 from trivium.errors import StoreBusyError
+from trivium.graph.allowed import Allowed
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.neo4j import reader
@@ -25,7 +26,7 @@ from trivium.graph.neo4j.search import INDEX_NEIGHBOURS, Searcher
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Neighbour, Reached, Vectors, rank_key, round_score
 from trivium.graph.schema import Hop, Label
-from trivium.graph.within import Allowed, Within
+from trivium.graph.within import Within
 
 COMPARED_AT_MOST = 1_000
 """So many nodes that match are compared one by one; of more, the index is asked."""

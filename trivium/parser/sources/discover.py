@@ -15,7 +15,7 @@ from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.formats import DOCUMENT_FORMATS, reader_of
 from trivium.parser.html import parse_html
-from trivium.parser.sources import huggingface, mediawiki, nq, web
+from trivium.parser.sources import arxiv, huggingface, mediawiki, nq, web
 from trivium.parser.sources.base import (
     Format,
     Item,
@@ -67,8 +67,8 @@ def discover(
     """The items of the sources, in the order given and sorted within each; each file once.
 
     A source is a file, a folder (searched through, symbolic links followed), a glob, an ``http`` or ``https`` address,
-    ``wiki:Title`` (a page of a MediaWiki) or ``hf:NAME[:SPLIT]`` (a Hugging Face data set in the shape of Natural
-    Questions).
+    ``wiki:Title`` (a page of a MediaWiki), ``arxiv:QUERY`` (papers) or ``hf:NAME[:SPLIT]`` (a Hugging Face data set in
+    the shape of Natural Questions).
     Of the files only those with a path in ``only`` are taken, where it is given.
     ``format`` sets the format of the files; ``auto`` recognises each by its content. An input that cannot be used
     yields a Problem in its place; one that is of no format that is read yields LeftOut where it was found in a folder or
@@ -83,7 +83,7 @@ def discover(
         if source.startswith(huggingface.PREFIX):
             huggingface.check(source)
             expanded.append(source)
-        elif source.startswith((mediawiki.PREFIX, *web.PREFIXES)):
+        elif source.startswith((mediawiki.PREFIX, arxiv.PREFIX, *web.PREFIXES)):
             expanded.append(source)
         else:
             expanded.append(expand(source))
@@ -116,6 +116,8 @@ def _items(
                         yield item
         elif source.startswith(huggingface.PREFIX):
             yield from huggingface.items(source)
+        elif source.startswith(arxiv.PREFIX):
+            yield from arxiv.items(source)
         elif source.startswith(web.PREFIXES):
             try:
                 yield web.fetch(source, format, limits)
@@ -139,7 +141,8 @@ def expand(source: str) -> list[FoundFile | Problem]:
             raise InputError(f"nothing matches {source!r}")
     else:
         raise InputError(
-            f"there is no file or folder {source!r}; expected a path, a glob, an address, wiki:TITLE or hf:NAME"
+            f"there is no file or folder {source!r}; expected a path, a glob, an address, wiki:TITLE, arxiv:QUERY or"
+            " hf:NAME"
         )
     files: list[FoundFile | Problem] = []
     for match in matches:
@@ -247,6 +250,8 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
         return [reader_of(item.format)(_document_file(item, data, limits), limits)]
     if item.format == "html":
         page = parse_html(data, source=item.name, limits=limits, file=_document_file(item, data, limits))
+    elif item.format == arxiv.FORMAT:
+        page = arxiv.to_page(parse_json(data, limits), source=item.name)
     elif item.format == "nq":
         page = nq.to_page(as_row(parse_json(data, limits)), source=item.name, limits=limits)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -26,7 +27,7 @@ router = APIRouter(tags=["ask"])
 KEEP_ALIVE_SECONDS = 10.0
 _PING = b": still writing\n\n"
 
-_EVENTS = """Server-sent events, each with JSON: `found` {passages, searched_for, intent} once,
+_EVENTS = """Server-sent events, each with JSON: `found` {passages, searched_for, intent, sources} once,
 `piece` {text} as the answer is written, then `done` with the whole answer (whose text may differ: citations of passages
 that were not offered are gone), or `error` {error: {code, message}}."""
 _STREAM = {
@@ -45,17 +46,21 @@ _STREAM = {
     response_model=AskAnswer,
     responses={
         200: {"content": {"text/event-stream": {"schema": _STREAM}}},
-        **errors(400, 409, 413, 422, 502, 503),
+        **errors(400, 403, 409, 413, 422, 502, 503),
     },
 )
 async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
     best-matching sentences."""
     serving.check_searchable()
+    given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
     if serving.quotes and not given.stream:
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
     await serving.read(
-        request, lambda engine: check_options(engine.searcher, given.retrievers, given.fusion, given.settings)
+        request,
+        lambda engine: check_options(
+            engine.searcher, given.retrievers, given.fusion, given.settings, given.sources
+        ),
     )
     answering = Answering(serving, given)
     if given.stream:
@@ -97,6 +102,8 @@ class Answering:
 
     def _write(self, take: Callable[[AnswerEvent], None]) -> None:
         given = self._given
+        # Not a word of them to an answerer of somebody's own that may not know them, where none are asked.
+        live: dict[str, Any] = {"sources": given.sources} if given.sources else {}
         with self.serving.collection.reading() as engine:
             events = self.serving.answerer(engine).ask_stream(
                 given.question,
@@ -110,6 +117,7 @@ class Answering:
                 where=given.where,
                 intent=given.intent,
                 rewrite=given.rewrite,
+                **live,
             )
             for event in _until_stopped(events):
                 if isinstance(event, Found):
@@ -176,6 +184,7 @@ def _named(event: AnswerEvent, thumbnails: Addresses) -> tuple[str, dict[str, An
                 "passages": [served_hit(hit, thumbnails) for hit in event.passages],
                 "searched_for": event.searched_for,
                 "intent": event.intent,
+                "sources": [asdict(outcome) for outcome in event.sources],
             }
         case Piece():
             return "piece", {"text": event.text}

@@ -24,12 +24,13 @@ router = APIRouter(tags=["search"])
                 },
             }
         },
-        **errors(400, 409, 413, 422, 503),
+        **errors(400, 403, 409, 413, 422, 503),
     },
 )
 async def search(given: SearchRequest, request: Request, serving: Serving) -> Response:
     """The best passages for a question, best first."""
     serving.check_searchable(given.views)
+    given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
     return await serving.answer(request, "search", given)
 
 

@@ -1,0 +1,37 @@
+"""arXiv as a live source: recent papers, title and abstract as one text each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from trivium.live.base import LiveDocument
+from trivium.parser.sources import arxiv
+from trivium.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Arxiv:
+    """Papers of the last ``arxiv_days`` days (settings)."""
+
+    settings: Settings
+    name: ClassVar[str] = "arxiv"
+    format: ClassVar[str] = arxiv.FORMAT
+
+    @property
+    def key(self) -> str:
+        return f"{self.settings.arxiv_url} {self.settings.arxiv_days}"
+
+    @property
+    def results(self) -> int:
+        return self.settings.arxiv_results
+
+    def search(self, query: str, k: int, seconds: float) -> list[LiveDocument]:
+        asked = arxiv.query_of_question(query)
+        if not asked:
+            return []
+        found = arxiv.search(asked, k, seconds=seconds, days=self.settings.arxiv_days, settings=self.settings)
+        return [
+            LiveDocument(paper.title, paper.address, paper.abstract, paper.published or None, whole=True)
+            for paper in found
+        ]

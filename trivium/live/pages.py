@@ -1,0 +1,84 @@
+"""Pages that a source of the web found: fetched from public addresses, reduced to the passages that fit a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from urllib.parse import urlsplit
+
+from trivium.common.fetching import fetch
+from trivium.errors import InputError
+from trivium.limits import DEFAULT_LIMITS
+from trivium.live.base import LiveDocument, LivePassage
+from trivium.live.together import run_together
+from trivium.parser.documents.base import DocumentFile
+from trivium.parser.html import parse_html
+from trivium.settings import Settings
+from trivium.text import terms
+from trivium.types import ChunkKind, Page
+
+PAGE_BYTES = 2 << 20
+SMALL = DEFAULT_LIMITS.model_copy(
+    update={"document_bytes": PAGE_BYTES, "tags": 50_000, "headings": 1_000, "graph_bytes": 8 << 20}
+)
+"""Limits of a page that is read while somebody waits."""
+PASSAGES = 8
+"""Of a page: the first, and those that share most words with the question."""
+_MAX_PASSAGE = 8_000
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+def with_pages(
+    documents: Sequence[LiveDocument], question: str, seconds: float, settings: Settings
+) -> list[LiveDocument]:
+    """The documents, the first ``live_pages`` with the passages of their pages where those can be had in time."""
+
+    def read(document: LiveDocument) -> LiveDocument:
+        return with_page(document, _fetch(document, seconds, private=settings.live_private_pages), question)
+
+    asked = {number: partial(read, document) for number, document in enumerate(documents)}
+    some = {number: task for number, task in asked.items() if number < settings.live_pages}
+    found = list(documents)
+    for number, page in run_together(some, seconds).items():
+        if isinstance(page, LiveDocument):
+            found[number] = page
+    return found
+
+
+def with_page(document: LiveDocument, page: Page, question: str) -> LiveDocument:
+    """A document with passages of its page: at most :data:`PASSAGES`, in order. Its title is the page's, which a
+    collection that holds it knows it by."""
+    passages = list(_passages(page))
+    asked = frozenset(terms(question))
+
+    def shared(number: int) -> int:
+        passage = passages[number]
+        return len(asked.intersection(terms(f"{' '.join(passage.headings)} {passage.text}")))
+
+    best = sorted(range(1, len(passages)), key=lambda number: (-shared(number), number))[: PASSAGES - 1]
+    kept = tuple(passages[number] for number in sorted((0, *best)) if number < len(passages))
+    return replace(document, title=page.title or document.title, passages=kept) if kept else document
+
+
+def _passages(page: Page) -> Iterator[LivePassage]:
+    headings: list[tuple[str, ...]] = []
+    for section in page.sections:
+        above = () if section.parent is None else headings[section.parent]
+        headings.append((*above, section.heading))
+    chunks = [page.chunks, *(section.chunks for section in page.sections)]
+    for above, own in zip([(), *headings], chunks, strict=True):
+        for chunk in own:
+            if chunk.kind is not ChunkKind.IMAGE and chunk.text.strip():
+                yield LivePassage(above, chunk.text[:_MAX_PASSAGE], str(chunk.kind))
+
+
+def _fetch(document: LiveDocument, seconds: float, private: bool) -> Page:
+    answer = fetch(
+        document.address, seconds=seconds, max_bytes=PAGE_BYTES, public=not private, redirects=True
+    )
+    if answer.status != 200 or answer.content_type not in _HTML:
+        raise InputError(f"expected an HTML page, got HTTP {answer.status} with {answer.content_type!r}")
+    parts = urlsplit(answer.address)
+    file = DocumentFile(answer.body, source=document.address, path=f"{parts.netloc}{parts.path}.html")
+    return parse_html(answer.body, source=document.address, title=document.title, limits=SMALL, file=file)

@@ -1,0 +1,127 @@
+"""The live sources by name.
+
+An installed package adds one by an entry point of the group ``trivium.live_sources``: a function of the settings,
+``(settings: Settings) -> LiveSource``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from trivium.errors import ConfigurationError, InputError
+from trivium.live.arxiv import Arxiv
+from trivium.live.base import LiveSource
+from trivium.live.brave import Brave
+from trivium.live.mediawiki import MediaWiki
+from trivium.live.searxng import SearXNG
+from trivium.live.serpapi import SerpAPI
+from trivium.live.tavily import Tavily
+from trivium.plugins import create_plugin, list_plugins
+from trivium.settings import Settings
+
+GROUP = "trivium.live_sources"
+WEB = "web"
+"""Stands for the first source of the web that is configured."""
+OF_THE_WEB = ("searxng", "brave", "tavily", "serpapi")
+SOURCES = (WEB, *OF_THE_WEB, "arxiv", "mediawiki")
+"""Names that a question may give; those of installed packages come after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """A name that can be asked: what it stands for, and what it ``lacks``, None where it is ready."""
+
+    name: str
+    stands_for: str
+    lacks: str | None
+
+
+def known_sources() -> tuple[str, ...]:
+    """Every name that can be asked."""
+    return (*SOURCES, *(name for name in list_plugins(GROUP) if name not in SOURCES))
+
+
+def make_source(name: str, settings: Settings) -> LiveSource:
+    """The source of that name. Raises InputError for an unknown name, ConfigurationError for one that lacks a setting."""
+    if name not in known_sources():
+        raise InputError(
+            f"unknown live source {str(name)[:100]!r}: expected some of {', '.join(known_sources())}"
+        )
+    if name == WEB:
+        name = _of_the_web(settings)
+    lacks = _lacks(name, settings)
+    if lacks is not None:
+        raise ConfigurationError(f"the live source {name} {lacks}")
+    make = _MAKERS.get(name)
+    if make is not None:
+        return make(settings)
+    added: LiveSource | None = create_plugin(GROUP, name, settings)
+    if added is None or not callable(getattr(added, "search", None)):
+        raise ConfigurationError(
+            f"the entry point {name!r} of {GROUP}: expected a LiveSource, got {type(added).__name__}"
+        )
+    return added
+
+
+def source_states(settings: Settings) -> list[SourceState]:
+    """Of every name whether it can be asked. Nothing is sent."""
+    return [
+        SourceState(name, own, _lacks(own, settings))
+        for name in known_sources()
+        for own in [_of_the_web(settings) if name == WEB else name]
+    ]
+
+
+def usual_sources(settings: Settings) -> tuple[str, ...]:
+    """Those of questions that name none, where live sources are asked always."""
+    if settings.live_sources:
+        return settings.live_sources
+    return ("mediawiki",) if _lacks(_of_the_web(settings), settings) else (WEB,)
+
+
+def _of_the_web(settings: Settings) -> str:
+    return next((name for name in OF_THE_WEB if _lacks(name, settings) is None), OF_THE_WEB[0])
+
+
+def _lacks(name: str, settings: Settings) -> str | None:
+    needed = _NEEDED.get(name)
+    if needed is None or getattr(settings, needed) is not None:
+        return None
+    return f"needs the setting {needed}: set TRIVIUM_{needed.upper()}"
+
+
+_NEEDED: Mapping[str, str] = {
+    "searxng": "searxng_url",
+    "brave": "brave_key",
+    "tavily": "tavily_key",
+    "serpapi": "serpapi_key",
+}
+
+
+def _searxng(settings: Settings) -> LiveSource:
+    return SearXNG(settings.searxng_url or "", settings.live_results)
+
+
+def _brave(settings: Settings) -> LiveSource:
+    key = settings.brave_key
+    return Brave("" if key is None else key.get_secret_value(), settings.brave_url, settings.live_results)
+
+
+def _tavily(settings: Settings) -> LiveSource:
+    key = settings.tavily_key
+    return Tavily("" if key is None else key.get_secret_value(), settings.tavily_url, settings.live_results)
+
+
+def _serpapi(settings: Settings) -> LiveSource:
+    key = settings.serpapi_key
+    return SerpAPI("" if key is None else key.get_secret_value(), settings.serpapi_url, settings.live_results)
+
+
+_MAKERS: Mapping[str, Callable[[Settings], LiveSource]] = {
+    "searxng": _searxng,
+    "brave": _brave,
+    "tavily": _tavily,
+    "serpapi": _serpapi,
+    "arxiv": Arxiv,
+    "mediawiki": MediaWiki,
+}

@@ -1,0 +1,252 @@
+"""A store with the chunks of live sources among its own, for one question: every retriever, signal and fusion sees both
+in one ranking.
+
+What can be known of a chunk from outside is told like that of any other: its vector and those of its sentences, of its
+section and page, its words against the statistics of the collection. It has no links, so that what is read off the graph
+says nothing of it (NaN): see :mod:`trivium.fusion.borrow`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.dots import dots
+from trivium.embedding.base import Embedder
+from trivium.graph.allowed import Allowed
+from trivium.graph.filter_values import ChunkFacts, matching
+from trivium.graph.filters import Condition
+from trivium.graph.occurrences import count_terms
+from trivium.graph.protocols import SearchStore
+from trivium.graph.records import (
+    ChunkRecord,
+    Neighbour,
+    Reached,
+    SentenceVectors,
+    Similarities,
+    TermCounts,
+    Vectors,
+    rank_key,
+    round_score,
+)
+from trivium.graph.schema import Hop, Label
+from trivium.graph.view import StoreView
+from trivium.live.asking import FoundDocument
+from trivium.live.chunks import EmbeddedChunks, TextVectors, cut_chunks, embed_chunks
+from trivium.retrievers.counts import joined, taken
+from trivium.types import LiveOrigin
+
+
+def live_view(
+    store: SearchStore,
+    documents: Sequence[FoundDocument],
+    question: str,
+    embedder: Embedder | None,
+    known: TextVectors,
+) -> SearchStore:
+    """The store with what was found for a question; the store itself where that is nothing new. Without an embedder it
+    is found by its words alone."""
+    chunks = cut_chunks(documents, store)
+    return LiveView(store, embed_chunks(chunks, question, embedder, known)) if chunks else store
+
+
+def origins(store: SearchStore) -> Mapping[str, LiveOrigin]:
+    """uri -> where it is from, of the chunks of a view that are not of the collection."""
+    if not isinstance(store, LiveView):
+        return {}
+    return {chunk.record.uri: chunk.origin for chunk in store.live.chunks}
+
+
+class LiveView(StoreView):
+    """A :class:`~trivium.graph.protocols.SearchStore` with chunks of live sources."""
+
+    def __init__(self, store: SearchStore, live: EmbeddedChunks) -> None:
+        super().__init__(store)
+        self.live = live
+
+    @property
+    def allowed(self) -> Allowed | None:
+        """What the condition leaves of the store; all live chunks, since those it does not fit were left out."""
+        limited = self._store.allowed if isinstance(self._store, StoreView) else None
+        return None if limited is None else replace(limited, beside=frozenset(self.live.rows))
+
+    def within(self, condition: Condition) -> SearchStore:
+        """Both limited: the source of a live chunk is its address, it was modified when it was published."""
+        order = sorted(self.live.rows)
+        rows = np.array([self.live.rows[uri] for uri in order], dtype=np.int64)
+        chunks = [self.live.chunks[row] for row in rows.tolist()]
+        pages = list({chunk.page.uri: chunk.page for chunk in chunks}.values())
+        facts = ChunkFacts(
+            order,
+            lambda: pages,
+            lambda: ([chunk.record.kind for chunk in chunks], np.zeros((len(chunks), 2), dtype=np.int64)),
+        )
+        kept = rows[matching(condition, facts)]
+        limited = self._store.within(condition)
+        return LiveView(limited, self.live.take(kept)) if len(kept) else limited
+
+    @contextmanager
+    def pinned(self) -> Iterator[SearchStore]:
+        """The view on one state."""
+        with self._store.pinned() as store:
+            yield LiveView(store, self.live)
+
+    # -- vectors -----------------------------------------------------------------------------------------------------
+
+    def nearest(
+        self, labels: Sequence[Label], vector: Vectors, k: int, *, exact: bool = False
+    ) -> list[Neighbour]:
+        found = self._store.nearest(labels, vector, k, exact=exact)
+        if Label.CHUNK not in labels:
+            return found
+        cosines = _cosines(self.live.vectors, vector)
+        own = [Neighbour(uri, cosine) for uri, cosine in zip(self.live.rows, cosines.tolist(), strict=True)]
+        return sorted([*found, *own], key=lambda near: rank_key(near.score, near.uri))[:k]
+
+    def expand_nearest(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        nodes: int,
+        hop: Hop,
+        limit: int | None,
+        *,
+        exact: bool = False,
+    ) -> list[Reached]:
+        found = self._store.expand_nearest(labels, vector, nodes, hop, limit, exact=exact)
+        if hop is Hop.CITED_IN:
+            return found
+        own = self._reached(vector, hop)
+        scores = {node.source_node: round_score(node.score) for node in (*found, *own)}
+        best = set(sorted(scores, key=lambda node: (-scores[node], node))[:nodes])
+        kept = [chunk for chunk in (*found, *own) if chunk.source_node in best]
+        kept.sort(key=_reached_key)
+        return kept if limit is None else kept[: max(limit, 0)]
+
+    def _reached(self, vector: Vectors, hop: Hop) -> list[Reached]:
+        live = self.live
+        above = _cosines(live.pages if hop is Hop.BELOW else live.sections, vector).tolist()
+        cosines = _cosines(live.vectors, vector).tolist()
+        records = [chunk.record for chunk in live.chunks]
+        return [
+            Reached(
+                record.uri,
+                record.page if hop is Hop.BELOW else record.section,
+                above[row],
+                cosines[row],
+                record.position,
+            )
+            for row, record in enumerate(records)
+        ]
+
+    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
+        known, places, rows, others = self._split(chunks)
+        found = self._store.similarities(vector, known)
+        nothing = np.full(len(rows), np.nan)
+        live = self.live
+        own = (
+            (found.chunk, _cosines(live.vectors[rows], vector)),
+            (found.section, _cosines(live.sections[rows], vector)),
+            (found.page, _cosines(live.pages[rows], vector)),
+            (found.entity, nothing),
+        )
+        columns = []
+        for of_store, of_live in own:
+            column = np.full(len(chunks), np.nan)
+            column[places], column[others] = of_store, of_live
+            columns.append(column)
+        return Similarities(*columns)
+
+    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
+        if label is not Label.CHUNK:
+            return self._store.vectors(label, uris)
+        known, places, rows, others = self._split(uris)
+        found = np.full((len(uris), self.live.vectors.shape[1]), np.nan, dtype=np.float32)
+        if known:
+            found[places] = self._store.vectors(label, known)
+        found[others] = self.live.vectors[rows]
+        return found
+
+    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
+        known, places, rows, others = self._split(chunks)
+        found = self._store.sentence_vectors(known)
+        none = found.codes[:0].reshape(0, self.live.vectors.shape[1]).astype(np.int8)
+        parts = [none] * len(chunks)
+        for number, place in enumerate(places.tolist()):
+            parts[place] = found.codes[found.starts[number] : found.starts[number + 1]]
+        # A store without vectors of sentences would be at a disadvantage: its chunks have one cosine, not the better.
+        if not known or len(found.codes):
+            for row, place in zip(rows.tolist(), others.tolist(), strict=True):
+                parts[place] = self.live.sentences[row]
+        starts = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+        return SentenceVectors(np.concatenate([none, *parts]), starts)
+
+    # -- words -------------------------------------------------------------------------------------------------------
+
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
+        asked = frozenset(terms)
+        own = [
+            chunk.record.uri
+            for chunk in self.live.chunks
+            if not asked.isdisjoint(chunk.terms.split()) or not asked.isdisjoint(chunk.heading_terms.split())
+        ]
+        return [*self._store.keyword_search(terms, k), *own]
+
+    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
+        known, places, rows, others = self._split(chunks)
+        own = [self.live.chunks[row] for row in rows.tolist()]
+        counts = joined(
+            self._store.term_counts(known, terms),
+            count_terms([chunk.terms for chunk in own], [chunk.heading_terms for chunk in own], terms),
+        )
+        return taken(counts, np.argsort(np.concatenate([places, others])).tolist())
+
+    # -- the graph ---------------------------------------------------------------------------------------------------
+
+    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
+        known, places, rows, others = self._split(chunks)
+        found = dict(zip(places.tolist(), self._store.fetch(known), strict=True))
+        found |= {
+            place: self.live.chunks[row].record
+            for place, row in zip(others.tolist(), rows.tolist(), strict=True)
+        }
+        return [found[place] for place in range(len(chunks))]
+
+    def cited(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        found = self._store.cited(self._split(chunks)[0])
+        return {uri: found.get(uri, []) for uri in chunks if uri in found or uri in self.live.rows}
+
+    def cited_sections(self, chunks: Sequence[str]) -> dict[str, list[str]]:
+        found = self._store.cited_sections(self._split(chunks)[0])
+        return {uri: found.get(uri, []) for uri in chunks if uri in found or uri in self.live.rows}
+
+    def thumbnails(self, chunks: Sequence[str]) -> dict[str, bytes]:
+        return self._store.thumbnails(self._split(chunks)[0])
+
+    def _split(
+        self, chunks: Sequence[str]
+    ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The chunks of the store and their places in the list; rows of the live ones and their places."""
+        rows = self.live.rows
+        known = [(place, uri) for place, uri in enumerate(chunks) if uri not in rows]
+        own = [(place, rows[uri]) for place, uri in enumerate(chunks) if uri in rows]
+        return (
+            [uri for _, uri in known],
+            np.array([place for place, _ in known], dtype=np.int64),
+            np.array([row for _, row in own], dtype=np.int64),
+            np.array([place for place, _ in own], dtype=np.int64),
+        )
+
+
+def _cosines(vectors: Vectors, vector: Vectors) -> NDArray[np.float64]:
+    return np.clip(dots(vectors, vector), -1.0, 1.0)
+
+
+def _reached_key(chunk: Reached) -> tuple[float, float, int, str]:
+    cosine = math.inf if math.isnan(chunk.cosine) else -round_score(chunk.cosine)
+    return -round_score(chunk.score), cosine, chunk.position, chunk.uri
