@@ -25,7 +25,8 @@ from trivium.types import Turn
 
 QUESTION = "Who discovered the moons of Mars?"
 FIELDS = {
-    "question", "intent", "searched_for", "outcome", "answer", "statements", "citations", "passages", "model", "usage"
+    "question", "intent", "searched_for", "outcome", "answer", "statements", "citations", "passages", "model", "usage",
+    "sources",
 }  # fmt: skip
 KEY = "sk-very-secret"
 
@@ -48,7 +49,7 @@ def test_an_answer_cites_the_text_of_its_pages(trivium: Run, sample_store: Path)
     )
     assert (answer["model"], answer["searched_for"], len(answer["passages"])) == (None, QUESTION, 6)
     assert set(answer["citations"][0]) == {
-        "number", "uri", "page", "section", "start", "end", "document", "pages"
+        "number", "uri", "page", "section", "start", "end", "document", "pages", "live",
     }  # fmt: skip
     with Engine.open(sample_store) as engine:
         for citation in answer["citations"]:
