@@ -18,7 +18,6 @@ from trivium.cli.conversation import Conversation, typed_lines
 from trivium.cli.hits import print_hints, print_sources
 from trivium.cli.options import (
     CONVERSATION,
-    OUTPUT,
     SPEECH,
     AnswerFromOption,
     ChatOption,
@@ -160,9 +159,7 @@ def ask(
     ] = None,
     no_stream: Annotated[
         bool,
-        typer.Option(
-            "--no-stream", metavar="", rich_help_panel=OUTPUT, help="Print the answer when it is whole."
-        ),
+        typer.Option("--no-stream", metavar="", help="Print the answer when it is whole."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -228,7 +225,8 @@ def chat(
     history: HistoryOption = None,
     json: Json = False,
 ) -> None:
-    """A conversation with a store: each question is understood in the light of those before. /help lists commands.
+    """A conversation with a store: each question is understood in the light of those before. /why says why the
+    passages of the last answer are here, /help lists all commands.
 
     Questions may come from a file, a line each; --json prints an answer a line then.
 

@@ -30,7 +30,6 @@ FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an
 
 RANKING = "How passages are found"
 WRITING = "With a language model"
-OUTPUT = "What is printed"
 CONVERSATION = "Conversation"
 SPEECH = "Speech"
 """Under these titles ``--help`` groups options; those without a title come first."""
@@ -80,9 +79,7 @@ MaybeStore = Annotated[
 ]
 Json = Annotated[
     bool,
-    typer.Option(
-        "--json", metavar="", rich_help_panel=OUTPUT, help="Print one JSON document instead of text."
-    ),
+    typer.Option("--json", metavar="", help="Print one JSON document instead of text."),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Also print the counts of the graph.")]
 Watch = Annotated[

@@ -14,15 +14,15 @@ _ARROW = " › "
 
 
 def told_place(section: str, pages: Sequence[int] = (), width: int | None = None) -> str:
-    """Title, headings and page numbers. Where that is wider than ``width`` cells, first the headings between title and
-    last heading go, then title and heading are cut; page numbers stay.
+    """Title, headings and page numbers. Where that is wider than ``width`` cells, the headings between title and last
+    heading go, and then these two are cut; page numbers stay.
 
     >>> told_place("Titan (moon)#Exploration#Huygens", (4,))
     'Titan (moon) › Exploration › Huygens, p. 4'
     >>> told_place("Titan (moon)#Exploration#Huygens", (4,), 32)
     'Titan (moon) › … › Huygens, p. 4'
-    >>> told_place("Titan (moon)#Exploration#Huygens", (4,), 28)
-    'Titan (… › … › Huygens, p. 4'
+    >>> told_place("Titan (moon)#Exploration#Huygens", (4,), 27)
+    'Titan (moo… › Huygens, p. 4'
     """
     headings = [one_line(heading) for heading in headings_of(section)]
     tail = f", {page_numbers(pages)}" if pages else ""
@@ -31,10 +31,13 @@ def told_place(section: str, pages: Sequence[int] = (), width: int | None = None
         return whole
     if len(headings) == 1:
         return cut(headings[0], width - len(tail)) + tail
-    between = _ARROW if len(headings) == 2 else f"{_ARROW}{ellipsis()}{_ARROW}"
-    room = width - len(between) - len(tail)
-    title = cut(headings[0], max(room - cell_len(headings[-1]), room // 2))
-    return f"{title}{between}{cut(headings[-1], room - cell_len(title))}{tail}"
+    title, heading = headings[0], headings[-1]
+    shorter = f"{title}{_ARROW}{ellipsis()}{_ARROW}{heading}{tail}"
+    if len(headings) > 2 and cell_len(shorter) <= width:
+        return shorter
+    room = width - len(_ARROW) - len(tail)
+    title = cut(title, max(room - cell_len(heading), room // 2))
+    return f"{title}{_ARROW}{cut(heading, room - cell_len(title))}{tail}"
 
 
 def told_origin(origin: LiveOrigin) -> str:

@@ -13,7 +13,6 @@ from trivium.cli.arguments import open_engine, wrong_argument
 from trivium.cli.details import print_details
 from trivium.cli.hits import print_hints, print_hits, print_question, print_reasons, print_sources
 from trivium.cli.options import (
-    OUTPUT,
     Exact,
     FusionOption,
     Json,
@@ -37,24 +36,12 @@ def search(
     ] = None,
     *,
     store: Store,
-    image: Annotated[
-        Path | None,
-        typer.Option(
-            "--image",
-            metavar="FILE",
-            help="A picture to look for, for the retriever image, which is the only one asked where none is named.",
-            show_default=False,
-        ),
-    ] = None,
     k: Annotated[int, typer.Option("--k", "-k", min=1, metavar="N", help="How many passages.")] = 10,
-    retriever: RetrieverOption = None,
-    fusion: FusionOption = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
             metavar="",
-            rich_help_panel=OUTPUT,
             help="A line for each passage, with the reasons for its rank.",
         ),
     ] = False,
@@ -64,11 +51,21 @@ def search(
             "--rank",
             min=1,
             metavar="N",
-            rich_help_panel=OUTPUT,
             help="Only the passage of this rank, whole, with what each retriever added; may be repeated.",
             show_default=False,
         ),
     ] = None,
+    image: Annotated[
+        Path | None,
+        typer.Option(
+            "--image",
+            metavar="FILE",
+            help="A picture to look for, for the retriever image, which is the only one asked where none is named.",
+            show_default=False,
+        ),
+    ] = None,
+    retriever: RetrieverOption = None,
+    fusion: FusionOption = None,
     exact: Exact = False,
     selector: SelectorOption = None,
     assignments: SetOption = None,
