@@ -85,7 +85,7 @@ def test_passages_are_read_within_the_width_from_where_the_question_is_met(shown
     """At most three lines, from the sentence that has the question's words."""
     lines = shown(lambda: print_hits("Who found the moons?", hits()), 80)
     assert all(cell_len(line) <= 80 for line in lines) and len(lines) <= 1 + 10 * 5
-    assert sum("Asaph Hall found the moons in 1877." in line for line in lines) == 10
+    assert sum("… Asaph Hall found the moons in 1877." in line for line in lines) == 10
     assert sum(line.startswith("    … ") for line in lines) == 10
 
 

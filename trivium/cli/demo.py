@@ -12,7 +12,7 @@ from trivium.cli.ask import print_answer
 from trivium.cli.build import load_sources
 from trivium.cli.details import print_details
 from trivium.cli.hits import print_reasons
-from trivium.cli.terminal import err, out, own_name, print_line
+from trivium.cli.terminal import err, out, own_name
 from trivium.engine import Engine
 from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder, pages_folder
 
@@ -48,16 +48,14 @@ def demo(
 
 
 def _print_next(store: str) -> None:
-    """Commands that can be pasted, a line each."""
-    commands = (
-        (["chat", "--store", store], "talk with it"),
-        (["search", "your question", "--explain", "--store", store], "why is it found"),
-        (["serve", "--store", store], "open it in a web page"),
-        (["check", store], "is the store whole"),
-        (["backup", store, f"{store.rstrip('/')}.trivium"], "keep a copy"),
-        (["build", "FOLDER", "--store", "my-store"], "your own documents"),
-    )
-    lines = [(shlex.join([*own_name(), *arguments]), what) for arguments, what in commands]
-    widest = max(len(command) for command, _ in lines)
-    for command, what in lines:
-        print_line((f"  {command.ljust(widest)}", "bold"), (f"  {what}", "dim"))
+    """Commands that can be pasted, a line each, whatever the width."""
+    for what, arguments in (
+        ("talk with it", ["chat", "--store", store]),
+        ("why it is found", ["search", "your question", "--explain", "--store", store]),
+        ("in a web page", ["serve", "--store", store]),
+        ("is it whole", ["check", store]),
+        ("keep a copy", ["backup", store, f"{store.rstrip('/')}.trivium"]),
+        ("your documents", ["build", "FOLDER", "--store", "my-store"]),
+    ):
+        command = shlex.join([*own_name(), *arguments])
+        out.print(f"[dim]{what:<16}[/][bold]{escape(command)}[/]", soft_wrap=True)

@@ -121,11 +121,15 @@ def _in_one_line(text: str) -> str:
 
 
 def _telling(question: str, text: str, size: int) -> int:
-    """Where the sentence begins of which the next ``size`` characters hold most words of the question."""
+    """Where to begin so that the next ``size`` characters hold most words of the question: at the first character where
+    that is as good as any, else at the last sentence that is."""
     asked = set(question_terms(question))
     starts = [start for start, _ in sentences(text)]
     found = [len(asked.intersection(terms(text[start : start + size]))) for start in starts]
-    return starts[found.index(max(found))] if starts else 0
+    best = max(found, default=0)
+    if not starts or found[0] == best:
+        return 0
+    return max(start for start, count in zip(starts, found, strict=True) if count == best)
 
 
 def _told_place(hit: Hit, width: int | None = None) -> str:
