@@ -60,7 +60,7 @@ def test_an_explanation_adds_up_and_names_what_led_there(trivium: Run, sample_st
             hit["score"], rel=1e-4, abs=1e-4
         )
         assert hit["provenance"]
-    shown = trivium("search", QUESTION, "--store", sample_store, "--explain").out
+    shown = trivium("search", QUESTION, "--store", sample_store, "--rank", "2").out
     assert "found through" in shown and "lexical" in shown
 
 
