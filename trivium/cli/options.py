@@ -263,7 +263,8 @@ PromptOption = Annotated[
     typer.Option(
         "--prompt",
         metavar="NAME|FILE",
-        help="How the language model is asked: zero-shot, few-shot, instruction, role, or a TOML file of a style."
+        help="How the language model is asked: zero-shot, few-shot, instruction, role, one that the settings name, or a"
+        " TOML file of a style."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         show_default=False,
     ),

@@ -39,12 +39,14 @@ from trivium.search.entities import find_entity
 from trivium.serialization import hit_json
 from trivium.server.fields import (
     FusionOption,
+    PromptOption,
     QuestionText,
     Retrievers,
     SettingsOption,
     Uri,
     WhereText,
     check_options,
+    check_prompt,
 )
 from trivium.server.questions import scale_of
 from trivium.types import Answer, Hit
@@ -107,6 +109,7 @@ class Tools:
         fusion: FusionOption = None,
         settings: SettingsOption = None,
         where: WhereText = None,
+        prompt: PromptOption = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Answer a question from the collection only, citing passages; it says so where the collection does not tell. The
         question must stand by itself. For more than a sentence or two, search and read instead."""
@@ -115,11 +118,13 @@ class Tools:
         def work(engine: Engine) -> Answered:
             _check_searchable(engine)
             check_options(engine.searcher, retrievers, fusion, settings)
+            check_prompt(prompt)
+            writing = self._defaults.writing
             answer = engine.ask(
                 question,
                 k=k,
                 model=self._defaults.model,
-                **self._defaults.writing,
+                **(writing if prompt is None else {**writing, "prompt": prompt}),
                 retrievers=asked,
                 fusion=fused,
                 settings=settings,
