@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trivium.answering.followups import complete, short_answer
+from trivium.answering.followups import Leaning, complete, leaning, short_answer
 from trivium.answering.marks import without_thoughts
 from trivium.answering.prompting import quoted
 from trivium.domain import NO_DOMAIN, Domain
@@ -29,6 +29,7 @@ _MAX_CHARACTERS = 400
 _MAX_RECALL_TERMS = 32
 
 _MATCH, _RECALL = "match_query", "search_query"
+_UNFINISHED: tuple[Leaning | None, ...] = ("refers", "elliptic", "bare")
 _SCHEMA = object_schema({_MATCH: {"type": "string"}, _RECALL: {"type": "string"}})
 _LABELLED = re.compile(
     rf"""["'*]*\b({_MATCH}|{_RECALL})["'*]*\s*[:=]\s*(?:"((?:[^"\\\n]|\\.)*)"|([^"\n]+)$)""",
@@ -66,7 +67,8 @@ def rewrite_question(
     """What to search for where a question follows on a conversation.
 
     With a history, a model writes a match query and a recall query. Both are used only if they are one line. The match
-    query adds nothing: its words are of the conversation or of the domain. The recall query may hold two other words
+    query adds nothing: its words are of the conversation or of the domain, and it must not lean on the conversation any
+    more ("How deep is it?"). The recall query may hold two other words
     for each known one, since what it finds is ranked by the match query. A match query that is refused is replaced by the
     recall query where that would do as one, else by what the rules make of the question. A recall query that is refused,
     shares no word with the match query or says no more than it, is left out. Without a model, names from the conversation
@@ -149,7 +151,7 @@ def _chosen(
     wide = _recall_query(recall, known)
     for written in (match, recall):
         accepted = _match_query(written, question, known)
-        if accepted is not None:
+        if accepted is not None and leaning(accepted, history[-1], store) not in _UNFINISHED:
             return Rewriting(accepted, wide)
     return Rewriting(complete(question, history, store), wide)
 
