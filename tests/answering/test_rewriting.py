@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.answering.world import world
@@ -71,6 +71,20 @@ def test_without_a_model_a_follow_up_is_completed(question: str, expected: str) 
 def test_a_question_that_stands_by_itself_is_left_alone(question: str) -> None:
     """However short it is, and although it holds a word that may refer to something: a new topic is not dragged back."""
     assert rewrite_question(question, TALK, None, STORE).match_query == question
+
+
+@example("Its rings?")
+@example("His birthplace")
+@given(
+    st.text(max_size=40)
+    | st.lists(
+        st.sampled_from(["its", "his", "it", "and", "the", "one", "there", "Mars", "why", "which", "?", ","]),
+        min_size=1,
+    ).map(" ".join)
+)
+def test_whatever_is_asked_the_rules_make_a_question_of_it_that_holds_its_words(question: str) -> None:
+    completed = rewrite_question(question, TALK, None, STORE).match_query
+    assert set(terms(question)) <= set(terms(completed))
 
 
 def test_a_chain_of_follow_ups_goes_back_to_what_was_asked() -> None:
