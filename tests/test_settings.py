@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from trivium.domain import Domain, Term
 from trivium.errors import ConfigurationError
 from trivium.settings import load_settings
 
@@ -158,3 +163,66 @@ def test_limits_are_a_table_in_the_file_and_json_in_the_environment(
     monkeypatch.setenv("TRIVIUM_LIMITS", '{"tag": 7}')
     with pytest.raises(ConfigurationError, match=r"limits\.tag"):
         load_settings()
+
+
+def test_what_the_collection_is_about_is_a_table_in_the_file_and_json_in_the_environment(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Terms are taken apart at their first colon; the environment wins by key; named styles have a table."""
+    (bare / "trivium.toml").write_text(
+        '[conversation]\nterms = ["EKS: Elastic Kubernetes Service", " URL :https://x.example"]\n'
+        'scope = "the handbook of ACME"\n[prompts]\nhouse = "styles/house.toml"\n'
+    )
+    settings = load_settings()
+    assert settings.conversation.glossary == (
+        Term("EKS", "Elastic Kubernetes Service"),
+        Term("URL", "https://x.example"),
+    )
+    assert settings.conversation.scope == "the handbook of ACME"
+    assert settings.prompts == {"house": Path("styles/house.toml")}
+    monkeypatch.setenv("TRIVIUM_CONVERSATION", '{"terms": []}')
+    assert load_settings().conversation == Domain(scope="the handbook of ACME")
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ('{"terms": ["EKS"]}', 'terms.0: .*such as "EKS: Elastic'),
+        ('{"terms": ["EKS: "]}', "a term and its meaning"),
+        ('{"terms": ["EKS: Elastic\\nKubernetes"]}', "a meaning in one line"),
+        ('{"terms": ["E\\u001bKS: Elastic"]}', "a term in one line"),
+        (json.dumps({"terms": ["E" * 41 + ": x"]}), "at most 40 characters, got 41"),
+        (json.dumps({"terms": ["E: " + "x" * 201]}), "at most 200 characters, got 201"),
+        (json.dumps({"terms": [f"E{i}: x" for i in range(201)]}), "at most 200 items"),
+        ('{"terms": ["EKS: a", "eks: b"]}', "'eks' twice"),
+        ('{"terms": [7]}', "terms.0"),
+        ('{"scope": " "}', "a scope in one line"),
+        (json.dumps({"scope": "x" * 201}), "at most 200 characters"),
+        ('{"topic": "x"}', "conversation.topic"),
+    ],
+)
+def test_what_is_wrong_with_terms_and_scope_is_said(
+    value: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIVIUM_CONVERSATION", value)
+    with pytest.raises(ConfigurationError, match=says):
+        load_settings()
+
+
+@pytest.mark.parametrize("name", ["../x", "a.toml", "", "x" * 65])
+def test_names_of_styles_are_no_paths(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIVIUM_PROMPTS", json.dumps({name: "x.toml"}))
+    with pytest.raises(ConfigurationError, match="prompts"):
+        load_settings()
+
+
+@given(
+    st.text(max_size=200), st.lists(st.text(min_size=1, max_size=6).filter(lambda t: t.isalnum()), max_size=4)
+)
+def test_expanding_a_text_only_adds_meanings(text: str, names: list[str]) -> None:
+    """In brackets, behind the terms; without them the text is as it was, and it is not expanded twice."""
+    distinct = {name.casefold(): name for name in names}
+    domain = Domain(terms=tuple(f"{name}: MEANING{place}!" for place, name in enumerate(distinct.values())))
+    expanded = domain.expand(text)
+    assert re.sub(r" \(MEANING\d+!\)", "", expanded) == text or "MEANING" in text.upper()
+    assert domain.expand(expanded) == expanded or "meaning" in distinct

@@ -76,7 +76,8 @@ class Engine:
     ) -> None:
         if isinstance(store, str | Path):
             raise InputError(f"expected an open store, got {str(store)!r}: use  Engine.open({str(store)!r})")
-        values = {**flatten(load_settings().retrievers), **flatten(checked_settings(settings))}
+        configured = load_settings()
+        values = {**flatten(configured.retrievers), **flatten(checked_settings(settings))}
         chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
         chosen = RetrieverSet(retrievers, values, chooses)
         self.store = store
@@ -88,6 +89,7 @@ class Engine:
             Fusions(store, fusion),
             on_stage,
             live=LiveSources(own=live),
+            domain=configured.conversation,
         )
 
     @classmethod
@@ -176,7 +178,7 @@ class Engine:
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
         """The k best chunks for a question, best first; see :meth:`trivium.search.searcher.Searcher.search` for the
-        options ``explain``, ``exact``, ``settings``, ``where``, ``image``, ``sources`` and ``on_sources``.
+        options ``explain``, ``exact``, ``settings``, ``where``, ``image``, ``sources``, ``on_sources`` and ``recall``.
 
         ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
         scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.

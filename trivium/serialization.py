@@ -119,6 +119,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "question": answer.question,
         "intent": answer.intent,
         "searched_for": answer.searched_for,
+        "recall_query": answer.recall_query,
         "outcome": answer.outcome,
         "answer": answer.text,
         "statements": [

@@ -23,6 +23,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from trivium.domain import Domain
 from trivium.errors import ConfigurationError
 from trivium.limits import InputLimits, Positive
 
@@ -33,6 +34,7 @@ TESTS = "TRIVIUM_TEST_"
 """Begins variables that are for the test-suite."""
 SETTINGS_FILE = Path("trivium.toml")
 
+StyleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
 Url = Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
 
 _log = logging.getLogger(__name__)
@@ -240,7 +242,15 @@ class Settings(BaseSettings):
 
     prompt: Annotated[str, Field(min_length=1)] = "zero-shot"
     """How the language model is asked for answers: a prompt style (``zero-shot``, ``few-shot``, ``instruction``,
-    ``role``) or the TOML file of one."""
+    ``role``, or a name of ``prompts``) or the TOML file of one."""
+
+    prompts: dict[StyleName, Path] = Field(default_factory=dict, max_length=100)
+    """Prompt styles of your own by name, each the TOML file of one, which questions may name over HTTP and MCP: in
+    ``trivium.toml`` the table ``[prompts]``, in the environment JSON."""
+
+    conversation: Domain = Field(default_factory=Domain)
+    """What the collection is about: in ``trivium.toml`` the table ``[conversation]`` with ``terms = ["EKS: Elastic
+    Kubernetes Service"]`` and ``scope = "the handbook of ACME"``, in the environment JSON."""
 
     chat_base_url: Url | None = None
     """The endpoint of the language model; None means ``openai_base_url`` (with its key)."""

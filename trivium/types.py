@@ -329,12 +329,11 @@ what was said before in the conversation."""
 class Answer:
     """What was answered to a question, and on what grounds.
 
-    ``text`` holds citation marks like ``[1]``. ``outcome`` says what it is: ``answered``; ``closest`` where no sentence
-    states the answer and the text quotes the passages that are nearest; ``absent`` where nothing in the collection is
-    near, and there are no citations. ``intent`` is what the question was taken for. ``passages`` are those that were
-    looked at, best first. ``model`` is the language model that wrote the text, None where sentences were taken from the
-    passages. ``searched_for`` is the question that was searched for: the given one, or a follow-up made to stand by
-    itself; None where nothing was searched for. ``sources`` say what came of the live sources that were asked.
+    ``text`` holds citation marks like ``[1]``. ``outcome``: ``answered``; ``closest`` where no sentence states the answer
+    and the text quotes the nearest passages; ``absent`` where nothing in the collection is near. ``intent`` is what the
+    question was taken for. ``passages`` are those looked at, best first. ``model`` is the language model that wrote the
+    text, if any. ``searched_for`` is the question, or what was made of a follow-up, None where nothing was searched for;
+    ``recall_query`` is what a model wrote to gather candidates by as well. ``sources`` say what live sources gave.
     """
 
     question: str
@@ -348,6 +347,7 @@ class Answer:
     model: str | None = None
     usage: Usage = Usage()
     sources: tuple[SourceOutcome, ...] = ()
+    recall_query: str | None = None
 
     def __str__(self) -> str:
         """The text, with its citations."""
@@ -372,7 +372,7 @@ class Turn:
 
 
 def page_numbers(pages: Sequence[int]) -> str:
-    """Pages of a document as people name them, empty for none.
+    """Pages of a document as people name them.
 
     >>> page_numbers([12]), page_numbers([12, 13, 14]), page_numbers([])
     ('p. 12', 'pp. 12-14', '')

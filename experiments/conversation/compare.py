@@ -8,20 +8,31 @@
 handbook's questions of the kind ``contextual_anaphora`` each follow on one other. Compared are the question as it is
 (``literal``), with the question before it in front (``joined``), and as the rules complete it (``rules``); ``rules``
 also says how often the rules changed a question of each kind.
+
+    python -m experiments.conversation.compare --store demo-store --model local --sample 40
+
+compares two more ways, on a sample of the turns that lean on what was said: with the match query that a language model
+wrote (``match``), and with the candidates of its recall query as well (``both``). What it wrote amiss is replaced as
+``trivium ask`` does it; how often its queries could be used is printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import trivium
 from trivium.answering.followups import complete
+from trivium.answering.rewriting import rewrite_question
+from trivium.llm.base import ChatModel
+from trivium.llm.registry import open_chat_model
 from trivium.text import words
 from trivium.types import Hit, Turn
 
@@ -83,6 +94,39 @@ def _runs(found: list[str]) -> set[tuple[str, ...]]:
     return {tuple(found[start : start + 4]) for start in range(len(found) - 3)}
 
 
+def compare_model(engine: trivium.Engine, model: ChatModel, turns: Sequence[Asked], show: bool) -> None:
+    """Print hit@k of the ways with and without the model, and what came of its queries."""
+    ranks: defaultdict[str, list[int]] = defaultdict(list)
+    used: Counter[str] = Counter()
+    seconds = 0.0
+    for turn in turns:
+        began = time.perf_counter()
+        asked = rewrite_question(turn.question, turn.history, model, engine.store)
+        seconds += time.perf_counter() - began
+        completed = complete(turn.question, turn.history, engine.store)
+        used["match query"] += asked.match_query != completed
+        used["recall query"] += asked.recall_query is not None
+        used["neither"] += asked.match_query == completed and asked.recall_query is None
+        for way, text, recall in (
+            ("literal", turn.question, None),
+            ("rules", completed, None),
+            ("match", asked.match_query, None),
+            ("both", asked.match_query, asked.recall_query),
+        ):
+            hits = engine.search(text, max(KS), recall=recall)
+            ranks[way].append(next((hit.rank for hit in hits if turn.right(hit)), max(KS) + 1))
+        if show:
+            print(f"{turn.question!r}: {asked.match_query!r} + {asked.recall_query!r}")
+    print(f"{model.name}, {len(turns)} turns, {seconds / len(turns):.1f} s a rewriting")
+    print("  used: " + ", ".join(f"{name} {count}" for name, count in used.items()))
+    _print_ways(ranks, len(turns))
+
+
+def _print_ways(ranks: Mapping[str, Sequence[int]], count: int) -> None:
+    for way, found in ranks.items():
+        print(f"  {way:<8}" + "".join(f"  hit@{k} {sum(r <= k for r in found) / count:.3f}" for k in KS))
+
+
 def main() -> None:
     """Print hit@k by kind."""
     parser = argparse.ArgumentParser(
@@ -90,13 +134,23 @@ def main() -> None:
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--handbook", type=Path, help="the handbook's questions, asked of its store")
-    parser.add_argument("--failures", action="store_true", help="print what the rules do not find")
+    parser.add_argument(
+        "--failures", action="store_true", help="print what the rules do not find, or what the model wrote"
+    )
+    parser.add_argument("--model", help="also compare two rewritings by this language model, on a sample")
+    parser.add_argument("--sample", type=int, default=40, help="leaning turns that the model rewrites (40)")
     arguments = parser.parse_args()
     here = Path(__file__).parent / "dialogues.jsonl"
     asked = list(of_dialogues(here) if arguments.handbook is None else of_handbook(arguments.handbook))
     found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     changed: defaultdict[str, list[bool]] = defaultdict(list)
     with trivium.Engine.open(arguments.store) as engine:
+        if arguments.model is not None:
+            model = open_chat_model(arguments.model)
+            leaning = [turn for turn in asked if turn.kind not in ("first", "independent", "new_topic")]
+            chosen = random.Random(0).sample(leaning, min(arguments.sample, len(leaning)))
+            compare_model(engine, model, chosen, arguments.failures)
+            return
         for turn in asked:
             completed = complete(turn.question, turn.history, engine.store)
             changed[turn.kind].append(completed != turn.question)
@@ -115,9 +169,7 @@ def main() -> None:
     for kind in dict.fromkeys(kind for _, kind in found):
         count = len(found["rules", kind])
         print(f"{kind} ({count})" + ("" if kind == "all" else f", completed {sum(changed[kind])}"))
-        for way in ("literal", "joined", "rules"):
-            ranks = found[way, kind]
-            print(f"  {way:<8}" + "".join(f"  hit@{k} {sum(r <= k for r in ranks) / count:.3f}" for k in KS))
+        _print_ways({way: found[way, kind] for way in ("literal", "joined", "rules")}, count)
 
 
 if __name__ == "__main__":

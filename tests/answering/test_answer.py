@@ -8,6 +8,8 @@ from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_u
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Found, Piece
+from trivium.domain import Domain
+from trivium.serialization import answer_json
 from trivium.types import Answer, Hit, Turn, Usage
 
 STORE = world()
@@ -177,6 +179,34 @@ def test_a_follow_up_is_searched_for_as_it_was_meant() -> None:
     assert (done.answer.question, done.answer.searched_for) == ("When was he born?", searched[0])
     assert "Question: When was Asaph Hall born?" in model.asked[1][1].content
     assert done.answer.usage.prompt_tokens > sum(len(m.content) for m in model.asked[1]) // 4
+
+
+def test_candidates_of_the_recall_query_are_searched_for_too_and_the_answer_is_written_for_the_match_query() -> (
+    None
+):
+    """All three questions are told. Undone, the question is searched for as it is, and the model is not asked to
+    rewrite. The scope is told to the model whenever it writes."""
+    history = [Turn(QUESTION, "Asaph Hall [1].")]
+    queries = '{"match_query": "When was Asaph Hall born?", "search_query": "Asaph Hall birth year"}'
+    searched: list[str] = []
+    model = ScriptedModel(queries, "In 1829 [2].")
+    context = ground(STORE, HITS, searched, Domain(scope="an atlas of Mars"))
+    found, *_, done = answer("When was he born?", context, history, model)
+    assert searched == ["When was Asaph Hall born?", "Asaph Hall birth year"]
+    assert isinstance(found, Found) and isinstance(done, Done)
+    assert [found.searched_for, found.recall_query] == searched
+    assert [done.answer.searched_for, done.answer.recall_query] == searched
+    assert answer_json(done.answer)["recall_query"] == searched[1]
+    written = model.asked[1]
+    assert (
+        "Question: When was Asaph Hall born?" in written[1].content
+        and "an atlas of Mars" in written[0].content
+    )
+    searched.clear()
+    as_asked = ScriptedModel("In 1829 [2].")
+    *_, done = answer("When was he born?", context, history, as_asked, rewrite=False)
+    assert searched == ["When was he born?"] and len(as_asked.asked) == 1
+    assert isinstance(done, Done) and done.answer.recall_query is None
 
 
 def test_without_a_model_the_best_sentences_are_the_answer() -> None:

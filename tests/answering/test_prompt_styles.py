@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from trivium.answering.prompt_styles import MAX_BYTES, prompt_style, shipped_sty
 from trivium.answering.prompting import make_prompt
 from trivium.answering.writing import Writing, WritingOptions
 from trivium.errors import ChatModelError, ConfigurationError, InputError
-from trivium.settings import Settings
+from trivium.settings import Settings, load_settings
 
 OWN = """
 system = "Say {{ not_found }} or answer."
@@ -132,3 +133,24 @@ def test_the_style_in_the_documentation_works(tmp_path: Path) -> None:
     (text,) = re.findall(r"```toml\n(# my-style\.toml\n.*?)```", page, re.DOTALL)
     roles = [message.role for message in prompt_style(file(tmp_path, text)).messages("p", "q")]
     assert roles == ["system", "user", "assistant", "user"]
+
+
+def test_styles_of_the_settings_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Python as on the command line; one may take the place of a style that ships. The scope of the collection is
+    told in every style, also in one without a system message."""
+    path = file(
+        tmp_path,
+        OWN.replace('system = "Say {{ not_found }} or answer."', "").replace("Q:", "{{ not_found }}?"),
+    )
+    monkeypatch.setenv("TRIVIUM_PROMPTS", json.dumps({"house": str(path), "role": str(path)}))
+    settings = load_settings()
+    for name in ("house", "role"):
+        style = Writing.of(WritingOptions(prompt=name), settings).style
+        assert style is not None and style.name == name and style.system == ""
+    with pytest.raises(InputError, match="few-shot, house, instruction, role, zero-shot"):
+        Writing.of(WritingOptions(prompt="hous"), settings)
+    offered = passages([made_up("It is red.")])
+    for style in (prompt_style("house", settings.prompts), prompt_style("zero-shot")):
+        prompt = make_prompt("Why?", offered, ScriptedModel("x"), style, scope="an <|im_end|> atlas")
+        assert [message.role for message in prompt.messages] == ["system", "user"]
+        assert prompt.messages[0].content.endswith("The passages are from: an < |im_end| > atlas")

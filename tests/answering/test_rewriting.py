@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.answering.world import world
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.events import NOT_FOUND
-from trivium.answering.rewriting import rewrite_question
-from trivium.types import Turn, Usage
+from trivium.answering.rewriting import Rewriting, queries_of, rewrite_question
+from trivium.domain import Domain
+from trivium.text import question_terms, terms
+from trivium.types import Turn
 
 STORE = world()
 TALK = [Turn("Who discovered the moons of Mars?", "Asaph Hall discovered both moons in 1877 [1].")]
@@ -17,7 +23,7 @@ TALK = [Turn("Who discovered the moons of Mars?", "Asaph Hall discovered both mo
 def test_the_first_question_is_left_alone() -> None:
     """No model is asked for it."""
     model = ScriptedModel("Something else?")
-    assert rewrite_question("When was he born?", [], model, STORE) == ("When was he born?", Usage())
+    assert rewrite_question("When was he born?", [], model, STORE) == Rewriting("When was he born?")
     assert model.asked == []
 
 
@@ -42,7 +48,7 @@ def test_the_first_question_is_left_alone() -> None:
 )
 def test_without_a_model_a_follow_up_is_completed(question: str, expected: str) -> None:
     """With the names that were spoken of where it refers to something, else with the question before."""
-    assert rewrite_question(question, TALK, None, STORE)[0] == expected
+    assert rewrite_question(question, TALK, None, STORE).match_query == expected
 
 
 @pytest.mark.parametrize(
@@ -64,33 +70,158 @@ def test_without_a_model_a_follow_up_is_completed(question: str, expected: str) 
 )
 def test_a_question_that_stands_by_itself_is_left_alone(question: str) -> None:
     """However short it is, and although it holds a word that may refer to something: a new topic is not dragged back."""
-    assert rewrite_question(question, TALK, None, STORE)[0] == question
+    assert rewrite_question(question, TALK, None, STORE).match_query == question
+
+
+@example("Its rings?")
+@example("His birthplace")
+@given(
+    st.text(max_size=40)
+    | st.lists(
+        st.sampled_from(["its", "his", "it", "and", "the", "one", "there", "Mars", "why", "which", "?", ","]),
+        min_size=1,
+    ).map(" ".join)
+)
+def test_whatever_is_asked_the_rules_make_a_question_of_it_that_holds_its_words(question: str) -> None:
+    completed = rewrite_question(question, TALK, None, STORE).match_query
+    assert set(terms(question)) <= set(terms(completed))
 
 
 def test_a_chain_of_follow_ups_goes_back_to_what_was_asked() -> None:
     """Each is completed by the one before it."""
     talk = [*TALK, Turn("And Saturn?", NOT_FOUND), Turn("And Venus?", NOT_FOUND)]
-    completed = rewrite_question("And Jupiter?", talk, None, STORE)[0]
+    completed = rewrite_question("And Jupiter?", talk, None, STORE).match_query
     assert completed == "Who discovered the moons of Mars? And Saturn? And Venus? And Jupiter?"
 
 
 def test_names_come_from_the_last_turn_that_has_any() -> None:
     """Across a follow-up that named nothing and an answer that was not found."""
     talk = [*TALK, Turn("When was he born?", NOT_FOUND)]
-    completed = rewrite_question("Where did he live?", talk, None, STORE)[0]
+    completed = rewrite_question("Where did he live?", talk, None, STORE).match_query
     assert completed == "Where did he live (Mars, Asaph Hall, born discovered moons)?"
     nothing = [Turn("Why?", NOT_FOUND)]
-    assert rewrite_question("Where did he live?", nothing, None, STORE)[0] == "Why? Where did he live?"
+    assert (
+        rewrite_question("Where did he live?", nothing, None, STORE).match_query == "Why? Where did he live?"
+    )
 
 
-def test_a_model_rewrites() -> None:
-    """It sees the conversation and the question; what it took is told."""
-    model = ScriptedModel('"When was Asaph Hall born?"\n')
-    asked, usage = rewrite_question("When was he born?", TALK, model, STORE)
-    assert asked == "When was Asaph Hall born?"
-    assert usage.prompt_tokens > 0 and usage.completion_tokens > 0
-    said = model.asked[0][1].content
-    assert "Who discovered the moons of Mars?" in said and "Last question: When was he born?" in said
+def reply(match: object, search: object) -> str:
+    """What a model replies that does as it is told."""
+    return json.dumps({"match_query": match, "search_query": search})
+
+
+MATCH, RECALL = "When was Asaph Hall born?", "Asaph Hall astronomer birth year"
+
+
+def test_a_model_writes_two_queries_at_once() -> None:
+    """It is asked once, sees the conversation and the question; what it took is told."""
+    model = ScriptedModel(reply(MATCH, RECALL))
+    asked = rewrite_question("When was he born?", TALK, model, STORE)
+    assert (asked.match_query, asked.recall_query) == (MATCH, RECALL)
+    assert asked.usage.prompt_tokens > 0 and asked.usage.completion_tokens > 0
+    ((_, user),) = model.asked
+    assert "Who discovered the moons of Mars?" in user.content
+    assert "Last question: When was he born?" in user.content
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (f"Sure:\n```json\n{reply(MATCH, RECALL)}\n```", (MATCH, RECALL)),
+        (f"match_query: {MATCH}\nsearch_query: {RECALL}", (MATCH, RECALL)),
+        (f"**Match_Query**: {MATCH}", (MATCH, None)),
+        (reply(MATCH, RECALL)[:-3], (MATCH, None)),
+        (reply(MATCH, "Hall, born"), (MATCH, None)),
+        (reply(MATCH, 7), (MATCH, None)),
+        (f'"{MATCH}"\n', (MATCH, None)),
+        (f"<think>he?</think>{reply(MATCH, RECALL)}", (MATCH, RECALL)),
+    ],
+)
+def test_replies_are_read_leniently(written: str, expected: tuple[str, str | None]) -> None:
+    """Words around the JSON, labelled lines, a reply cut off, a query alone. A recall query without a word more than the
+    match query is none."""
+    asked = rewrite_question("When was he born?", TALK, ScriptedModel(written), STORE)
+    assert (asked.match_query, asked.recall_query) == expected
+
+
+BY_RULE = "When was he born (Mars, Asaph Hall, discovered moons)?"
+
+
+@pytest.mark.parametrize(
+    ("match", "search", "expected"),
+    [
+        ("When was Galileo born?", RECALL, (BY_RULE, RECALL)),
+        ("He was born in 1829.", "When was Asaph Hall born?", ("When was Asaph Hall born?", None)),
+        (MATCH, "Galileo Galilei Italian physicist Hall", (MATCH, None)),
+        (MATCH, f"{RECALL}\nignore the question", (MATCH, None)),
+        (MATCH, "Asaph Hall " * 60, (MATCH, None)),
+        (MATCH, "discovered moons of Mars", (MATCH, None)),
+        ("When was he born?", "", (BY_RULE, None)),
+        ("", "", (BY_RULE, None)),
+    ],
+)
+def test_a_bad_query_falls_back_to_the_other_and_then_to_the_rules(
+    match: str, search: str, expected: tuple[str, str | None]
+) -> None:
+    """A recall query may hold two new words for each known one, a match query none."""
+    asked = rewrite_question("When was he born?", TALK, ScriptedModel(reply(match, search)), STORE)
+    assert (asked.match_query, asked.recall_query) == expected
+
+
+@given(
+    st.text(max_size=80)
+    | st.tuples(st.text(max_size=40), st.text(max_size=40)).map(lambda pair: reply(*pair))
+    | st.lists(
+        st.sampled_from(
+            ["match_query", "search_query", "{", "}", ":", '"', "Hall", "born", "Galileo", "\n", "\\", "when"]
+        )
+    ).map(" ".join)
+)
+def test_whatever_a_model_writes_the_queries_are_lines_and_the_match_query_adds_nothing(written: str) -> None:
+    asked = rewrite_question("When was he born?", TALK, ScriptedModel(written, step=1000), STORE)
+    known = set(terms(f"When was he born? {TALK[0].question} {TALK[0].answer}"))
+    assert known.issuperset(question_terms(asked.match_query)) and "\n" not in asked.match_query
+    if asked.recall_query is not None:
+        words = question_terms(asked.recall_query)
+        assert 3 * len(known.intersection(words)) >= len(words) and "\n" not in asked.recall_query
+    assert all(isinstance(query, str) for query in queries_of(written))
+
+
+DOMAIN = Domain(
+    terms=("EKS: Elastic Kubernetes Service", "IT: information technology"), scope="the handbook of ACME"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How is EKS billed?", "How is EKS (Elastic Kubernetes Service) billed?"),
+        ("how is eks billed", "how is eks (Elastic Kubernetes Service) billed"),
+        ("Is EKS the Elastic Kubernetes service?", "Is EKS the Elastic Kubernetes service?"),
+        ("Who leads IT?", "Who leads IT (information technology)?"),
+        ("How large is it, in seeks?", "How large is it, in seeks?"),
+    ],
+)
+def test_terms_of_the_domain_are_expanded_with_and_without_a_model(question: str, expected: str) -> None:
+    """Whole words, and only where their meaning is not said; a common word only as the term is written."""
+    assert rewrite_question(question, [], None, STORE, DOMAIN).match_query == expected
+    model = ScriptedModel(reply(question, "cluster price EKS"))
+    assert rewrite_question(question, [], model, STORE, DOMAIN).match_query == expected
+    if "EKS" in question:
+        assert rewrite_question(question, TALK, model, STORE, DOMAIN).match_query == expected
+
+
+def test_a_model_may_use_the_terms_and_is_told_the_scope() -> None:
+    """What it writes in the words of the glossary adds nothing; a glossary that does not fit is told in part, first
+    what the conversation speaks of."""
+    model = ScriptedModel(reply("How is the Elastic Kubernetes Service billed?", "EKS price billed"))
+    many = Domain(terms=(*(f"X{i}: {'word ' * 30}" for i in range(99)), *DOMAIN.terms), scope=DOMAIN.scope)
+    asked = rewrite_question("How is it billed?", [Turn("What is EKS?", "A service.")], model, STORE, many)
+    assert asked.match_query == "How is the Elastic Kubernetes Service billed?"
+    assert asked.recall_query == "EKS (Elastic Kubernetes Service) price billed"
+    told = model.asked[0][0].content
+    assert "the handbook of ACME" in told and "- EKS: Elastic Kubernetes Service" in told
+    assert len(told) < model.context_tokens
 
 
 @pytest.mark.parametrize(
@@ -107,8 +238,8 @@ def test_a_model_rewrites() -> None:
 )
 def test_what_a_model_may_not_write_is_not_asked(written: str) -> None:
     """Names that nobody said, answers, more than a line, another question: the names are carried over instead."""
-    asked, _ = rewrite_question("When was he born?", TALK, ScriptedModel(written), STORE)
-    assert asked == "When was he born (Mars, Asaph Hall, discovered moons)?"
+    asked = rewrite_question("When was he born?", TALK, ScriptedModel(written), STORE)
+    assert (asked.match_query, asked.recall_query) == (BY_RULE, None)
 
 
 def test_the_conversation_is_data_for_the_model() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering.answer import AnswerContext
+from trivium.domain import NO_DOMAIN, Domain
 from trivium.embedding.base import Vectors
 from trivium.text import question_terms
 from trivium.types import EmbedderIdentity, Hit
@@ -76,12 +77,17 @@ def made_up(text: str, rank: int = 1, section: str = "Page") -> Hit:
     return Hit(f"{section}#chunk-{rank}", text, 1.0 / rank, rank, "Page", section, "paragraph", 0, len(text))
 
 
-def ground(store: MemoryStore, hits: Sequence[Hit], asked: list[str] | None = None) -> AnswerContext:
-    """Where a search finds those hits, whatever is asked; what was asked is noted."""
+def ground(
+    store: MemoryStore,
+    hits: Sequence[Hit],
+    asked: list[str] | None = None,
+    domain: Domain = NO_DOMAIN,
+) -> AnswerContext:
+    """Where a search finds those hits, whatever is asked; what was asked is noted, the recall query behind it."""
 
-    def search(question: str) -> Sequence[Hit]:
+    def search(question: str, recall: str | None) -> Sequence[Hit]:
         if asked is not None:
-            asked.append(question)
+            asked.extend([question] if recall is None else [question, recall])
         return hits
 
-    return AnswerContext(store, WordEmbedder(), search)
+    return AnswerContext(store, WordEmbedder(), search, domain)

@@ -25,8 +25,8 @@ from trivium.types import Turn
 
 QUESTION = "Who discovered the moons of Mars?"
 FIELDS = {
-    "question", "intent", "searched_for", "outcome", "answer", "statements", "citations", "passages", "model", "usage",
-    "sources",
+    "question", "intent", "searched_for", "recall_query", "outcome", "answer", "statements", "citations", "passages",
+    "model", "usage", "sources",
 }  # fmt: skip
 KEY = "sk-very-secret"
 

@@ -155,4 +155,4 @@ def test_a_suite_keeps_what_was_searched_for(
 def stand_alone(store: Path) -> str:
     """What is searched for where the follow-up question is asked."""
     with open_store(store) as opened:
-        return rewrite_question(FOLLOW_UP, [BEFORE], None, opened)[0]
+        return rewrite_question(FOLLOW_UP, [BEFORE], None, opened).match_query

@@ -210,6 +210,19 @@ def test_a_model_answers_and_what_no_passage_bears_out_is_named(store: Path) -> 
     assert ask.annotations is not None and ask.annotations.open_world_hint is True
 
 
+def test_an_agent_names_the_style_and_never_a_file(store: Path, tmp_path: Path) -> None:
+    """An unknown one is told with those there are."""
+    own = tmp_path / "own.toml"
+    own.write_text('system = "{{ not_found }}"\nuser = "{{ passages }} {{ question }}"\n')
+    model = ScriptedModel("Asaph Hall found both moons of Mars [1].")
+    with connected(store, Defaults(model=model)) as call:
+        call("ask", question=QUESTION, prompt="few-shot")
+        for name in (str(own), "own"):
+            told = said(call("ask", question=QUESTION, prompt=name))
+            assert "unknown prompt style" in told and "few-shot, instruction, role, zero-shot" in told
+    assert [len(asked) for asked in model.asked] == [6]
+
+
 class EndlessModel(ScriptedModel):
     """Talks until it is closed."""
 

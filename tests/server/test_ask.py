@@ -49,8 +49,8 @@ def test_a_whole_answer_has_every_field_and_the_conversation_is_passed_on(store:
     body = answer.json()
     assert answer.status_code == 200
     assert set(body) == {
-        "answer", "outcome", "intent", "searched_for", "citations", "statements", "passages", "model", "usage",
-        "sources",
+        "answer", "outcome", "intent", "searched_for", "recall_query", "citations", "statements", "passages", "model",
+        "usage", "sources",
     }  # fmt: skip
     assert (
         body["answer"] == "Asaph Hall found them [1]."
@@ -72,6 +72,7 @@ def test_a_stream_shows_what_was_found_then_pieces_then_the_same_whole_answer(st
     assert found == {
         "passages": whole["passages"],
         "searched_for": QUESTION,
+        "recall_query": None,
         "intent": "collection",
         "sources": [],
     }

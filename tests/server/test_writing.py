@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,37 @@ def test_a_server_asks_in_its_style_and_tells_the_attribution(
         prompt_style(name).messages("", "")[0].content for name in ("role", "instruction", "few-shot")
     ]
     assert systems == expected
+
+
+def test_a_request_names_the_style_it_is_answered_in_and_never_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A style that ships or that the settings name; whole, streamed and without a model an unknown one is a 422 that
+    lists them, and nothing is asked."""
+    store = build_store(tmp_path)
+    own = tmp_path / "own.toml"
+    own.write_text('system = "In the house style: {{ not_found }}"\nuser = "{{ passages }} {{ question }}"\n')
+    monkeypatch.setenv("TRIVIUM_PROMPTS", json.dumps({"house": str(own)}))
+    model = ScriptedModel("Asaph Hall discovered the moons of Mars [1].")
+    app = create_app(store, model=model, writing=WritingOptions(prompt="role"))
+    question = "Who discovered the moons of Mars?"
+    refused = []
+    with TestClient(app, base_url="http://localhost") as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        for prompt in ("house", "few-shot", None):
+            assert client.post("/ask", json={"question": question, "prompt": prompt}).status_code == 200
+        for prompt in (str(own), "../own.toml", "own", "x" * 200):
+            refused += [
+                client.post("/ask", json={"question": question, "prompt": prompt, "stream": stream})
+                for stream in (False, True)
+            ]
+    assert len(model.asked) == 3
+    assert model.asked[0][0].content.startswith("In the house style")
+    assert [len(asked) for asked in model.asked[1:]] == [6, 2]
+    with TestClient(create_app(store), base_url="http://localhost") as client:
+        until(lambda: client.get("/ready").status_code == 200)
+        refused.append(client.post("/ask", json={"question": question, "prompt": "own"}))
+        assert client.post("/ask", json={"question": question, "prompt": "house"}).status_code == 200
+    assert {answer.status_code for answer in refused} == {422}
+    listed = [answer.json()["error"]["message"] for answer in refused[:6]]
+    assert all("few-shot, house, instruction, role, zero-shot" in message for message in listed)

@@ -16,10 +16,11 @@ from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.quoting import Quotation, quote
 from trivium.answering.repetition import cut_at, repeated_from
-from trivium.answering.rewriting import rewrite_question
+from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.talk import converse
 from trivium.answering.writing import AS_USUAL, Writing
 from trivium.common import stopping
+from trivium.domain import NO_DOMAIN, Domain
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.languages import StoreLanguages
@@ -34,11 +35,13 @@ _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What a question is answered from: a store, its embedder, and a ``search`` that gives hits best first."""
+    """What a question is answered from: a store, its embedder, a ``search`` that gives hits best first for a question and
+    a recall query or None (:class:`~trivium.answering.rewriting.Rewriting`), and what the store is about."""
 
     store: SearchStore
     embedder: Embedder
-    search: Callable[[str], Sequence[Hit]]
+    search: Callable[[str, str | None], Sequence[Hit]]
+    domain: Domain = NO_DOMAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +68,26 @@ def answer(
     what the question is taken for; without ``rewrite`` a follow-up is searched for as it is. Closing the generator stops
     the model. Raises ChatModelError, and what the search raises."""
     meant = recognise(question, context.embedder) if intent is None else intent
-    searched_for, usage, hits = None, Usage(), tuple[Hit, ...]()
+    asked: Rewriting | None = None
+    hits = tuple[Hit, ...]()
     if meant in ("small_talk", "conversation"):
         yield Found((), None, meant)
-        text, used = yield from converse(question, meant == "conversation", history, model)
+        text, used = yield from converse(
+            question, meant == "conversation", history, model, context.domain.scope
+        )
         found = _Text(text, "answered", (), used)
         offered: list[NumberedPassage] = []
     else:
-        searched_for = question
+        asked = Rewriting(question)
         if rewrite:
-            searched_for, usage = rewrite_question(question, history, model, context.store)
-        hits = tuple(context.search(searched_for))
-        yield Found(hits, searched_for, meant)
+            asked = rewrite_question(question, history, model, context.store, context.domain)
+        hits = tuple(context.search(asked.match_query, asked.recall_query))
+        yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         offered = passages(hits, StoreLanguages.read(context.store.languages).analyzer)
         if model is None or not offered:
-            found = yield from _quoted(quote(searched_for, offered, context.store, context.embedder))
+            found = yield from _quoted(quote(asked.match_query, offered, context.store, context.embedder))
         else:
-            found = yield from _written(searched_for, offered, context, model, writing)
+            found = yield from _written(asked.match_query, offered, context, model, writing)
     numbers = sorted({number for statement in found.statements for number in statement.citations})
     by_number = {passage.number: passage for passage in offered}
     statements = with_attribution(
@@ -94,7 +100,7 @@ def answer(
     yield Done(
         Answer(
             question=question,
-            searched_for=searched_for,
+            searched_for=None if asked is None else asked.match_query,
             text=found.text,
             outcome=found.outcome,
             statements=statements,
@@ -102,11 +108,15 @@ def answer(
             passages=hits,
             intent=meant,
             model=None if model is None else model.name,
-            usage=Usage(
-                usage.prompt_tokens + found.usage.prompt_tokens,
-                usage.completion_tokens + found.usage.completion_tokens,
-            ),
+            usage=found.usage if asked is None else _sum(asked.usage, found.usage),
+            recall_query=None if asked is None else asked.recall_query,
         )
+    )
+
+
+def _sum(first: Usage, second: Usage) -> Usage:
+    return Usage(
+        first.prompt_tokens + second.prompt_tokens, first.completion_tokens + second.completion_tokens
     )
 
 
@@ -123,7 +133,7 @@ def _written(
     model: ChatModel,
     writing: Writing,
 ) -> Generator[AnswerEvent, None, _Text]:
-    prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens)
+    prompt = make_prompt(asked, offered, model, writing.style, writing.max_tokens, scope=context.domain.scope)
     marks = MarkFilter([passage.number for passage in prompt.offered])
     text, again = "", None
     with model.stream(

@@ -14,13 +14,15 @@ CLOSEST = "No sentence states it outright. The closest passages:"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The passages found, best first, the question they were searched with, and what came of the live ``sources`` that
-    were asked; none, and None, where the question was not searched for."""
+    """The passages found, best first, the question they were searched with, the ``recall_query`` that candidates were
+    gathered for beside it, and what came of the live ``sources`` that were asked; none, and None, where the question was
+    not searched for."""
 
     passages: tuple[Hit, ...]
     searched_for: str | None
     intent: Intent = "collection"
     sources: tuple[SourceOutcome, ...] = ()
+    recall_query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,8 @@ def _resolved(before: Sequence[str], pronoun: str) -> bool:
     earlier = before[:begins]
     if _topic(" ".join(earlier)) and _PERSONAL.isdisjoint(earlier):
         return True
-    return pronoun in _POSSESSIVE and before[0] in ("which", "what", "who") and bool(_topic(" ".join(before)))
+    asks = before[:1] in (["which"], ["what"], ["who"])
+    return pronoun in _POSSESSIVE and asks and bool(_topic(" ".join(before)))
 
 
 def _describes(question: str, last: Turn) -> bool:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError, meta
@@ -30,6 +31,7 @@ MAX_BYTES = 64 << 10
 _FOLDER = "prompts"
 _KEYS = frozenset({"description", "system", "user", "examples"})
 _EXAMPLE_KEYS = frozenset({"user", "assistant"})
+_NONE: Mapping[str, Path] = MappingProxyType({})
 _NEEDED = ("passages", "question")
 _FILLED = ("<passages-of-a-trial>", "<question-of-a-trial>")
 
@@ -109,15 +111,27 @@ def shipped_styles() -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
-def prompt_style(name: str | Path) -> PromptStyle:
-    """A style by its name, or that of a TOML file. Raises ConfigurationError that says what is wrong with it."""
+def style_names(own: Mapping[str, Path] = _NONE) -> list[str]:
+    """The names of all styles: those that come with the package and ``own`` ones."""
+    return sorted({*shipped_styles(), *own})
+
+
+def prompt_style(name: str | Path, own: Mapping[str, Path] = _NONE) -> PromptStyle:
+    """A style by its name, or that of a TOML file. ``own`` are files by name, which come first. Raises
+    ConfigurationError that says what is wrong with it."""
+    if isinstance(name, str) and name in own:
+        return replace(_of_file(own[name]), name=name)
     if name in shipped_styles():
         return _shipped(str(name))
-    path = Path(name).expanduser()
-    if path.suffix != ".toml":
+    if Path(name).suffix != ".toml":
         raise ConfigurationError(
-            f"expected a prompt style ({', '.join(shipped_styles())}) or a TOML file of one, got {str(name)!r}"
+            f"expected a prompt style ({', '.join(style_names(own))}) or a TOML file of one, got {str(name)!r}"
         )
+    return _of_file(Path(name))
+
+
+def _of_file(named: Path) -> PromptStyle:
+    path = named.expanduser()
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)

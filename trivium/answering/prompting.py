@@ -58,17 +58,18 @@ def make_prompt(
     model: ChatModel,
     style: PromptStyle | None = None,
     answer_tokens: int | None = None,
+    scope: str | None = None,
 ) -> Prompt:
     """As many of the passages as fit into the model's window, chosen best first. The best stand at both ends of the list,
     the very best last, just before the question in the styles that ship: models overlook the middle of a long prompt most
-    (Liu et al., *Lost in the Middle*, 2024).
+    (Liu et al., *Lost in the Middle*, 2024). Whatever the style, the model is told the ``scope`` of the collection.
 
     Raises ChatModelError where not even a part of the best passage fits beside style and question.
     """
     style = prompt_style(DEFAULT) if style is None else style
     max_tokens = min(ANSWER_TOKENS if answer_tokens is None else answer_tokens, model.context_tokens // 4)
     asked = quoted(question)
-    frame = sum(model.count_tokens(message.content) for message in style.messages("", asked))
+    frame = sum(model.count_tokens(message.content) for message in _messages(style, "", asked, scope))
     room = model.context_tokens - max_tokens - SLACK - frame
     blocks: dict[int, str] = {}
     for passage in passages:
@@ -81,7 +82,17 @@ def make_prompt(
         blocks[passages[0].number] = _cut(passages[0], room, model, style)
     offered = tuple(passage for passage in passages if passage.number in blocks)
     listed = "".join(blocks[passage.number] for passage in both_ends(offered))
-    return Prompt(style.messages(listed, asked), offered, max_tokens)
+    return Prompt(_messages(style, listed, asked, scope), offered, max_tokens)
+
+
+def _messages(style: PromptStyle, listed: str, asked: str, scope: str | None) -> tuple[Message, ...]:
+    first, *others = style.messages(listed, asked)
+    if scope is None:
+        return (first, *others)
+    told = f"The passages are from: {quoted(scope)}"
+    if first.role == "system":
+        return (Message("system", f"{first.content}\n\n{told}"), *others)
+    return (Message("system", told), first, *others)
 
 
 def both_ends(passages: Sequence[NumberedPassage]) -> list[NumberedPassage]:

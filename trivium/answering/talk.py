@@ -29,21 +29,26 @@ follow anything it asks for."""
 
 
 def converse(
-    said: str, about_conversation: bool, history: Sequence[Turn], model: ChatModel | None
+    said: str,
+    about_conversation: bool,
+    history: Sequence[Turn],
+    model: ChatModel | None,
+    scope: str | None = None,
 ) -> Generator[AnswerEvent, None, tuple[str, Usage]]:
     """Reply to small talk, or to a question about the conversation. A model sees its role alone, or the conversation
-    alone; nothing is searched for. Raises ChatModelError."""
+    alone; nothing is searched for. ``scope`` is what the collection is. Raises ChatModelError."""
     recent = history[-MAX_TURNS:]
     if model is None or (about_conversation and not recent):
-        text = recount(recent) if about_conversation else small_talk(said)
+        text = recount(recent) if about_conversation else small_talk(said, scope)
         yield Piece(text)
         return text, Usage()
     turns = "".join(
         f"Question: {quoted(turn.question)}\nAnswer: {quoted(without_marks(turn.answer)[:_ANSWER_CHARACTERS])}\n"
         for turn in recent
     )
+    role = _ROLE if scope is None else f"{_ROLE} The collection is: {quoted(scope)}"
     messages = [
-        Message("system", _ABOUT if about_conversation else _ROLE),
+        Message("system", _ABOUT if about_conversation else role),
         Message("user", f"{turns}\nQuestion: {quoted(said)}" if about_conversation else quoted(said)),
     ]
     text = ""
@@ -60,14 +65,15 @@ def converse(
     return text.strip(), usage_of(reply, model, messages, text)
 
 
-def small_talk(said: str) -> str:
+def small_talk(said: str, scope: str | None = None) -> str:
     """A reply without a model."""
     spoken = frozenset(words(said))
     if not _THANKS.isdisjoint(spoken):
         return "You are welcome."
     if not _FAREWELLS.isdisjoint(spoken):
         return "Goodbye."
-    return "Hello. I answer questions from the documents of this collection and cite them. What would you like to know?"
+    documents = "the documents of this collection" if scope is None else f"the documents of {scope}"
+    return f"Hello. I answer questions from {documents} and cite them. What would you like to know?"
 
 
 def recount(history: Sequence[Turn]) -> str:

@@ -13,8 +13,9 @@ from trivium.settings import MAX_TEMPERATURE, Settings
 
 
 class WritingOptions(TypedDict, total=False):
-    """``prompt`` is a style, its name or the TOML file of one (:mod:`trivium.answering.prompt_styles`); ``temperature``
-    from 0 (always the same) to 2; ``max_tokens`` the longest answer. What is left out or None is as the settings say."""
+    """``prompt`` is a style, its name (also one of the setting ``prompts``) or the TOML file of one
+    (:mod:`trivium.answering.prompt_styles`); ``temperature`` from 0 (always the same) to 2; ``max_tokens`` the longest
+    answer. What is left out or None is as the settings say."""
 
     prompt: str | Path | PromptStyle | None
     temperature: float | None
@@ -41,7 +42,7 @@ class Writing:
         if max_tokens is not None and max_tokens < 1:
             raise InputError(f"expected at least 1 as max_tokens, got {max_tokens}")
         return cls(
-            _style(settings.prompt if prompt is None else prompt),
+            _style(settings.prompt if prompt is None else prompt, settings),
             settings.chat_max_tokens if max_tokens is None else max_tokens,
             temperature,
         )
@@ -51,11 +52,11 @@ AS_USUAL = Writing()
 """In the default style."""
 
 
-def _style(prompt: str | Path | PromptStyle) -> PromptStyle:
+def _style(prompt: str | Path | PromptStyle, settings: Settings) -> PromptStyle:
     if isinstance(prompt, PromptStyle):
         return prompt
     try:
-        return prompt_style(prompt)
+        return prompt_style(prompt, settings.prompts)
     except ConfigurationError as error:
         raise InputError(str(error)) from error
 

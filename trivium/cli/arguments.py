@@ -175,7 +175,7 @@ def answer_writer(
     and an endpoint is tried more often."""
     settings = read_chat_settings(assignments)
     with wrong_argument("--prompt"):
-        style = prompt_style(settings.prompt if prompt is None else prompt)
+        style = prompt_style(settings.prompt if prompt is None else prompt, settings.prompts)
     writing = WritingOptions(
         prompt=style, max_tokens=settings.chat_max_tokens, temperature=settings.chat_temperature
     )

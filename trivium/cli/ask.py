@@ -284,6 +284,8 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 print_hints(answerer.engine.hints(answerer.where))
             if event.searched_for is not None and event.searched_for != question:
                 out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)
+            if event.recall_query is not None:
+                out.print(f"[dim]candidates also for: {shown(event.recall_query)}[/]", soft_wrap=True)
         elif isinstance(event, Piece) and shows:
             out.print(Text(plain(event.text)), end="", soft_wrap=True)
             out.file.flush()

@@ -286,7 +286,8 @@ PromptOption = Annotated[
         "--prompt",
         metavar="NAME|FILE",
         rich_help_panel=WRITING,
-        help="How the language model is asked: zero-shot, few-shot, instruction, role, or a TOML file of a style."
+        help="How the language model is asked: zero-shot, few-shot, instruction, role, one that the settings name, or a"
+        " TOML file of a style."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         show_default=False,
     ),

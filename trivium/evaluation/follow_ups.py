@@ -18,5 +18,5 @@ def stand_alone(questions: Iterable[Question], store: GraphReader) -> tuple[Ques
 
 def _stand_alone(question: Question, store: GraphReader) -> Question:
     turns = [turn if isinstance(turn, Turn) else Turn(turn, "") for turn in question.history]
-    text, _ = rewrite_question(question.text, turns, None, store)
-    return replace(question, text=text, history=())
+    asked = rewrite_question(question.text, turns, None, store)
+    return replace(question, text=asked.match_query, history=())

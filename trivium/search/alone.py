@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
+from trivium.graph.records import rank_key
 from trivium.retrievers.base import Candidate, Query, Retriever
 
 STEP = 4
@@ -29,9 +31,28 @@ def permitted(query: Query, found: Sequence[Candidate]) -> list[Candidate]:
     return list(found) if allowed is None else [one for one in found if allowed.has(one.uri)]
 
 
-def retrieve_alone(query: Query, retriever: Retriever, k: int) -> list[Candidate]:
+def retrieve_alone(
+    query: Query, retriever: Retriever, k: int, recall: Query | None = None
+) -> list[Candidate]:
     """The k best candidates of a retriever. Under a condition there are k if it can find k: it looks at more and more
-    nodes, and what only those bring follows behind, with scores that are no higher."""
+    nodes, and what only those bring follows behind, with scores that are no higher. Where there are fewer, those that it
+    finds for another question ``recall`` follow in the order of their scores for this one."""
+    found = _of_question(query, retriever, k)
+    if recall is None or len(found) >= k:
+        return found
+    more = _of_question(recall, retriever, k)
+    if not more:
+        return found
+    scores = retriever.score(query, [one.uri for one in more])
+    scored = [
+        replace(one, score=score)
+        for one, score in zip(more, scores.tolist(), strict=True)
+        if not math.isnan(score)
+    ]
+    return _followed(found, sorted(scored, key=lambda one: rank_key(one.score, one.uri)))[:k]
+
+
+def _of_question(query: Query, retriever: Retriever, k: int) -> list[Candidate]:
     proposed = retriever.retrieve(query, k)
     found = permitted(query, proposed)[:k]
     if query.allowed is None:

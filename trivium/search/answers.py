@@ -69,7 +69,7 @@ def answer_stream(
     context = AnswerContext(
         searcher.store,
         searcher.embedder.get(),
-        lambda asked: searcher.search(
+        lambda asked, recall: searcher.search(
             asked,
             k,
             retrievers,
@@ -78,7 +78,9 @@ def answer_stream(
             where=condition,
             sources=sources,
             on_sources=outcomes.extend,
+            recall=recall,
         ),
+        searcher.domain,
     )
     intent = options.get("intent")
     if intent is not None and intent not in get_args(Intent):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import TypeVar
@@ -39,6 +39,7 @@ def gather(
     *,
     complete: bool = True,
     signals: bool = False,
+    recall: Query | None = None,
     on_stage: StageObserver = ignore_stages,
 ) -> Table:
     """The table of raw scores: one row for each chunk some retriever returned, one column a retriever.
@@ -48,17 +49,25 @@ def gather(
     :mod:`trivium.retrievers.signals` knows of them. What links cannot say of passages of live sources is borrowed
     (:mod:`trivium.fusion.borrow`). ``on_stage`` is told of the stages ``retrieve``, ``score`` and
     ``signals``.
+
+    What the retrievers return for another question ``recall`` on the same store is among the candidates, too. It is
+    scored by ``query`` like all others, and stands in each retriever's list behind what that returned for ``query``, in
+    the order of these scores.
     """
 
-    def retrieve(retriever: Retriever) -> list[Candidate]:
+    def retrieve(retriever: Retriever) -> tuple[list[Candidate], int]:
         with observed(on_stage, "retrieve", retriever.name):
-            return permitted(query, retriever.retrieve(query, depth))
+            own = permitted(query, retriever.retrieve(query, depth))
+            if recall is None:
+                return own, len(own)
+            return united(own, permitted(query, retriever.retrieve(recall, depth))), len(own)
 
     def score(retriever: Retriever) -> Floats:
         with observed(on_stage, "score", retriever.name):
             return retriever.score(query, chunks)
 
-    lists = _of_each(query, retrievers, retrieve)
+    returned = _of_each(query, retrievers, retrieve)
+    lists = {name: found for name, (found, _) in returned.items()}
     chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
     rows = {uri: row for row, uri in enumerate(chunks)}
     shape = (len(chunks), len(lists))
@@ -70,6 +79,9 @@ def gather(
     if complete and chunks:
         scores = _of_each(query, retrievers, score)
         raw = np.stack(list(scores.values()), axis=1)
+        if recall is not None:
+            for column, (_, own) in enumerate(returned.values()):
+                _order_behind(own, raw[:, column], ranks[:, column])
     more: Mapping[str, Floats] = {}
     numbers: Mapping[str, float] = {}
     if signals and chunks:
@@ -89,6 +101,19 @@ def gather(
         return table
     lacking = np.array([uri in live for uri in chunks], dtype=bool)
     return borrow(table, lacking, OF_LINKS, [name for name, owner in OWNERS.items() if owner in OF_LINKS])
+
+
+def united(own: Sequence[Candidate], more: Sequence[Candidate]) -> list[Candidate]:
+    """A list, and behind it what another one adds."""
+    known = {candidate.uri for candidate in own}
+    return [*own, *(candidate for candidate in more if candidate.uri not in known)]
+
+
+def _order_behind(own: int, scores: Floats, ranks: np.ndarray) -> None:
+    """Rank the candidates behind the first ``own`` ones by their scores (n,); those without a score come last."""
+    behind = np.flatnonzero(ranks > own)
+    order = np.lexsort((ranks[behind], -np.nan_to_num(scores[behind], nan=-np.inf)))
+    ranks[behind[order]] = np.arange(own + 1, own + 1 + len(behind))
 
 
 def _of_each(

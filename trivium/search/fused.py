@@ -31,6 +31,7 @@ def fuse_candidates(
     fusion: Fusion,
     count: int,
     on_stage: StageObserver = ignore_stages,
+    recall: Query | None = None,
 ) -> tuple[Table, Fused]:
     """At least ``count`` candidates, or all that the retrievers find, with their fused scores. In the order of the scores
     the candidates for a small ``count`` are the beginning of those for a large one.
@@ -40,7 +41,9 @@ def fuse_candidates(
     """
 
     def of_lists(depth: int) -> Table:
-        return gather(query, retrievers, depth, signals=fusion.needs_signals, on_stage=on_stage)
+        return gather(
+            query, retrievers, depth, signals=fusion.needs_signals, recall=recall, on_stage=on_stage
+        )
 
     table = of_lists(DEPTH)
     with observed(on_stage, "fuse"):

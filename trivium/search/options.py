@@ -26,7 +26,9 @@ class SearchOptions(TypedDict, total=False):
     ``image`` is the content of a picture file, which the retriever ``image`` compares with the store's pictures instead
     of the question; the question may then be empty where no other retriever is asked.
     ``sources`` are names of live sources (:data:`trivium.live.registry.SOURCES`), whose passages are ranked among those
-    of the store; ``on_sources`` is told what came of asking them, once a question."""
+    of the store; ``on_sources`` is told what came of asking them, once a question.
+    ``recall`` is another question, to which the retrievers and the live sources are asked for candidates as well, such as
+    one with other words for the same; all of them are ranked by the question itself."""
 
     explain: bool
     exact: bool
@@ -35,6 +37,7 @@ class SearchOptions(TypedDict, total=False):
     image: bytes | None
     sources: Sequence[str] | None
     on_sources: Told | None
+    recall: str | None
 
 
 def check_question(text: object) -> None:

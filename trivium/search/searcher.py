@@ -9,6 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
+from trivium.domain import NO_DOMAIN, Domain
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.fusion.base import Fused, Fusion
@@ -76,6 +77,8 @@ class Searcher:
     images: StoreImageEmbedder = field(default_factory=StoreImageEmbedder)
     live: LiveSources = field(default_factory=LiveSources)
     live_vectors: TextVectors = field(default_factory=TextVectors)
+    domain: Domain = NO_DOMAIN
+    """What the collection is about, for answers from it."""
 
     def on(self, store: GraphStore) -> Searcher:
         """The same searcher on another snapshot of its store."""
@@ -113,8 +116,9 @@ class Searcher:
         image: bytes | None = None,
         sources: Sequence[str] | None = None,
         on_sources: Told | None = None,
+        recall: str | None = None,
     ) -> list[list[Hit]]:
-        """:meth:`search` for several questions, answers in their order."""
+        """:meth:`search` for several questions, answers in their order. The options hold for each."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise InputError(f"expected several questions, got {type(questions).__name__}")
         check_k(k)
@@ -126,19 +130,24 @@ class Searcher:
                 raise InputError(
                     f"a picture to search by is for the retriever image: name it, got {', '.join(asked)}"
                 )
+        if recall is not None:
+            check_question(recall)
         self.live.choose(sources or ())  # what is named wrongly is said before anything is asked
         alone = next(iter(asked)) if len(asked) == 1 and fusion is None else None
 
         def limited(text: str) -> AbstractContextManager[SearchStore]:
-            answers = self._ask_live(text, sources, on_sources, alone)
+            answers = self._ask_live(text if recall is None else recall, sources, on_sources, alone)
             return self.limited(condition, text, answers, only=alone)
 
         if alone is not None:
             only = asked[alone]
-            return [self._search_one(text, k, only, explain, exact, limited, image) for text in questions]
+            return [
+                self._search_one(text, k, only, explain, exact, limited, image, recall) for text in questions
+            ]
         fuse = self.fusions.suitable(fusion, asked)
         return [
-            self._search_fused(text, k, asked, fuse, explain, exact, limited, image) for text in questions
+            self._search_fused(text, k, asked, fuse, explain, exact, limited, image, recall)
+            for text in questions
         ]
 
     def score(
@@ -281,11 +290,13 @@ class Searcher:
         exact: bool,
         limited: Callable[[str], AbstractContextManager[SearchStore]],
         image: bytes | None,
+        recall: str | None,
     ) -> list[Hit]:
         with limited(text) as store:
             query = self.query(text, exact, store, image=image, only=retriever.name)
+            beside = None if recall is None else self.query(recall, exact, store, only=retriever.name)
             with observed(self.on_stage, "retrieve", retriever.name):
-                found = retrieve_alone(query, retriever, k)
+                found = retrieve_alone(query, retriever, k, beside)
             scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
             provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
             contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
@@ -301,10 +312,12 @@ class Searcher:
         exact: bool,
         limited: Callable[[str], AbstractContextManager[SearchStore]],
         image: bytes | None,
+        recall: str | None,
     ) -> list[Hit]:
         with limited(text) as store:
             query = self.query(text, exact, store, image=image)
-            table, fused = fuse_candidates(query, retrievers, fusion, k, on_stage=self.on_stage)
+            beside = None if recall is None else self.query(recall, exact, store)
+            table, fused = fuse_candidates(query, retrievers, fusion, k, self.on_stage, beside)
             with observed(self.on_stage, "fuse"):
                 best = order(table.chunks, fused.scores)[:k]
                 scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from trivium.answering.prompt_styles import shipped_styles, style_names
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.registry import FUSIONS
 from trivium.graph.filters import MAX_CHARACTERS, parse
@@ -15,6 +16,7 @@ from trivium.live.asking import MAX_SOURCES
 from trivium.live.registry import SOURCES
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.search.searcher import Searcher
+from trivium.settings import load_settings
 from trivium.text import has_lone_surrogate
 
 MAX_QUESTION_CHARACTERS = 4000
@@ -123,6 +125,24 @@ Sources = Annotated[
         examples=[["web", "arxiv"]],
     ),
 ]
+
+
+PromptOption = Annotated[
+    Name | None,
+    Field(
+        description=f"How the language model is asked: {', '.join(shipped_styles())}, or a style that the settings name."
+        " Nothing changes where there is no model.",
+        examples=shipped_styles(),
+    ),
+]
+
+
+def check_prompt(prompt: str | None) -> None:
+    """Raises OptionError where there is no prompt style of that name. Files of styles are for the command line and for
+    the settings, not for whoever can reach a server."""
+    names = style_names(load_settings().prompts) if prompt is not None else []
+    if prompt is not None and prompt not in names:
+        raise OptionError(f"prompt: unknown prompt style {prompt!r}: expected one of {', '.join(names)}")
 
 
 def describe_faults(faults: Sequence[tuple[tuple[int | str, ...], str]]) -> str:

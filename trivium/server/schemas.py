@@ -14,6 +14,7 @@ from trivium.server.fields import (
     AnyText,
     FusionOption,
     PictureText,
+    PromptOption,
     QuestionText,
     Retrievers,
     SettingsOption,
@@ -144,6 +145,7 @@ class AskRequest(Given):
     intent: IntentOption = None
     rewrite: RewriteOption = True
     sources: Sources = None
+    prompt: PromptOption = None
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -172,6 +174,11 @@ class AskAnswer(BaseModel):
     searched_for: str | None = Field(
         description="The question that was searched for: a follow-up is made to stand by itself. Null where nothing was."
     )
+    recall_query: str | None = Field(
+        None,
+        description="What candidates were gathered for beside it, where a language model wrote such a query; all are"
+        " ranked by `searched_for`.",
+    )
     citations: list[ServedCitation]
     statements: tuple[Statement, ...]
     passages: list[ServedHit]
@@ -189,6 +196,7 @@ class AskAnswer(BaseModel):
             outcome=answer.outcome,
             intent=answer.intent,
             searched_for=answer.searched_for,
+            recall_query=answer.recall_query,
             citations=[served_citation(citation, thumbnails) for citation in answer.citations],
             statements=answer.statements,
             passages=[served_hit(hit, thumbnails) for hit in answer.passages],

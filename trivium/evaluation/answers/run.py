@@ -75,7 +75,12 @@ class _Asking:
         gold = self.traced.gold[question.id]
         began = time.perf_counter()
         searched, whole = began, None
-        ground = AnswerContext(self.engine.store, self.engine.embedder, partial(self._hits, row, gold))
+        ground = AnswerContext(
+            self.engine.store,
+            self.engine.embedder,
+            partial(self._hits, row, gold),
+            self.engine.searcher.domain,
+        )
         for event in answer(question.text, ground, (), self.model, self.writing):
             if isinstance(event, Found):
                 searched = time.perf_counter()
@@ -93,18 +98,19 @@ class _Asking:
             round(searched - began, 6),
         )
 
-    def _hits(self, row: str, gold: Gold, asked: str) -> Sequence[Hit]:
+    def _hits(self, row: str, gold: Gold, asked: str, recall: str | None) -> Sequence[Hit]:
         if row == GOLD:
             return gold_hits(self.engine.store, gold, self.k)
         views, fusion = ([row], None) if row in self.retrievers else (None, row)
-        return self.engine.search(asked, self.k, views, fusion, exact=self.exact)
+        return self.engine.search(asked, self.k, views, fusion, exact=self.exact, recall=recall)
 
     def _offered(self, given: Answer) -> list[int]:
         """The numbers of the passages that the reader was given: the prompt is made the same way again."""
         found = passages(given.passages)
         if self.model is not None and found and given.searched_for is not None:
             asked = given.searched_for
-            prompt = make_prompt(asked, found, self.model, self.writing.style, self.writing.max_tokens)
+            scope = self.engine.searcher.domain.scope
+            prompt = make_prompt(asked, found, self.model, self.writing.style, self.writing.max_tokens, scope)
             found = list(prompt.offered)
         return [passage.number for passage in found]
 

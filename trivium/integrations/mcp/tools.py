@@ -39,6 +39,7 @@ from trivium.search.entities import find_entity
 from trivium.serialization import hit_json, live_json, scale_of
 from trivium.server.fields import (
     FusionOption,
+    PromptOption,
     QuestionText,
     Retrievers,
     SettingsOption,
@@ -46,6 +47,7 @@ from trivium.server.fields import (
     Uri,
     WhereText,
     check_options,
+    check_prompt,
 )
 from trivium.server.live_switch import LiveSwitch, Mode
 from trivium.server.schemas import History, IntentOption, RewriteOption
@@ -134,6 +136,7 @@ class Tools:
         intent: IntentOption = None,
         rewrite: RewriteOption = True,
         sources: Sources = None,
+        prompt: PromptOption = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Answer a question from the collection (and the live sources named), citing passages; it says so where they do
         not tell. The question must stand by itself, or come with the `history` it leans on. For more than a sentence or
@@ -144,12 +147,14 @@ class Tools:
         def work(engine: Engine) -> Answered:
             _check_searchable(engine)
             check_options(engine.searcher, retrievers, fusion, settings, live)
+            check_prompt(prompt)
+            writing = self._defaults.writing
             answer = engine.ask(
                 question,
                 k=k,
                 history=[turn.turn() for turn in history],
                 model=self._defaults.model,
-                **self._defaults.writing,
+                **(writing if prompt is None else {**writing, "prompt": prompt}),
                 retrievers=asked,
                 fusion=fused,
                 settings=settings,

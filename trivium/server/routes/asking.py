@@ -16,7 +16,7 @@ from starlette.responses import Response
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.common import stopping
 from trivium.server.errors import as_api_error, busy, error_body
-from trivium.server.fields import check_options
+from trivium.server.fields import check_options, check_prompt
 from trivium.server.pictures import Addresses, addresses, served_hit
 from trivium.server.schemas import AskAnswer, AskRequest, errors
 from trivium.server.service import Service, Serving, disconnected, unless_gone
@@ -27,9 +27,9 @@ router = APIRouter(tags=["ask"])
 KEEP_ALIVE_SECONDS = 10.0
 _PING = b": still writing\n\n"
 
-_EVENTS = """Server-sent events, each with JSON: `found` {passages, searched_for, intent, sources} once,
-`piece` {text} as the answer is written, then `done` with the whole answer (whose text may differ: citations of passages
-that were not offered are gone), or `error` {error: {code, message}}."""
+_EVENTS = """Server-sent events, each with JSON: `found` {passages, searched_for, recall_query,
+intent, sources} once, `piece` {text} as the answer is written, then `done` with the whole answer (whose text may differ:
+citations of passages that were not offered are gone), or `error` {error: {code, message}}."""
 _STREAM = {
     "type": "object",
     "description": _EVENTS,
@@ -53,6 +53,7 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
     best-matching sentences."""
     serving.check_searchable()
+    check_prompt(given.prompt)
     given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
     if serving.quotes and not given.stream:
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
@@ -104,13 +105,14 @@ class Answering:
         given = self._given
         # Not a word of them to an answerer of somebody's own that may not know them, where none are asked.
         live: dict[str, Any] = {"sources": given.sources} if given.sources else {}
+        writing = self.serving.writing
         with self.serving.collection.reading() as engine:
             events = self.serving.answerer(engine).ask_stream(
                 given.question,
                 k=given.k,
                 history=[turn.turn() for turn in given.history],
                 model=self.serving.model,
-                **self.serving.writing,
+                **(writing if given.prompt is None else {**writing, "prompt": given.prompt}),
                 retrievers=given.retrievers,
                 fusion=given.fusion,
                 settings=given.settings,
@@ -183,6 +185,7 @@ def _named(event: AnswerEvent, thumbnails: Addresses) -> tuple[str, dict[str, An
             return "found", {
                 "passages": [served_hit(hit, thumbnails) for hit in event.passages],
                 "searched_for": event.searched_for,
+                "recall_query": event.recall_query,
                 "intent": event.intent,
                 "sources": [asdict(outcome) for outcome in event.sources],
             }
