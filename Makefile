@@ -11,10 +11,12 @@ export TRIVIUM_DATA ?= $(abspath ../shared/data)
 install: $(VENV)/installed
 
 $(VENV)/installed: pyproject.toml constraints.txt tools/make-venv
-	PYTHON=$(PYTHON) tools/make-venv $(VENV)
-	@echo "installing packages into $(VENV): a minute or two"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
-	touch $@
+	@echo "1/2  a virtual environment in $(VENV), a few seconds"
+	@PYTHON=$(PYTHON) tools/make-venv $(VENV)
+	@echo "2/2  packages into it, usually one to three minutes the first time (about 2 GB of disk)"
+	@$(BIN)/python tools/pip_install.py -c constraints.txt -e '.[$(EXTRAS)]'
+	@touch $@
+	@echo "installed. Next:  . $(VENV)/bin/activate && trivium demo"
 
 # The recommended embedder needs a model hub or Maven; without either everything runs on MiniLM.
 models: install

@@ -6,7 +6,8 @@ Starts ``trivium serve`` on a copy of the store, has every client ask one questi
 own, and prints what came of it: answers by status, throughput, latencies, and the memory of the server's processes at the
 quarters of the run (Linux; pages that several share count once). With ``--changing`` a further client adds and deletes
 documents meanwhile, as fast as the server makes the changes. ``--requests`` goes on until so many were answered, to see
-whether memory grows. Clients and server share the machine's cores.
+whether memory grows. ``--ask`` asks for answers instead of passages, every second question after three others in a
+conversation, and ``--where`` puts a condition on documents. Clients and server share the machine's cores.
 """
 
 from __future__ import annotations
@@ -123,19 +124,21 @@ async def watch_memory(process: int, until: Any, outcome: Outcome) -> None:
         await asyncio.sleep(1)
 
 
-async def ask_on(client: Client, bodies: list[bytes], first: int, until: Any, outcome: Outcome) -> None:
+async def ask_on(
+    client: Client, path: str, bodies: list[bytes], first: int, until: Any, outcome: Outcome
+) -> None:
     """One question after the other until it is time."""
     for place in count(first):
         if until():
             return
-        await ask_one(client, bodies[place % len(bodies)], outcome)
+        await ask_one(client, path, bodies[place % len(bodies)], outcome)
 
 
-async def ask_one(client: Client, body: bytes, outcome: Outcome) -> None:
-    """Search once."""
+async def ask_one(client: Client, path: str, body: bytes, outcome: Outcome) -> None:
+    """Search or ask once."""
     started = time.perf_counter()
     try:
-        status, _ = await client.ask("POST", "/search", body)
+        status, _ = await client.ask("POST", path, body)
         outcome.statuses[str(status)] += 1
     except (OSError, asyncio.IncompleteReadError) as error:
         outcome.statuses[type(error).__name__] += 1
@@ -171,8 +174,9 @@ async def load(
     """The outcome, and how long it took."""
     watch = Client(host, port)
     await ready(watch)
+    path = "/ask" if given.ask else "/search"
     for body in bodies[:50]:
-        await watch.ask("POST", "/search", body)
+        await watch.ask("POST", path, body)
     outcome, started = Outcome(), time.perf_counter()
 
     def until() -> bool:
@@ -181,7 +185,7 @@ async def load(
         return time.perf_counter() - started >= given.seconds
 
     clients = [Client(host, port) for _ in range(given.clients)]
-    work = [ask_on(client, bodies, 7 * place, until, outcome) for place, client in enumerate(clients)]
+    work = [ask_on(client, path, bodies, 7 * place, until, outcome) for place, client in enumerate(clients)]
     work.append(watch_memory(process, until, outcome))
     if given.changing:
         work.append(change_on(Client(host, port), until, outcome))
@@ -206,11 +210,13 @@ def main() -> None:
     )
     parser.add_argument("--changing", action="store_true", help="Add and delete documents meanwhile.")
     parser.add_argument("--explain", action="store_true", help="Ask for contributions too.")
+    parser.add_argument("--ask", action="store_true", help="Ask for answers, half of them in a conversation.")
+    parser.add_argument("--where", help="A condition on documents, as of `trivium search --where`.")
     parser.add_argument("--workers", type=int, help="Of the server.")
     parser.add_argument("--processes", type=int, help="Of the server.")
     given = parser.parse_args()
     asked = [question.text for question in read_questions(given.questions)]
-    bodies = [json.dumps({"question": text, "k": 10, "explain": given.explain}).encode() for text in asked]
+    bodies = [json.dumps(request(given, asked, place)).encode() for place in range(len(asked))]
     options = [
         part
         for name, value in (("--workers", given.workers), ("--processes", given.processes))
@@ -222,6 +228,17 @@ def main() -> None:
         with server(copy, options) as (process, host, port):
             outcome, seconds = asyncio.run(load(process, host, port, given, bodies))
     report(given, outcome, seconds)
+
+
+def request(given: argparse.Namespace, asked: list[str], place: int) -> dict[str, Any]:
+    """What is sent for a question."""
+    body: dict[str, Any] = {"question": asked[place], "k": 10, "where": given.where}
+    if not given.ask:
+        body["explain"] = given.explain
+    elif place % 2:
+        before = [asked[place - back] for back in (3, 2, 1)]
+        body["history"] = [{"question": text, "answer": f"I was asked: {text}"} for text in before]
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def report(given: argparse.Namespace, outcome: Outcome, seconds: float) -> None:

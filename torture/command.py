@@ -21,8 +21,20 @@ from torture.preloading import preloaded
 from torture.report import as_json, print_results
 from torture.running import Plan, Result, Watcher, run
 
-KINDS = ("kills", "disks", "flips", "documents", "files", "http", "endpoints", "processes", "clocks")
-"""Each is a module with a ``KIND``, in the order in which they are run."""
+KINDS = {
+    "kills": "kills",
+    "disks": "disks",
+    "flips": "flips",
+    "documents": "documents",
+    "files": "files",
+    "http": "http",
+    "endpoints": "endpoints",
+    "anthropic": "endpoints:OF_ANTHROPIC",
+    "gemini": "endpoints:OF_GEMINI",
+    "processes": "processes",
+    "clocks": "clocks",
+}
+"""In the order in which they are run: the module of each, and what is its kind there, if not ``KIND``."""
 SEEDS = Path(__file__).parent / "seeds.json"
 """Cases that failed once, `mended` or still `open`: kind, seed, and what it was."""
 
@@ -32,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parsed(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with preloaded():
-        kinds = [importlib.import_module(f"torture.{name}").KIND for name in given.only or KINDS]
+        kinds = [_kind(name) for name in given.only or KINDS]
         plan = _plan(kinds, given)
         with _bars(plan) as watch:
             results = run(plan, watch)
@@ -40,6 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json is not None:
         given.json.write_text(json.dumps(as_json(results), indent=1), "utf-8")
     return int(any(result.failures for result in results))
+
+
+def _kind(name: str) -> Kind:
+    module, _, attribute = KINDS[name].partition(":")
+    kind: Kind = getattr(importlib.import_module(f"torture.{module}"), attribute or "KIND")
+    return kind
 
 
 def _plan(kinds: Sequence[Kind], given: argparse.Namespace) -> Plan:

@@ -3,10 +3,12 @@ afterwards."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -16,7 +18,8 @@ import requests
 
 from tests.waiting import until
 from torture import liar
-from torture.cases import Kind, Outcome, dice, told
+from torture.cases import Kind, NotRunError, Outcome, dice, told
+from torture.protocols import ANTHROPIC, GEMINI, KEY, OPENAI, Protocol
 from torture.sandbox import Child
 from torture.served import Server, build_store, serving
 
@@ -26,20 +29,16 @@ SPARE_SECONDS = 2.0
 """How much later the client may hear of it, on a machine that has other things to do."""
 GONE_SECONDS = 2.0
 """In which nothing may be done any more for a client that has left or has its answer: twice what is promised."""
-_KEY = "sk-torture-0123456789abcdef"
 _PLACES = re.compile(r'^trivium_pool_places_taken\{pool="answer"\} (\S+)', re.MULTILINE)
 
 
-def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
+def outcomes(protocol: Protocol, seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
     """See :data:`torture.cases.Outcomes`. Where a case fails, the next one gets a server of its own."""
     store = build_store(scratch)
     listener = liar.listen()
-    endpoint = Child(lambda: liar.lie(listener))
-    settings = {
-        "TRIVIUM_CHAT_BASE_URL": f"http://127.0.0.1:{listener.getsockname()[1]}/v1",
-        "TRIVIUM_CHAT_API_KEY": _KEY,
-    }
-    options = ("--model", "openai:liar", "--answer-timeout", f"{ANSWER_SECONDS:g}")
+    endpoint = Child(lambda: liar.lie(listener, protocol))
+    settings = protocol.settings(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    options = ("--model", protocol.model, "--answer-timeout", f"{ANSWER_SECONDS:g}")
     try:
         for first in seeds:
             try:
@@ -47,7 +46,7 @@ def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
                     server.note_usual()
                     _ask_honestly(server)
                     for seed in chain((first,), seeds):
-                        outcome = _tried(seed, server)
+                        outcome = _tried(protocol, seed, server)
                         yield outcome
                         if outcome.failure is not None:
                             server.give_up()  # what it is busy with would hold up its end as well
@@ -59,9 +58,9 @@ def outcomes(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
         listener.close()
 
 
-def _tried(seed: int, server: Server) -> Outcome:
-    name, _, _ = liar.misbehaviour(seed)
-    drawn = dice("endpoints' client", seed)
+def _tried(protocol: Protocol, seed: int, server: Server) -> Outcome:
+    name, _, _ = liar.misbehaviour(protocol, seed)
+    drawn = dice(f"{protocol.kind}' client", seed)
     stream = drawn.random() < 0.6
     leaves = drawn.random() < 0.5
     how = f"{'stream' if stream else 'whole'}{', client leaves' if leaves else ''}"
@@ -74,7 +73,7 @@ def _tried(seed: int, server: Server) -> Outcome:
         _ask_honestly(server)
         server.check_alive()
         server.check_log()
-        assert _KEY not in server.child.printed(), "the key is in the log"
+        assert KEY not in server.child.printed(), "the key is in the log"
         server.check_resources(GONE_SECONDS)
     except (AssertionError, requests.RequestException) as error:
         return Outcome(seed, f"{name}: {how}", told(error))
@@ -113,7 +112,7 @@ def _wait(server: Server, seed: int, stream: bool) -> None:
             assert time.monotonic() - began < patience, f"still answering after {patience:g} s"
     seconds = time.monotonic() - began
     assert seconds < ANSWER_SECONDS + SPARE_SECONDS, f"took {seconds:.1f} s of {ANSWER_SECONDS:g} s"
-    assert _KEY.encode() not in body, "the key is in the answer"
+    assert KEY.encode() not in body, "the key is in the answer"
     assert answer.status_code in (200, 502, 503), f"HTTP {answer.status_code} {body[:300]!r}"
     if answer.status_code != 200:
         assert isinstance(json.loads(body)["error"]["message"], str)
@@ -158,4 +157,12 @@ def _ask_honestly(server: Server) -> None:
     assert seconds < SPARE_SECONDS + 1, f"an honest answer took {seconds:.1f} s"
 
 
-KIND = Kind("endpoints", 2.5, 2, outcomes)
+def _of_gemini(seeds: Iterator[int], scratch: Path) -> Iterator[Outcome]:
+    if not (importlib.util.find_spec("google") and importlib.util.find_spec("google.genai")):
+        raise NotRunError("google-genai is not installed: make gemini")
+    yield from outcomes(GEMINI, seeds, scratch)
+
+
+KIND = Kind("endpoints", 2.5, 2, partial(outcomes, OPENAI))
+OF_ANTHROPIC = Kind("anthropic", 1.5, 1, partial(outcomes, ANTHROPIC))
+OF_GEMINI = Kind("gemini", 1.5, 1, _of_gemini)

@@ -1,4 +1,6 @@
-"""An OpenAI-compatible endpoint that misbehaves as it is asked to: the question says which case it is."""
+"""An endpoint of a language model that misbehaves as it is asked to: the question says which case it is.
+
+What each provider's protocol calls things is in :mod:`torture.protocols`."""
 
 from __future__ import annotations
 
@@ -12,13 +14,14 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from torture.cases import dice
+from torture.protocols import ANSWER, Protocol, event
 
 HONEST = "the honest case"
 """In a question: to be answered as it should be."""
-ANSWER = "Asaph Hall found the moons of Mars [1]."
 SECONDS = 30.0
 """How long a misbehaviour lasts at most."""
 _ASKED = re.compile(r"case (\d+) ")
@@ -26,8 +29,19 @@ _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 
 Sent = Iterator[bytes | float]
 """What is sent, and pauses in seconds."""
-Misbehaviour = Callable[[random.Random, bool, str], Sent]
-"""Given dice, whether a stream was asked for, and the head of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request: its protocol, whether a stream was asked for, and the head."""
+
+    protocol: Protocol
+    streamed: bool
+    head: str
+
+
+Misbehaviour = Callable[[random.Random, Asked], Sent]
+"""Given dice, and what was asked."""
 
 
 def question(seed: int | None) -> str:
@@ -37,9 +51,9 @@ def question(seed: int | None) -> str:
     )
 
 
-def misbehaviour(seed: int) -> tuple[str, Misbehaviour, random.Random]:
+def misbehaviour(protocol: Protocol, seed: int) -> tuple[str, Misbehaviour, random.Random]:
     """The name of a case, what is done, and the dice it goes on with."""
-    drawn = dice("endpoints", seed)
+    drawn = dice(protocol.kind, seed)
     name = drawn.choice(list(_MISBEHAVIOURS))
     return name, _MISBEHAVIOURS[name], drawn
 
@@ -49,24 +63,24 @@ def listen() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0), backlog=64)
 
 
-def lie(listener: socket.socket) -> None:
+def lie(listener: socket.socket, protocol: Protocol) -> None:
     """Answer for ever, each connection in a thread."""
     while True:
         client, _ = listener.accept()
-        threading.Thread(target=_answer, args=(client,), daemon=True).start()
+        threading.Thread(target=_answer, args=(client, protocol), daemon=True).start()
 
 
-def _answer(client: socket.socket) -> None:
+def _answer(client: socket.socket, protocol: Protocol) -> None:
     with client, contextlib.suppress(OSError):
         client.settimeout(SECONDS)
         head, body = _request(client)
-        asked = _ASKED.search(body)
-        streamed = '"stream": true' in body or '"stream":true' in body
-        if asked is None:
-            sent: Sent = _honest(streamed)
+        named = _ASKED.search(body)
+        asked = Asked(protocol, protocol.streamed(head, body), head)
+        if named is None:
+            sent: Sent = _honest(asked)
         else:
-            _, act, drawn = misbehaviour(int(asked[1]))
-            sent = act(drawn, streamed, head)
+            _, act, drawn = misbehaviour(protocol, int(named[1]))
+            sent = act(drawn, asked)
         deadline = time.monotonic() + SECONDS
         for piece in sent:
             if time.monotonic() > deadline:
@@ -116,51 +130,29 @@ def _json(value: Any, status: int = 200, headers: str = "") -> Sent:
     yield _head(status, headers=headers, length=len(body)) + body
 
 
-def _event(value: Any) -> bytes:
-    return b"data: " + (value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n\n"
-
-
-def _delta(**delta: Any) -> bytes:
-    return _event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-
-
-_STOP = _event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-_DONE = _event(b"[DONE]")
-
-
-def _whole(content: Any = ANSWER) -> dict[str, Any]:
-    return {
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-        ]
-    }
-
-
-def _honest(streamed: bool) -> Sent:
-    if not streamed:
-        yield from _json(_whole())
+def _honest(asked: Asked) -> Sent:
+    if not asked.streamed:
+        yield from _json(asked.protocol.whole(ANSWER))
         return
     yield _head(kind=_SSE)
-    for word in ANSWER.split(" "):
-        yield _delta(content=f"{word} ")
-    yield _STOP + _DONE
+    yield from asked.protocol.told(ANSWER)
 
 
-def _silent(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _silent(drawn: random.Random, asked: Asked) -> Sent:
     if drawn.random() < 0.5:
-        yield _head(kind=_SSE if streamed else "application/json")
+        yield _head(kind=_SSE if asked.streamed else "application/json")
     yield SECONDS
 
 
-def _dripping(drawn: random.Random, streamed: bool, head: str) -> Sent:
-    data = b"".join(piece for piece in _honest(streamed) if isinstance(piece, bytes))
+def _dripping(drawn: random.Random, asked: Asked) -> Sent:
+    data = b"".join(piece for piece in _honest(asked) if isinstance(piece, bytes))
     pause = drawn.choice((0.001, 0.05, 0.5))
     for byte in data:
         yield bytes([byte])
         yield pause
 
 
-def _comments(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _comments(drawn: random.Random, asked: Asked) -> Sent:
     yield _head(kind=_SSE)
     pause = drawn.choice((0.0, 0.05, 0.5))
     while True:
@@ -168,27 +160,18 @@ def _comments(drawn: random.Random, streamed: bool, head: str) -> Sent:
         yield pause
 
 
-def _wordless(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _wordless(drawn: random.Random, asked: Asked) -> Sent:
     yield _head(kind=_SSE)
-    event = drawn.choice(
-        (
-            _delta(content=""),
-            _delta(content=None),
-            _delta(role="assistant"),
-            _delta(reasoning_content="hm "),
-            _event({"choices": []}),
-            _delta(tool_calls=[{"index": 0, "function": {"name": "x", "arguments": ""}}]),
-        )
-    )
+    wordless = drawn.choice(asked.protocol.wordless)
     pause = drawn.choice((0.0, 0.02, 0.3))
     while True:
-        yield event * (50 if pause == 0 else 1)
+        yield wordless * (50 if pause == 0 else 1)
         yield pause
 
 
-def _endless(drawn: random.Random, streamed: bool, head: str) -> Sent:
-    if not streamed:
-        yield _head() + b'{"choices": [{"message": {"content": "'
+def _endless(drawn: random.Random, asked: Asked) -> Sent:
+    if not asked.streamed:
+        yield _head() + asked.protocol.beginning
         while True:
             yield b"moon " * 1000
             yield 0.0
@@ -196,45 +179,28 @@ def _endless(drawn: random.Random, streamed: bool, head: str) -> Sent:
     pause = drawn.choice((0.0, 0.01, 0.1))
     text = drawn.choice(("moon ", "moon. ", "[1] ", "x" * 5000, "\n", "\U0001f315"))
     while True:
-        yield _delta(content=text)
+        yield asked.protocol.text(text)
         yield pause
 
 
-def _unfinished(drawn: random.Random, streamed: bool, head: str) -> Sent:
-    data = b"".join(piece for piece in _honest(streamed) if isinstance(piece, bytes))
-    ends = (data.replace(_DONE, b""), data.replace(_STOP + _DONE, b""), data[: drawn.randrange(len(data))])
+def _unfinished(drawn: random.Random, asked: Asked) -> Sent:
+    data = b"".join(piece for piece in _honest(asked) if isinstance(piece, bytes))
+    stop, done = asked.protocol.stop, asked.protocol.done
+    ends = (data.replace(done, b""), data.replace(stop + done, b""), data[: drawn.randrange(len(data))])
     yield drawn.choice(ends)
     if drawn.random() < 0.5:
         yield _RESET
 
 
-def _broken_events(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _broken_events(drawn: random.Random, asked: Asked) -> Sent:
     yield _head(kind=_SSE)
-    bad = (
-        b"data: {\n\n",
-        b"data: null\n\n",
-        b"data: []\n\n",
-        b"data: 7\n\n",
-        b"data\n\n",
-        b"id: 1\nevent: error\ndata: {}\n\n",
-        b'data: {"choices": 7}\n\n',
-        b'data: {"choices": [null]}\n\n',
-        b'data: {"choices": [{"delta": "x"}]}\n\n',
-        b'data: {"choices": [{"delta": {"content": 7}}]}\n\n',
-        b'data: {"choices": [{"delta": {"content": "\\ud800"}}]}\n\n',
-        b"data: \xff\xfe\n\n",
-        b'data: {"error": {"message": "no", "code": "x"}}\n\n',
-        b'data: {"error": "no"}\n\n',
-        b"data: " + b"[" * 100_000 + b"\n\n",
-        b"\r\r\r\n\x00",
-    )
     for _ in range(drawn.randrange(1, 30)):
-        yield drawn.choice((*bad, _delta(content="moon ")))
+        yield drawn.choice((*asked.protocol.broken, asked.protocol.text("moon ")))
     if drawn.random() < 0.5:
-        yield _STOP + _DONE
+        yield asked.protocol.stop + asked.protocol.done
 
 
-def _odd_answers(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _odd_answers(drawn: random.Random, asked: Asked) -> Sent:
     content = drawn.choice(
         (
             None,
@@ -250,58 +216,49 @@ def _odd_answers(drawn: random.Random, streamed: bool, head: str) -> Sent:
             "\u202e[999999999999]",
         )
     )
-    values = (
-        _whole(content),
-        {"choices": []},
-        {"choices": None},
-        {"choices": [7]},
-        {"choices": [{"message": None}]},
-        {},
-        [],
-        None,
-        "text",
-        {
-            "choices": [{"message": {"content": ANSWER}}],
-            "usage": {"prompt_tokens": -1, "completion_tokens": "many"},
-        },
-        {"choices": [{"message": {"content": ANSWER}}], "usage": {"prompt_tokens": 10**30}},
-        {"error": {"message": "no"}},
-    )
+    values = asked.protocol.odd(content)
     yield from _json(drawn.choice((values[0], *values)))
 
 
-def _wrong_kind(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _wrong_kind(drawn: random.Random, asked: Asked) -> Sent:
     kind = drawn.choice(
         ("text/html", "application/octet-stream", "image/png", "", "application/json; charset=utf-16", _SSE)
     )
     body = drawn.choice(
-        (b"<html>502</html>", b"", b"\xff" * 100, json.dumps(_whole()).encode(), _delta(content="x") + _DONE)
+        (
+            b"<html>502</html>",
+            b"",
+            b"\xff" * 100,
+            json.dumps(asked.protocol.whole(ANSWER)).encode(),
+            asked.protocol.text("x") + asked.protocol.done,
+        )
     )
     yield _head(kind=kind, length=len(body)) + body
 
 
-def _elsewhere(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _elsewhere(drawn: random.Random, asked: Asked) -> Sent:
     to = drawn.choice(
-        ("/v1/chat/completions", "http://169.254.169.254/latest", "file:///etc/passwd", "http://[", "//", "")
+        (asked.protocol.path, "http://169.254.169.254/latest", "file:///etc/passwd", "http://[", "//", "")
     )
     yield from _json({}, drawn.choice((301, 302, 307, 308, 300)), f"Location: {to}\r\n")
 
 
-def _refusing(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _refusing(drawn: random.Random, asked: Asked) -> Sent:
     after = drawn.choice(
         ("7200", "99999999999", "-1", "x", "Wed, 21 Oct 2099 07:28:00 GMT", "0.001", "nan", "")
     )
     status = drawn.choice((429, 429, 500, 502, 503, 529, 408, 400, 401, 403, 404, 418))
     body = drawn.choice(
-        ({"error": {"message": "busy"}}, {"error": "busy"}, {"error": None}, {}, [], "busy" * 50_000)
+        (asked.protocol.fault("busy"), {"error": "busy"}, {"error": None}, {}, [], "busy" * 50_000)
     )
     yield drawn.choice((0.0, 0.2))
     yield from _json(body, status, f"Retry-After: {after}\r\n" if drawn.random() < 0.7 else "")
 
 
-def _wrong_lengths(drawn: random.Random, streamed: bool, head: str) -> Sent:
-    body = json.dumps(_whole()).encode() if not streamed else _delta(content=ANSWER) + _STOP + _DONE
-    kind = _SSE if streamed else "application/json"
+def _wrong_lengths(drawn: random.Random, asked: Asked) -> Sent:
+    whole = json.dumps(asked.protocol.whole(ANSWER)).encode()
+    body = b"".join(asked.protocol.told(ANSWER)) if asked.streamed else whole
+    kind = _SSE if asked.streamed else "application/json"
     chunked = "Transfer-Encoding: chunked\r\n"
     match drawn.randrange(6):
         case 0:
@@ -319,40 +276,41 @@ def _wrong_lengths(drawn: random.Random, streamed: bool, head: str) -> Sent:
     yield drawn.choice((0.0, SECONDS))
 
 
-def _bomb(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _bomb(drawn: random.Random, asked: Asked) -> Sent:
     filler = b" " if drawn.random() < 0.5 else b": x\n\n"
     packed = gzip.compress(filler * ((64 << 20) // len(filler)), 9)
-    yield _head(kind=_SSE if streamed else "application/json", headers="Content-Encoding: gzip\r\n")
+    yield _head(kind=_SSE if asked.streamed else "application/json", headers="Content-Encoding: gzip\r\n")
     for _ in range(drawn.choice((1, 30))):  # members one after the other: up to two gigabytes
         yield packed
 
 
-def _long_lines(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _long_lines(drawn: random.Random, asked: Asked) -> Sent:
     yield _head(kind=_SSE)
-    yield drawn.choice((b"data: ", b"data: {", b": ", b'data: {"choices": [{"delta": {"content": "', b""))
+    yield drawn.choice((b"data: ", b"data: {", b": ", asked.protocol.text_beginning, b""))
     for _ in range(60):
         yield b"x" * (1 << 20)
     yield b"\n\n"
 
 
-def _telling(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _telling(drawn: random.Random, asked: Asked) -> Sent:
     """What it was sent, the key with it."""
     status = drawn.choice((400, 401, 429, 500))
+    head, fault = asked.head, asked.protocol.fault
     told = drawn.choice(
         (
-            {"error": {"message": head}},
-            {"error": {"message": "no", "code": head, "param": head}},
+            fault(head),
+            {"error": {"message": "no", "code": head, "param": head, "type": head, "status": head}},
             {"error": head},
             head,
         )
     )
-    if streamed and drawn.random() < 0.5:
-        yield _head(kind=_SSE) + _event({"error": {"message": head}})
+    if asked.streamed and drawn.random() < 0.5:
+        yield _head(kind=_SSE) + event(fault(head), asked.protocol.fault_name)
     else:
         yield from _json(told, status)
 
 
-def _no_http(drawn: random.Random, streamed: bool, head: str) -> Sent:
+def _no_http(drawn: random.Random, asked: Asked) -> Sent:
     match drawn.randrange(6):
         case 0:
             yield _RESET

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
 
@@ -84,6 +84,11 @@ def hit_json(hit: Hit) -> HitFields:
         "metadata": dict(hit.metadata),
         "live": live_json(hit.live),
     }
+
+
+def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:
+    """What the scores of hits are: log-odds, where 0 is as likely right as wrong, or a scale of their own."""
+    return "own" if any(hit.probability is None for hit in hits) else "log-odds"
 
 
 def to_pandas(hits: Iterable[Hit]) -> DataFrame:

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from trivium.cli.app import app
+from trivium.cli.app import app, main
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -41,3 +41,17 @@ def test_one_option_has_one_text() -> None:
     }.items():
         texts = {p.help for name in group for p in root.commands[name].params if option in p.opts}
         assert len(texts) == 1, option
+
+
+def test_examples_stand_below_the_options_and_fit_80_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Next to the prompt, a line each, for the commands that are met first."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("search", "ask", "chat"):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        options, _, examples = capsys.readouterr().out.partition("Examples:")
+        assert "--store" in options and f"trivium {name}" in examples and "─" not in examples
+        lines = [line.strip() for line in examples.splitlines() if line.strip()]
+        assert len(lines) >= 4 and all(line.startswith(f"trivium {name} ") for line in lines)

@@ -4,11 +4,14 @@ wrong with them; and what a terminal shows."""
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
-from tests.e2e.conftest import Result, Run
+from tests.e2e.conftest import Result, Run, run_trivium
 from tests.fakes.packages import install_package
 from trivium.cli.app import main
 from trivium.sample import question_files
@@ -205,10 +208,11 @@ def test_a_terminal_that_lacks_characters_gets_others(
     trivium: Run, sample_store: Path, encoding: str
 ) -> None:
     """Text is simplified; JSON keeps every character, as an escape; errors and help are shown too."""
-    arguments = ["search", "When did Asaph Hall live? ☿", "--store", sample_store, "--explain"]
+    arguments = ["search", "When did Asaph Hall live? ☿", "--store", sample_store]
+    arguments += ["--rank", *map(str, range(1, 11))]
     shown = trivium(*arguments, PYTHONIOENCODING=encoding)
     assert (shown.code, shown.err) == (0, "")
-    assert "(1829-1907)" in shown.out and "Asaph Hall > Moons of Mars" in shown.out
+    assert "(1829-1907)" in shown.out and "Asaph Hall > Life" in shown.out
     assert shown.out.startswith("When did Asaph Hall live? ?\n") and "####" in shown.out
     exact = trivium(*arguments, "--json").json
     assert trivium(*arguments, "--json", PYTHONIOENCODING=encoding).json == exact
@@ -217,20 +221,48 @@ def test_a_terminal_that_lacks_characters_gets_others(
     assert trivium("search", "--help", PYTHONIOENCODING=encoding).code == 0
 
 
-def test_the_first_hits_are_explained_in_full_and_the_others_in_a_line(
-    trivium: Run, sample_store: Path
-) -> None:
-    """The baseline comes first in both, and scores of one retriever are no probabilities."""
-    arguments = ["search", QUESTION, "--store", sample_store]
-    lines = trivium(*arguments, "--explain").out.splitlines()
-    assert sum(line.split()[:1] == ["baseline"] and "average passage" in line for line in lines) == 3
-    summaries = [line.strip() for line in lines if line.startswith("    baseline ")]
-    assert len(summaries) == 7 and all(", others " in line and "…" not in line for line in summaries)
-    for place, line in enumerate(lines):
-        if "average passage" in line:
-            assert "#chunk-" in lines[place - 1]
-    assert any(" %" in line and "log-odds" in line for line in lines)
-    assert " %" not in trivium(*arguments, "--retriever", "lexical").out.splitlines()[2]
+def at_a_terminal(*arguments: str | Path) -> list[str]:
+    """Lines that a command prints at a terminal of 80 columns, without their styles. Started anew: consoles are made
+    when the command is imported."""
+    shown = run_trivium(sys.executable, *arguments, COLUMNS="80", TTY_COMPATIBLE="1", TERM="dumb")
+    assert shown.code == 0, shown.err
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.out).splitlines()
+
+
+def test_ten_explained_hits_fit_a_screen_and_one_is_shown_in_full(trivium: Run, sample_store: Path) -> None:
+    """A line each at 80 columns, with rank, probability, place and reasons; scores of one retriever are no
+    probabilities; ``--rank`` has the whole text and the sum."""
+    asked = ["search", QUESTION, "--store", sample_store]
+    first, *lines = at_a_terminal(*asked, "--explain")
+    assert first == QUESTION and len(lines) == 10
+    assert [int(line.split()[0]) for line in lines] == list(range(1, 11))
+    assert all(cell_len(line) <= 80 and " %  " in line for line in lines)
+    assert "Mars › History of observation  " in lines[0] and "near in meaning" in lines[0]
+    alone = trivium(*asked, "--retriever", "lexical", "--explain").out.splitlines()
+    assert " %" not in alone[1] and alone[1].endswith("  its words match")
+
+    hits = trivium(*asked, "--explain", "--json").json["hits"]
+    full = trivium(*asked, "--rank", "1", "3").out
+    for hit in (hits[0], hits[2]):
+        assert hit["uri"] in full and all(line in full for line in hit["text"].splitlines())
+    assert full.count("an average passage") == 2 and full.count("log-odds") == 2
+    assert full.count("found through") >= 2
+    assert trivium(*asked, "--rank", "12").out.splitlines()[2].startswith("12  ")
+    ranked = trivium(*asked, "--rank", "3", "--json").json["hits"]
+    assert [hit["uri"] for hit in ranked] == [hits[2]["uri"]] and ranked[0]["contributions"]
+    wrong = trivium(*asked, "--rank", "9999")
+    assert wrong.code == 2 and "there are no more passages" in told(wrong)
+
+
+def test_passages_can_be_read_at_a_terminal_and_are_whole_in_a_pipe(trivium: Run, sample_store: Path) -> None:
+    """Three lines of text at most, each within the width; in a pipe a line has all of it."""
+    asked = ["search", QUESTION, "--store", sample_store, "--k", "5"]
+    lines = at_a_terminal(*asked)
+    assert all(cell_len(line) <= 80 for line in lines) and len(lines) <= 1 + 5 * 5
+    piped = trivium(*asked).out.splitlines()
+    assert len(piped) == 1 + 5 * 3
+    for hit in trivium(*asked, "--json").json["hits"]:
+        assert f"    {' / '.join(hit['text'].splitlines())}" in piped
 
 
 def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Path) -> None:

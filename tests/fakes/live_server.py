@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import json
+import select
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -73,6 +75,8 @@ class LiveServer:
     papers: list[Known] | None = None
     replies: dict[str, Reply] = field(default_factory=dict)
     sent: list[Sent] = field(default_factory=list)
+    hung_up: list[str] = field(default_factory=list)
+    """Paths of requests whose client closed the connection before it was answered."""
 
     def settings(self, **others: Any) -> dict[str, Any]:
         """Settings with which every source asks this server."""
@@ -112,16 +116,29 @@ def live_server(*documents: Known) -> Iterator[LiveServer]:
             query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
             sent = Sent(parts.path, query, self.headers, body)
             state.sent.append(sent)
+            reply = state.replies.get(parts.path) or _usual(state, sent)
+            if _leaves_within(reply.pause, self.connection):
+                state.hung_up.append(parts.path)
+                return
             with suppress(OSError):  # who asked has gone
-                _send(self, state.replies.get(parts.path) or _usual(state, sent))
+                _send(self, reply)
 
     with LocalServer(Handler) as server:
         state.address = server.address
         yield state
 
 
+def _leaves_within(seconds: float, client: socket.socket) -> bool:
+    """Wait for so long; whether the client closes its connection meanwhile."""
+    if seconds == 0 or not select.select([client], [], [], seconds)[0]:
+        return False
+    try:
+        return client.recv(1, socket.MSG_PEEK) == b""
+    except OSError:
+        return True
+
+
 def _send(handler: QuietHandler, reply: Reply) -> None:
-    time.sleep(reply.pause)
     handler.send_response(reply.status)
     handler.send_header("Content-Type", reply.type)
     if reply.location:

@@ -157,14 +157,15 @@ def test_the_lines_of_the_documentation_run_as_they_stand(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guide = (Path(__file__).parents[2] / "docs" / "howto" / "langchain.md").read_text("utf-8")
-    (lines,) = [
-        block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "langchain" in block
-    ]
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "langchain" in block]
+    assert len(blocks) == 2
     (tmp_path / "my-store").symlink_to(store)
     monkeypatch.chdir(tmp_path)
-    exec(compile(lines, "langchain.md", "exec"), {})
+    for lines in blocks:
+        exec(compile(lines, "langchain.md", "exec"), {})
     printed = capsys.readouterr().out
     assert printed.startswith("1 ") and "Phobos#chunk-1 Phobos is the larger moon of Mars." in printed
+    assert re.search(r"^(answered|closest) ", printed, re.MULTILINE) and printed.count("\n") > 4
 
 
 def test_what_is_wrong_is_said_in_the_engines_words(retriever: TriviumRetriever, tmp_path: Path) -> None:

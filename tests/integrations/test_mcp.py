@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from anyio.from_thread import start_blocking_portal
-from mcp import Client, MCPError
-from mcp.types import CallToolResult
+from mcp import MCPError
 
 from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.packages import REVERSED, install_package
+from tests.integrations.mcp_client import Call, connected, said, text
 from trivium.answering.events import NOT_FOUND
 from trivium.embedding.workers import available_cores
 from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.integrations.mcp import sections, tools
 from trivium.integrations.mcp.answers import NOTE
-from trivium.integrations.mcp.server import create_server
 from trivium.integrations.mcp.tools import Defaults
 from trivium.llm.base import Message, Reply, ReplyUsage
 from trivium.llm.json_replies import JsonSchema
@@ -43,8 +40,6 @@ RECORDS = [
     {"title": "Deimos", "text": "Deimos is the other moon of Mars. Asaph Hall found it."},
 ]
 
-Call = Callable[..., CallToolResult]
-
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -54,19 +49,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Engine.create(folder / "store", "minilm") as engine:
         engine.build([folder / "Mars.html", folder / "records.jsonl"], workers=1)
     return folder / "store"
-
-
-@contextmanager
-def connected(store: Path, defaults: Defaults | None = None) -> Iterator[Call]:
-    """A client's tool calls."""
-    server = create_server(Engine.open(store), defaults)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
-
-        def call(tool: str, *, seconds: float | None = None, **arguments: Any) -> CallToolResult:
-            return portal.call(lambda: client.call_tool(tool, arguments, seconds))
-
-        call.client, call.portal = client, portal  # type: ignore[attr-defined]
-        yield call
 
 
 @pytest.fixture(scope="module")
@@ -79,18 +61,6 @@ def call(store: Path) -> Iterator[Call]:
 def engine(store: Path) -> Iterator[Engine]:
     with Engine.open(store) as engine:
         yield engine
-
-
-def text(result: CallToolResult) -> str:
-    (block,) = result.content
-    assert block.type == "text"
-    return block.text
-
-
-def said(result: CallToolResult) -> str:
-    """What an error says."""
-    assert result.is_error and result.structured_content is None
-    return text(result)
 
 
 def test_wrong_arguments_are_told_of_in_plain_words(call: Call) -> None:
@@ -314,6 +284,7 @@ def test_stats_are_those_of_the_store(call: Call, engine: Engine) -> None:
     counts = call("stats").structured_content
     assert counts["nodes"] == dict(info.nodes) and counts["relationships"] == dict(info.relationships)
     assert (counts["embedder"], counts["model"]) == ("minilm", None)
+    assert (counts["live"], counts["sources"]) == ("off", [])
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from pydantic import SecretStr
 
+from tests.fakes.live_server import SEARXNG, LiveServer, live_server
+from tests.fakes.live_server import Reply as LiveReply
 from tests.fakes.openai_server import OpenAIServer, Reply, error, event, events, streamed
 from tests.server.world import QUESTION, build_store, listening
 from tests.waiting import until
@@ -58,8 +60,12 @@ def connect(address: str) -> Iterator[http.client.HTTPConnection]:
 
 
 def send(connection: http.client.HTTPConnection, stream: bool) -> None:
-    body = json.dumps({"question": QUESTION, "stream": stream})
-    connection.request("POST", "/ask", body, {"Content-Type": "application/json"})
+    post(connection, "/ask", stream=stream)
+
+
+def post(connection: http.client.HTTPConnection, path: str, **given: Any) -> None:
+    body = json.dumps({"question": QUESTION, **given})
+    connection.request("POST", path, body, {"Content-Type": "application/json"})
 
 
 def get(address: str, path: str) -> Any:
@@ -118,12 +124,54 @@ def test_a_search_in_another_process_is_stopped_too(
         endpoint.requests.clear()  # of the first search, which the server asks itself
         endpoint.script.append(MISBEHAVIOUR["never answers"])
         with connect(address) as client:
-            body = json.dumps({"question": QUESTION})
-            client.request("POST", "/search", body, {"Content-Type": "application/json"})
+            post(client, "/search")
             until(lambda: endpoint.requests)
         left = time.monotonic()
         until(lambda: taken(address, "search") == 0, 5.0)
         assert time.monotonic() - left < 1.5
+
+
+@pytest.fixture
+def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveServer]:
+    """A search engine that never answers."""
+    with live_server() as server:
+        server.replies[SEARXNG] = LiveReply(b"{}", pause=20.0)
+        monkeypatch.setenv("TRIVIUM_SEARXNG_URL", f"{server.address}/searxng")
+        monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path / "home"))
+        for limit in ("TRIVIUM_LIVE_SECONDS", "TRIVIUM_LIVE_TOTAL_SECONDS"):
+            monkeypatch.setenv(limit, "20")
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "processes"),
+    [
+        ("/search", {}, 0),
+        ("/ask", {"stream": False}, 0),
+        ("/ask", {"stream": True}, 0),
+        ("/search", {}, 1),
+    ],
+    ids=["search", "whole", "streamed", "in another process"],
+)
+def test_a_client_that_leaves_hangs_up_on_the_live_sources(
+    store: Path, web: LiveServer, path: str, given: dict[str, Any], processes: int
+) -> None:
+    """Within a second its place is free and the source's connection closed."""
+    settings = ServerSettings(live="allow", workers=1, queue=PLACES - 1, processes=processes)
+    with listening(store, settings, extracts=True) as address:
+        until(lambda: get(address, "/ready")["ready"])
+        with ExitStack() as clients:
+            for _ in range(PLACES):
+                post(clients.enter_context(connect(address)), path, sources=["web"], **given)
+            until(lambda: web.asked(SEARXNG))
+        left = time.monotonic()
+        until(lambda: taken(address, "search") == 0, 5.0)
+        until(lambda: web.hung_up, 5.0)
+        assert time.monotonic() - left < 1.5
+        with connect(address) as after:
+            post(after, "/search")
+            assert json.load(after.getresponse())["hits"]
+        assert len(web.hung_up) == len(web.asked(SEARXNG))
 
 
 def test_a_server_that_is_stopped_does_not_wait_for_a_model(store: Path, endpoint: OpenAIServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -90,11 +91,26 @@ def _root(
     pass
 
 
+def with_examples_last(command: Any) -> Any:
+    """A command and those below it whose examples are printed below the options, next to the prompt where they are
+    typed."""
+    for child in getattr(command, "commands", {}).values():
+        with_examples_last(child)
+    about, found, examples = inspect.cleandoc(command.help or "").partition("\n\nExample")
+    if found:
+        command.help = about
+        title, _, lines = examples.partition(":")
+        command.epilog = "\n".join(
+            [f"Example{title}:", *(f"  {line.strip()}" for line in lines.split("\n\n"))]
+        )
+    return command
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the process ends with one of the exit codes above."""
     print_anything()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    command = typer.main.get_command(app)
+    command = with_examples_last(typer.main.get_command(app))
     try:
         # Not standalone, so that errors are shown below. Typer turns an interrupt into code 130.
         code = command.main(args=spread(given), prog_name="trivium", standalone_mode=False)

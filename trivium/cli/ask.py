@@ -15,8 +15,10 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import Writer, answer_writer, open_engine, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
-from trivium.cli.hits import print_hints, print_sources, told_origin
+from trivium.cli.hits import print_hints, print_sources
 from trivium.cli.options import (
+    CONVERSATION,
+    SPEECH,
     AnswerFromOption,
     ChatOption,
     FusionOption,
@@ -31,13 +33,13 @@ from trivium.cli.options import (
     Store,
     WhereOption,
 )
+from trivium.cli.places import print_citation
 from trivium.cli.speech import SpokenAsk
 from trivium.cli.terminal import out, print_json, shown
 from trivium.engine import Engine
-from trivium.graph.schema import headings_of
 from trivium.serialization import answer_json
 from trivium.text import plain
-from trivium.types import Answer, Intent, Turn, place_of
+from trivium.types import Answer, Hit, Intent, Turn
 
 if TYPE_CHECKING:
     from trivium.speech import Transcript
@@ -78,6 +80,21 @@ class Answerer:
                 sources=self.live,
             )
 
+    def explained(self, answer: Answer) -> Sequence[Hit]:
+        """The passages of an answer with what each retriever contributed, for which they are searched for again."""
+        if answer.searched_for is None:
+            return []
+        hits = self.engine.search(
+            answer.searched_for,
+            self.k,
+            self.retrievers,
+            self.fusion,
+            explain=True,
+            where=self.where,
+            sources=self.live,
+        )
+        return hits
+
 
 def ask(
     question: Annotated[
@@ -105,18 +122,27 @@ def ask(
         str | None,
         typer.Option(
             "--intent",
+            metavar="NAME",
+            rich_help_panel=CONVERSATION,
             help="What the question is meant for, instead of a guess: collection, live, small_talk or conversation.",
             show_default=False,
         ),
     ] = None,
     as_asked: Annotated[
-        bool, typer.Option("--as-asked", help="Search for a follow-up as it is, not made to stand by itself.")
+        bool,
+        typer.Option(
+            "--as-asked",
+            metavar="",
+            rich_help_panel=CONVERSATION,
+            help="Search for a follow-up as it is, not made to stand by itself.",
+        ),
     ] = False,
     listen: Annotated[
         str | None,
         typer.Option(
             "--listen",
             metavar="FILE",
+            rich_help_panel=SPEECH,
             help="Recording of the question (WAV, FLAC, Ogg, WebM, MP4, MP3, AAC or AIFF; - for stdin).",
             show_default=False,
         ),
@@ -124,11 +150,16 @@ def ask(
     speak: Annotated[
         Path | None,
         typer.Option(
-            "--speak", metavar="FILE", help="WAV file to speak the answer into.", show_default=False
+            "--speak",
+            metavar="FILE",
+            rich_help_panel=SPEECH,
+            help="WAV file to speak the answer into.",
+            show_default=False,
         ),
     ] = None,
     no_stream: Annotated[
-        bool, typer.Option("--no-stream", help="Print the answer when it is whole.")
+        bool,
+        typer.Option("--no-stream", metavar="", help="Print the answer when it is whole."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -138,13 +169,11 @@ def ask(
 
         trivium ask "Who discovered the moons of Mars?" --store my-store
 
-        trivium ask "Who discovered the moons of Mars?" --store my-store --model local
+        trivium ask "Who found the moons of Mars?" --store my-store --model local
 
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
-        trivium ask "Which moons of Saturn are new?" --store my-store --live web
-
-        trivium ask --store my-store
+        trivium ask "Which moons are new?" --store my-store --live arxiv
 
         trivium ask --listen question.wav --speak answer.wav --store my-store
     """
@@ -196,7 +225,8 @@ def chat(
     history: HistoryOption = None,
     json: Json = False,
 ) -> None:
-    """A conversation with a store: each question is understood in the light of those before. /help lists commands.
+    """A conversation with a store: each question is understood in the light of those before. /why says why the
+    passages of the last answer are here, /help lists all commands.
 
     Questions may come from a file, a line each; --json prints an answer a line then.
 
@@ -225,7 +255,10 @@ def converse(answerer: Answerer, turns: Sequence[Turn], history: Path | None) ->
     def answer(question: str, before: Sequence[Turn], where: str | None, rewrite: bool) -> Answer:
         return answer_at_terminal(replace(answerer, where=where, rewrite=rewrite), question, before)
 
-    Conversation(answer, answerer.where, history, list(turns)).run(typed_lines())
+    def explained(answer: Answer, where: str | None) -> Sequence[Hit]:
+        return replace(answerer, where=where).explained(answer)
+
+    Conversation(answer, explained, answerer.where, history, list(turns)).run(typed_lines())
 
 
 def checked_intent(intent: str | None) -> Intent | None:
@@ -282,15 +315,7 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
     if answer.citations:
         out.print()
     for citation in answer.citations:
-        place = " › ".join(headings_of(citation.section))
-        where = (
-            place_of(citation.uri, citation.pages) if citation.live is None else told_origin(citation.live)
-        )
-        out.print(
-            f"[bold cyan]\\[{citation.number}][/] [bold]{shown(place)}[/]"
-            f"  [dim]{shown(where)}  {citation.start}-{citation.end}[/]",
-            soft_wrap=True,
-        )
+        print_citation(citation)
     print_sources(answer.sources)
     if answer.model is not None:
         used = answer.usage

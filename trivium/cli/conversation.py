@@ -8,16 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trivium.answering.history import append_turn
+from trivium.cli.details import print_details
+from trivium.cli.hits import print_reasons
+from trivium.cli.places import print_citation
 from trivium.cli.terminal import err, shown
 from trivium.common.files import write_file
 from trivium.errors import TriviumError
-from trivium.types import Answer, Turn, place_of
+from trivium.types import Answer, Hit, Turn, place_of
 
 HELP = """\
 /new          begin a new conversation
 /as-asked     search for the last question again, just as it was asked
 /where COND   answer only from passages that fulfil a condition; without one from all
 /sources      list the citations of the last answer
+/why          the passages of the last answer, a line each, with the reasons
+/why N        all that is known of the passage [N]: its text, what each retriever added
 /save FILE    write the conversation to a file, as Markdown
 /help         this list
 /quit         end the conversation (an empty line does too)"""
@@ -25,14 +30,18 @@ HELP = """\
 
 @dataclass(slots=True)
 class Conversation:
-    """``answer(question, history, where, rewrite)`` answers one question and prints it. ``history`` is the file that the
+    """``answer(question, history, where, rewrite)`` answers one question and prints it;
+    ``explained(answer, where)`` gives its passages with their explanations. ``history`` is the file that the
     turns are appended to."""
 
     answer: Callable[[str, Sequence[Turn], str | None, bool], Answer]
+    explained: Callable[[Answer, str | None], Sequence[Hit]]
     where: str | None = None
     history: Path | None = None
     turns: list[Turn] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
+    answered_where: str | None = None
+    """The condition under which the last question was answered."""
 
     def run(self, lines: Iterator[str]) -> None:
         """Answer line by line, until one ends it. A question that fails is told, and the next one asked."""
@@ -51,6 +60,7 @@ class Conversation:
     def _ask(self, question: str, *, rewrite: bool) -> None:
         answer = self.answer(question, self.turns, self.where, rewrite)
         self.answers.append(answer)
+        self.answered_where = self.where
         self.turns.append(Turn(question, answer.text))
         if self.history is not None:
             append_turn(self.history, self.turns[-1])
@@ -72,18 +82,29 @@ class Conversation:
                 err.print(f"[dim]{shown(f'only where {rest}') if rest else 'from all passages'}[/]")
             case "/sources" if self.answers:
                 for citation in self.answers[-1].citations:
-                    place = place_of(citation.uri, citation.pages)
-                    err.print(
-                        f"\\[{citation.number}] {shown(place)}  [dim]{shown(citation.document)}[/]",
-                        soft_wrap=True,
-                    )
+                    print_citation(citation)
+            case "/why" | "/rank" if self.answers:
+                self._explain(self.answers[-1], rest)
             case "/save" if rest:
                 write_file(Path(rest), as_markdown(self.answers))
                 err.print(f"[dim]written to {shown(rest)}[/]")
-            case "/as-asked" | "/sources":
+            case "/as-asked" | "/sources" | "/why" | "/rank":
                 err.print("[dim]nothing has been asked yet[/]")
             case _:
                 err.print(shown(HELP))
+
+    def _explain(self, answer: Answer, number: str) -> None:
+        """All passages of an answer in a line each, or one of them in full."""
+        hits = self.explained(answer, self.answered_where)
+        chosen = [hit for hit in hits if str(hit.rank) == number]
+        if not hits:
+            err.print("[dim]the last answer was given without a search[/]")
+        elif chosen:
+            print_details(chosen[0])
+        elif number:
+            err.print(f"[red]error:[/] expected a number from 1 to {len(hits)}, got {shown(number)}")
+        else:
+            print_reasons(answer.searched_for or answer.question, hits)
 
 
 def as_markdown(answers: Sequence[Answer]) -> str:

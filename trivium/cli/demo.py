@@ -10,7 +10,8 @@ from rich.markup import escape
 
 from trivium.cli.ask import print_answer
 from trivium.cli.build import load_sources
-from trivium.cli.hits import print_hits
+from trivium.cli.details import print_details
+from trivium.cli.hits import print_reasons
 from trivium.cli.terminal import err, out, own_name
 from trivium.engine import Engine
 from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder, pages_folder
@@ -29,23 +30,32 @@ def demo(
     with Engine.create(store) as engine:
         err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
         load_sources(engine, store, [str(pages_folder()), str(documents_folder())], json=False)
+        out.print()
+        out.rule("found, a line for each passage, with the reasons", style="dim")
         for question in DEMO_QUESTIONS:
+            print_reasons(question, engine.search(question, k=3, explain=True))
             out.print()
-            out.rule(style="dim")
-            print_hits(question, engine.search(question, k=2, explain=True), explain=True)
+        out.rule("the first of them, with all that is known of it", style="dim")
+        print_details(engine.search(DEMO_QUESTIONS[0], k=1, explain=True)[0])
         out.print()
         out.rule("answered, without a language model", style="dim")
         for question in (DEMO_QUESTIONS[0], *DOCUMENT_QUESTIONS):
             out.print(f"[bold]{escape(question)}[/]")
             print_answer(engine.ask(question))
             out.print()
-    out.print()
-    out.rule(style="dim")
+    out.rule("what to do next", style="dim")
+    _print_next(store)
+
+
+def _print_next(store: str) -> None:
+    """Commands that can be pasted, a line each, whatever the width."""
     for what, arguments in (
-        ("Ask it something else:", ["ask", "your question", "--store", store]),
-        ("See why a passage is found:", ["search", "your question", "--explain", "--store", store]),
-        ("See that the store is whole:", ["check", store]),
-        ("Open it in a web page:", ["serve", "--store", store]),
+        ("talk with it", ["chat", "--store", store]),
+        ("why it is found", ["search", "your question", "--explain", "--store", store]),
+        ("in a web page", ["serve", "--store", store]),
+        ("is it whole", ["check", store]),
+        ("keep a copy", ["backup", store, f"{store.rstrip('/')}.trivium"]),
+        ("your documents", ["build", "FOLDER", "--store", "my-store"]),
     ):
         command = shlex.join([*own_name(), *arguments])
-        out.print(f"{what}\n  [bold]{escape(command)}[/]", soft_wrap=True)
+        out.print(f"[dim]{what:<16}[/][bold]{escape(command)}[/]", soft_wrap=True)

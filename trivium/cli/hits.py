@@ -1,63 +1,75 @@
-"""Hits for people: where, what, and (explained) why."""
+"""Hits for people: to be read, or one line each with the reasons."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from rich.markup import escape
+from rich.cells import cell_len
 
-from trivium.cli.terminal import err, out, shown
-from trivium.graph.schema import headings_of
-from trivium.types import ChunkKind, Hit, LiveOrigin, SourceOutcome, place_of
+from trivium.cli.places import told_document, told_place
+from trivium.cli.reasons import reasons
+from trivium.cli.terminal import cut, cuts, ellipsis, err, one_line, out, print_line, shown, wrapped
+from trivium.text import question_terms, sentences, terms
+from trivium.types import Hit, SourceOutcome
 
-EXPLAINED = 3
-"""So many hits are explained line by line, the others in one line each."""
-_SUMMARISED = 4
-"""So many retrievers are named in one line."""
-_SNIPPET = 420
-_BAR = 12
-_SMALL = 0.03
-"""Contributions below this share of the largest have no line of their own."""
+_WIDEST = 110
+"""Longer lines of text are hard to read."""
+_LINES = 3
+"""So many lines of a passage are shown at a terminal."""
+_INDENT = 4
 
 
-def print_hits(question: str, hits: Sequence[Hit], explain: bool) -> None:
-    """Hits as a list. Scores of a calibrated fusion are shown as probabilities."""
-    out.print(f"[bold]{shown(question)}[/]")
+def print_hits(question: str, hits: Sequence[Hit]) -> None:
+    """Hits to be read: where each stands, and its text; at a terminal the part of it that has most of the question's
+    words, elsewhere all of it."""
+    print_question(question, hits)
+    for hit in hits:
+        out.print()
+        kind = "" if hit.kind == "paragraph" else f" ({hit.kind})"
+        print_line(
+            (f"{hit.rank:>2}", "bold cyan"),
+            (f"  {told_score(hit)}  ", ""),
+            (f"{told_place(hit.section, hit.pages)}{kind}", "bold"),
+            (f"  {told_document(hit)}", "dim"),
+        )
+        for line in extract(question, hit.text):
+            print_line((" " * _INDENT + line, ""))
+
+
+def print_reasons(question: str, hits: Sequence[Hit]) -> None:
+    """Explained hits in one line each: rank, probability or score, place, and the reasons, as many as there is room
+    for. The place gets half of a terminal, and what the reasons leave."""
+    print_question(question, hits)
+    scores = [told_score(hit) for hit in hits]
+    places = [_told_place(hit) for hit in hits]
+    said = [reasons(hit.contributions, hit.provenance) or ["nothing speaks strongly for it"] for hit in hits]
+    widest = max(map(len, scores), default=0)
+    room = out.width - len("10    ") - widest - len("  ")
+    longest_reasons = max((cell_len("; ".join(words)) for words in said), default=0)
+    place_room = min(max(map(cell_len, places), default=0), max(room // 2, room - longest_reasons))
+    for hit, score, place, words in zip(hits, scores, places, said, strict=True):
+        if cuts():
+            place = _told_place(hit, place_room)
+            place += " " * (place_room - cell_len(place))
+        print_line(
+            (f"{hit.rank:>2}", "bold cyan"),
+            (f"  {score:>{widest}}  ", ""),
+            (place, "bold"),
+            (f"  {_fitting(words, room - place_room)}", "dim"),
+        )
+
+
+def print_question(question: str, hits: Sequence[Hit]) -> None:
+    """The question above its hits, or above the news that there are none."""
+    out.print(f"[bold]{shown(question)}[/]", soft_wrap=not cuts())
     if not hits:
         out.print("  Nothing found.")
-        return
-    for hit in hits:
-        place = " › ".join(headings_of(hit.section))
-        kind = "" if hit.kind == "paragraph" else f" [dim]({escape(hit.kind)})[/]"
-        out.print(
-            f"\n[bold cyan]{hit.rank:>2}[/]  [bold]{shown(place)}[/]{kind}  [dim]{_score(hit, explain)}[/]"
-        )
-        for line in textwrap.wrap(_snippet(hit.text), width=max(40, min(out.width, 110) - 6)):
-            out.print(f"    {shown(line)}")
-        file = f"  {shown(hit.document)}" if hit.kind == ChunkKind.IMAGE and hit.document else ""
-        where = place_of(hit.uri, hit.pages) if hit.live is None else told_origin(hit.live)
-        out.print(f"    [dim]{shown(where)}  {hit.start}-{hit.end}{file}[/]", soft_wrap=hit.live is not None)
-        if explain and hit.rank <= EXPLAINED:
-            _print_explanation(hit)
-        elif explain:
-            _print_summary(hit)
 
 
 def print_hints(hints: Sequence[str]) -> None:
     """Why a condition leaves nothing, beside what was found."""
     for hint in hints:
         err.print(f"hint: {shown(hint)}", soft_wrap=True)
-
-
-def told_origin(origin: LiveOrigin) -> str:
-    """Where a passage is from that is not of the collection, in one line.
-
-    >>> told_origin(LiveOrigin("arxiv", "https://arxiv.org/abs/2101.00001", "2021-01-01T00:00:00Z", "2026-03-01"))
-    'arxiv: https://arxiv.org/abs/2101.00001 (2021-01-01)'
-    """
-    day = (origin.published or f"retrieved {origin.retrieved}").partition("T")[0]
-    return f"{origin.source}: {origin.address} ({day})"
 
 
 def print_sources(outcomes: Sequence[SourceOutcome]) -> None:
@@ -85,66 +97,50 @@ def percent(probability: float) -> str:
     return "> 99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
 
 
-def _score(hit: Hit, explain: bool) -> str:
-    if hit.probability is None:
-        return f"{hit.score:.4g}"
-    return percent(hit.probability) + (f" (log-odds {hit.score:+.2f})" if explain else "")
+def told_score(hit: Hit) -> str:
+    """How likely a hit is right, or its score where the fusion is not calibrated."""
+    return f"{hit.score:.4g}" if hit.probability is None else percent(hit.probability)
 
 
-def _snippet(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SNIPPET else flat[: _SNIPPET - 1].rsplit(" ", 1)[0] + " …"
+def extract(question: str, text: str) -> list[str]:
+    """Lines of a passage: at a terminal at most three, from the sentence on that has most of the question's words in
+    and behind it. Its own lines (items of a list, rows of a table) have a stroke between them."""
+    if not cuts():
+        return [_in_one_line(text)]
+    width = min(out.width, _WIDEST) - _INDENT
+    start = 0 if len(text) <= _LINES * width else _telling(question, text, _LINES * width)
+    before = f"{ellipsis()} " if start > 0 else ""
+    lines = wrapped(before + _in_one_line(text[start:]), width)
+    if len(lines) <= _LINES:
+        return lines
+    return [*lines[: _LINES - 1], f"{cut(lines[_LINES - 1], width - 4)} {ellipsis()}"]
 
 
-def _contributions(hit: Hit) -> tuple[Mapping[str, float], list[str]]:
-    """What each retriever added, and the names of those that are not worth a line of their own."""
-    values = dict(hit.contributions) or dict.fromkeys(sorted(hit.provenance), 0.0)
-    largest = max(map(abs, values.values()), default=0.0)
-    small = [
-        name
-        for name in values
-        if abs(values[name]) < _SMALL * largest or (values[name] == 0 and name not in hit.provenance)
-    ]
-    return values, small
+def _in_one_line(text: str) -> str:
+    return " / ".join(filter(None, map(one_line, text.splitlines())))
 
 
-def _largest_first(values: Mapping[str, float], small: Sequence[str]) -> list[str]:
-    return sorted(values.keys() - small, key=lambda name: (-values[name], name))
+def _telling(question: str, text: str, size: int) -> int:
+    """Where to begin so that the next ``size`` characters hold most words of the question: at the first character where
+    that is as good as any, else at the last sentence that is."""
+    asked = set(question_terms(question))
+    starts = [start for start, _ in sentences(text)]
+    found = [len(asked.intersection(terms(text[start : start + size]))) for start in starts]
+    best = max(found, default=0)
+    if not starts or found[0] == best:
+        return 0
+    return max(start for start, count in zip(starts, found, strict=True) if count == best)
 
 
-def _print_explanation(hit: Hit) -> None:
-    """The baseline, then what each retriever adds to it; together that is the score."""
-    values, small = _contributions(hit)
-    largest = max(map(abs, values.values()), default=0.0)
-    if hit.baseline != 0:
-        _print_contribution("baseline", hit.baseline, 0.0, "an average passage")
-    for name in _largest_first(values, small):
-        source_node = hit.provenance.get(name)
-        found = ""
-        if source_node is not None:
-            found = f"found through {source_node}" if source_node else "found directly"
-        _print_contribution(name, values[name], largest, found)
-    finders = [name for name in small if name in hit.provenance]
-    if finders:
-        _print_contribution(
-            "others", sum(values[name] for name in small), 0.0, f"found by {', '.join(finders)}"
-        )
+def _told_place(hit: Hit, width: int | None = None) -> str:
+    """A live passage has the name of its source behind its place."""
+    source = "" if hit.live is None else f" ({one_line(hit.live.source)})"
+    return told_place(hit.section, hit.pages, None if width is None else width - cell_len(source)) + source
 
 
-def _print_contribution(name: str, value: float, largest: float, found: str) -> None:
-    block, colour = ("█", "green") if value >= 0 else ("░", "red")
-    bar = block * min(_BAR, round(_BAR * abs(value) / largest)) if largest > 0 else ""
-    line = f"      {name:<10}[{colour}]{value:+8.3f} {bar:<{_BAR}}[/]  [dim]{shown(found)}[/]"
-    out.print(line, no_wrap=True, overflow="ellipsis")
-
-
-def _print_summary(hit: Hit) -> None:
-    """An explanation in one line: the largest contributions, and the sum of the others."""
-    values, _ = _contributions(hit)
-    largest = sorted(values, key=lambda name: (-abs(values[name]), name))[:_SUMMARISED]
-    others = values.keys() - set(largest)
-    parts = [f"baseline {hit.baseline:+.2f}"] if hit.baseline != 0 else []
-    parts += [f"{name} {values[name]:+.2f}" for name in _largest_first(values, list(others))]
-    if others:
-        parts.append(f"others {sum(values[name] for name in sorted(others)):+.2f}")
-    out.print(f"    [dim]{', '.join(parts)}[/]", no_wrap=True, overflow="ellipsis")
+def _fitting(words: Sequence[str], width: int) -> str:
+    """As many reasons as fit into a line, at least the first."""
+    said = [one_line(word) for word in words]
+    while cuts() and len(said) > 1 and cell_len("; ".join(said)) > width:
+        said.pop()
+    return cut("; ".join(said), width) if cuts() else "; ".join(said)

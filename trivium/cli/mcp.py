@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.arguments import answer_writer, check_names, open_engine
+from trivium.cli.arguments import answer_writer, check_names, open_engine, wrong_argument
 from trivium.cli.options import (
     ChatOption,
     FusionOption,
@@ -40,6 +40,13 @@ def mcp(
     fusion: FusionOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
+    live: Annotated[
+        str,
+        typer.Option(
+            "--live",
+            help="Live sources: off, allow (those that a question names), force (also where it names none).",
+        ),
+    ] = "off",
 ) -> None:
     """Let agents search a store: a server of the Model Context Protocol, for the client that starts it.
 
@@ -59,19 +66,22 @@ def mcp(
         # The SDK takes a while to load, and no other command needs it.
         from trivium.integrations.mcp.server import HOST, PATH, create_server, serve_http, serve_stdio
         from trivium.integrations.mcp.tools import Defaults
+        from trivium.server.live_switch import as_mode
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("the MCP server", "mcp") from error
     from trivium.server.logs import log_as_json
 
+    with wrong_argument("--live"):
+        mode = as_mode(live)
     engine = open_engine(store, selector, assignments, model)
     try:
         check_names(engine, retriever, [fusion])
     except BaseException:
         engine.close()
         raise
-    server = create_server(engine, Defaults(retriever, fusion, writer.model, writer.writing))
+    server = create_server(engine, Defaults(retriever, fusion, writer.model, writer.writing, mode))
     log_as_json(libraries=("mcp", "uvicorn"))
     if port is None:
         serve_stdio(server)

@@ -28,6 +28,13 @@ MODEL_NAMES = f"{NAMES}, or one of an installed package"
 FUSION_NAMES = f"{', '.join(FUSIONS)}, the folder of a trained one, or one of an installed package"
 
 
+RANKING = "How passages are found"
+WRITING = "With a language model"
+CONVERSATION = "Conversation"
+SPEECH = "Speech"
+"""Under these titles ``--help`` groups options; those without a title come first."""
+
+
 def default_store() -> str | None:
     """The store of commands that name none: ``TRIVIUM_STORE``, or ``store`` in ``trivium.toml``."""
     return load_settings().store
@@ -62,13 +69,18 @@ def _checked_condition(text: str | None) -> str | None:
 
 Store = Annotated[
     str,
-    typer.Option("--store", "-s", help=_STORE_HELP, default_factory=_store_needed, show_default=False),
+    typer.Option(
+        "--store", "-s", metavar="STORE", help=_STORE_HELP, default_factory=_store_needed, show_default=False
+    ),
 ]
 MaybeStore = Annotated[
     str | None,
-    typer.Option("--store", "-s", help=_STORE_HELP, show_default=False),
+    typer.Option("--store", "-s", metavar="STORE", help=_STORE_HELP, show_default=False),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Json = Annotated[
+    bool,
+    typer.Option("--json", metavar="", help="Print one JSON document instead of text."),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Also print the counts of the graph.")]
 Watch = Annotated[
     bool,
@@ -155,6 +167,8 @@ RetrieverOption = Annotated[
     typer.Option(
         "--retriever",
         "-r",
+        metavar="NAME",
+        rich_help_panel=RANKING,
         help=f"Retrievers to ask, one or more of: {', '.join(RETRIEVERS)}; image; or those of installed packages."
         "  \\[default: all eight]",
         show_default=False,
@@ -165,6 +179,8 @@ FusionOption = Annotated[
     typer.Option(
         "--fusion",
         "-f",
+        metavar="NAME",
+        rich_help_panel=RANKING,
         help=f"How the scores are combined: {FUSION_NAMES}.  \\[default: default]",
         show_default=False,
     ),
@@ -173,6 +189,8 @@ SelectorOption = Annotated[
     str | None,
     typer.Option(
         "--selector",
+        metavar="NAME",
+        rich_help_panel=RANKING,
         help="What chooses sections and paths for the retriever path: match (by their words), llm (the language model"
         " of --model or TRIVIUM_CHAT_MODEL), llm:NAME (that one), or one of an"
         " installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
@@ -184,6 +202,7 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
+        rich_help_panel=RANKING,
         help="A setting of a retriever, such as walk.damping=0.4; may be repeated.",
         show_default=False,
     ),
@@ -233,6 +252,8 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         "-m",
+        metavar="NAME",
+        rich_help_panel=WRITING,
         help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
         "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
         show_default=False,
@@ -253,6 +274,7 @@ ChatOption = Annotated[
     typer.Option(
         "--chat",
         metavar="KEY=VALUE",
+        rich_help_panel=WRITING,
         help="A setting of the language model, such as temperature=0.3, max_tokens=300 or seed=7; may be repeated."
         "  \\[default: TRIVIUM_CHAT_TEMPERATURE ...]",
         show_default=False,
@@ -263,24 +285,38 @@ PromptOption = Annotated[
     typer.Option(
         "--prompt",
         metavar="NAME|FILE",
+        rich_help_panel=WRITING,
         help="How the language model is asked: zero-shot, few-shot, instruction, role, one that the settings name, or a"
         " TOML file of a style."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         show_default=False,
     ),
 ]
-AnswerFromOption = Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages to answer from.")]
+AnswerFromOption = Annotated[
+    int, typer.Option("--k", "-k", min=1, metavar="N", help="How many passages to answer from.")
+]
 HistoryOption = Annotated[
     Path | None,
     typer.Option(
         "--history",
+        metavar="FILE",
+        rich_help_panel=CONVERSATION,
         help="File of a conversation (JSON Lines of question and answer): read, and continued.",
         show_default=False,
     ),
 ]
-Exact = Annotated[bool, typer.Option("--exact", help="Exact instead of approximate vector search.")]
+Exact = Annotated[
+    bool,
+    typer.Option(
+        "--exact", metavar="", rich_help_panel=RANKING, help="Exact instead of approximate vector search."
+    ),
+]
 
 _Known = Callable[[str], bool]
+
+
+def _is_rank(word: str) -> bool:
+    return re.fullmatch(r"\d{1,3}", word) is not None
 
 
 def _is_number(word: str) -> bool:
@@ -305,6 +341,7 @@ _LISTS: dict[str, _Known] = {
     "--fusion": _is_fusion,
     "-f": _is_fusion,
     "--importance": _is_number,
+    "--rank": _is_rank,
     "--live": _is_live_source,
 }
 """Options with several values, and which words may be one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,8 @@ from typing import Annotated
 import typer
 
 from trivium.cli.arguments import open_engine, wrong_argument
-from trivium.cli.hits import print_hints, print_hits, print_sources
+from trivium.cli.details import print_details
+from trivium.cli.hits import print_hints, print_hits, print_question, print_reasons, print_sources
 from trivium.cli.options import (
     Exact,
     FusionOption,
@@ -21,11 +23,11 @@ from trivium.cli.options import (
     Store,
     WhereOption,
 )
-from trivium.cli.terminal import print_json
+from trivium.cli.terminal import cuts, err, out, print_json
 from trivium.errors import InputError
 from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture, views_for
 from trivium.serialization import hit_json
-from trivium.types import SourceOutcome
+from trivium.types import Hit, SourceOutcome
 
 
 def search(
@@ -34,6 +36,25 @@ def search(
     ] = None,
     *,
     store: Store,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, metavar="N", help="How many passages.")] = 10,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            metavar="",
+            help="A line for each passage, with the reasons for its rank.",
+        ),
+    ] = False,
+    rank: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--rank",
+            min=1,
+            metavar="N",
+            help="Only the passage of this rank, whole, with what each retriever added; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     image: Annotated[
         Path | None,
         typer.Option(
@@ -43,10 +64,8 @@ def search(
             show_default=False,
         ),
     ] = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many chunks.")] = 10,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say what each retriever contributed.")] = False,
     exact: Exact = False,
     selector: SelectorOption = None,
     assignments: SetOption = None,
@@ -58,17 +77,19 @@ def search(
 
     Examples:
 
+        trivium search "Who found the moons of Mars?" --store my-store
+
         trivium search "Who found the moons of Mars?" --store my-store --explain
 
-        trivium search "net sales" --store my-store --where "year >= 2020 and source = '*/reports/*'"
+        trivium search "Who found the moons of Mars?" --store my-store --rank 1
+
+        trivium search "net sales" --store my-store --where "year >= 2020"
+
+        trivium search "new moons of Saturn" --store my-store --live arxiv
 
         trivium search --image photo.jpg --store my-store
 
-        trivium search "a bar chart of sales" --store my-store --retriever vector image
-
-        trivium search "new moons of Saturn" --store my-store --live web arxiv
-
-        trivium search "largest volcano" --store my-store --retriever walk --set walk.damping=0.4 --k 5 --json
+        trivium search volcano --store my-store --retriever walk lexical --json
     """
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
@@ -78,10 +99,10 @@ def search(
     with open_engine(store, selector, assignments) as engine, wrong_argument():
         hits = engine.search(
             question,
-            k,
+            max(k, *rank) if rank else k,
             views,
             fusion,
-            explain=explain,
+            explain=explain or bool(rank),
             exact=exact,
             where=where,
             image=picture,
@@ -90,12 +111,33 @@ def search(
         )
         if where is not None and not hits:
             print_hints(engine.hints(where))
+    if rank:
+        hits = _of_ranks(hits, rank)
     if json:
         sources = {"sources": [asdict(outcome) for outcome in outcomes]} if live else {}
         print_json({"question": question, "hits": [hit_json(hit) for hit in hits], **sources})
+        return
+    if rank:
+        print_question(question, hits)
+        for hit in hits:
+            out.print()
+            print_details(hit)
     else:
-        print_hits(question, hits, explain)
-        print_sources(outcomes)
+        (print_reasons if explain else print_hits)(question, hits)
+        if hits and cuts():
+            more = "" if explain else "--explain: why they are here; "
+            err.print(f"\n[dim]{more}--rank N: one of them in full[/]")
+    print_sources(outcomes)
+
+
+def _of_ranks(hits: Sequence[Hit], ranks: Sequence[int]) -> list[Hit]:
+    """The hits of these ranks, each once and best first. Raises a usage error where there are fewer."""
+    if hits and max(ranks) > len(hits):
+        raise typer.BadParameter(
+            f"expected ranks up to {len(hits)}, for there are no more passages, got {max(ranks)}",
+            param_hint="--rank",
+        )
+    return [hit for hit in hits if hit.rank in ranks]
 
 
 def _read(image: Path) -> bytes:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -154,6 +155,56 @@ def print_json(value: Mapping[str, Any], *, one_line: bool = False) -> None:
 def shown(text: str) -> str:
     """Untrusted text for the terminal: no markup, no control characters."""
     return escape(plain(text))
+
+
+def cuts() -> bool:
+    """Whether what is printed is fitted to a width: that of a terminal. In a file or a pipe every line is whole, so that
+    nothing is lost and ``grep`` finds it."""
+    return out.is_terminal
+
+
+def one_line(text: str) -> str:
+    """Untrusted text in one line, without control characters; not escaped.
+
+    >>> one_line("Mars\\n Moons")
+    'Mars Moons'
+    """
+    return " ".join(plain(text).split())
+
+
+def cut(text: str, width: int) -> str:
+    """A text in at most ``width`` cells of the terminal, of which wide characters take two.
+
+    >>> cut("Enceladus", 6), cut("火星の衛星", 6), cut("Mars", 6)
+    ('Encel…', '火星…', 'Mars')
+    """
+    if cell_len(text) <= width:
+        return text
+    mark = ellipsis()
+    return set_cell_size(text, max(width - len(mark), 0)).rstrip() + mark
+
+
+def ellipsis() -> str:
+    """What stands for what was cut, in as many characters as it will take."""
+    return "…" if out.encoding.startswith("utf") else _REPLACEMENTS["…"]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Text in lines of at most ``width`` cells, each line of its own broken where it is too long; as it is where nothing
+    is fitted to a width."""
+    lines = plain(text).split("\n")
+    if not cuts():
+        return lines
+    return [str(line).rstrip() for whole in lines for line in Text(whole).wrap(out, width)]
+
+
+def print_line(*parts: tuple[str, str]) -> None:
+    """A line of texts with their styles, which is never wrapped, and cut only at the edge of a terminal."""
+    line = Text.assemble(*parts)
+    if cuts():
+        out.print(line, no_wrap=True, overflow="ellipsis")
+    else:
+        out.print(line, soft_wrap=True)
 
 
 def own_name() -> list[str]:

@@ -29,6 +29,7 @@ from trivium.errors import (
 )
 from trivium.server.fields import OptionError, describe_faults
 from trivium.server.job_table import JobEndedError, KeyReusedError, NoJobsError, QueueFullError
+from trivium.server.live_switch import LiveOffError
 from trivium.server.pool import PoolFullError
 
 RETRY_SECONDS = 1
@@ -106,6 +107,8 @@ def of_trivium(error: TriviumError) -> ApiError:
     match error:
         case OptionError():
             return ApiError(422, "invalid", str(error))
+        case LiveOffError():
+            return ApiError(403, "live_off", str(error))
         case AudioTooLongError():
             return ApiError(413, "too_large", str(error))
         case InputError() | FusionError():

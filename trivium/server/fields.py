@@ -121,7 +121,7 @@ Sources = Annotated[
     Field(
         max_length=MAX_SOURCES,
         description=f"Live sources to ask beside the collection: {', '.join(SOURCES)}. Only where the server allows it"
-        " (`GET /live`).",
+        " (HTTP says so at `GET /live`, MCP by the tool `stats`).",
         examples=[["web", "arxiv"]],
     ),
 ]

@@ -4,25 +4,46 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
+from trivium.errors import InputError
 from trivium.live.registry import SourceState, source_states, usual_sources
-from trivium.server.errors import ApiError
 from trivium.settings import Settings, load_settings
 
 Mode = Literal["off", "allow", "force"]
 """``off``: no live source is asked. ``allow``: those that a question names are. ``force``: those, and where it names none
 the usual ones (setting ``live_sources``)."""
 
+MODES: tuple[Mode, ...] = get_args(Mode)
+
 _log = logging.getLogger(__name__)
+
+
+class LiveOffError(InputError):
+    """A question names live sources where they are switched off."""
+
+
+def as_mode(text: str) -> Mode:
+    """The mode of that name. Raises InputError for another one."""
+    for mode in MODES:
+        if mode == text:
+            return mode
+    raise InputError(f"expected one of {', '.join(MODES)}, got {text!r:.100}")
 
 
 class LiveSwitch:
     """The mode of a server, which may be changed while it runs. Questions under way go on as they began."""
 
-    def __init__(self, mode: Mode = "off", settings: Callable[[], Settings] = load_settings) -> None:
+    def __init__(
+        self,
+        mode: Mode = "off",
+        settings: Callable[[], Settings] = load_settings,
+        allow_by: str = "POST /live",
+    ) -> None:
+        """``allow_by`` is how somebody may allow them, for messages."""
         self._settings = settings
         self._mode: Mode = mode
+        self._allow_by = allow_by
 
     @property
     def mode(self) -> Mode:
@@ -45,14 +66,12 @@ class LiveSwitch:
         return usual_sources(self._settings())
 
     def sources_of(self, named: Sequence[str] | None) -> list[str] | None:
-        """The sources of a question that names these. Raises ApiError where it may name none."""
+        """The sources of a question that names these. Raises LiveOffError where it may name none."""
         if self._mode == "off":
             if named:
-                raise ApiError(
-                    403,
-                    "live_off",
+                raise LiveOffError(
                     "live sources are switched off on this server: ask without sources, or have them allowed"
-                    " (POST /live)",
+                    f" ({self._allow_by})"
                 )
             return None
         if self._mode == "force" and not named:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
 from trivium.answering.events import Done
 from trivium.engine import Engine
 from trivium.errors import StoreChangedError
+from trivium.serialization import scale_of
 from trivium.server.errors import not_found
 from trivium.server.explanation import Explanation, explain
 from trivium.server.fields import check_options
 from trivium.server.pictures import addresses
 from trivium.server.schemas import AskAnswer, AskRequest, ExplainRequest, SearchAnswer, SearchRequest
-from trivium.types import Hit, SourceOutcome
+from trivium.types import SourceOutcome
 
 SCORES = "X-Trivium-Scores"
 """Header of an answer to a search: what its scores are, ``log-odds`` or ``own``."""
@@ -50,11 +51,6 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
     )
     warnings = [] if hits or given.where is None else engine.hints(given.where)
     return Reply(_json(SearchAnswer.of(hits, engine.store, warnings, outcomes)), {SCORES: scale_of(hits)})
-
-
-def scale_of(hits: Sequence[Hit]) -> Literal["log-odds", "own"]:
-    """What the scores of hits are: log-odds, where 0 is as likely right as wrong, or a scale of their own."""
-    return "own" if any(hit.probability is None for hit in hits) else "log-odds"
 
 
 def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -120,25 +120,30 @@ class PastTurn(Given):
         return Turn(self.question, self.answer)
 
 
+History = Annotated[
+    list[PastTurn], Field(max_length=_MAX_TURNS, description="The conversation so far, oldest first.")
+]
+IntentOption = Annotated[
+    Intent | None, Field(description="What the question is meant for, where it is not to be guessed.")
+]
+RewriteOption = Annotated[
+    bool, Field(description="Whether a follow-up is made to stand by itself before it is searched for.")
+]
+
+
 class AskRequest(Given):
     """A question to be answered from the collection."""
 
     question: QuestionText
-    history: list[PastTurn] = Field(
-        default=[], max_length=_MAX_TURNS, description="The conversation so far, oldest first."
-    )
+    history: History = Field(default=[])
     stream: bool = Field(False, description="Answer with server-sent events while it is written.")
     k: int = Field(6, ge=1, le=30, description="How many passages to answer from.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
     settings: SettingsOption = None
     where: WhereText = None
-    intent: Intent | None = Field(
-        None, description="What the question is meant for, where it is not to be guessed."
-    )
-    rewrite: bool = Field(
-        True, description="Whether a follow-up is made to stand by itself before it is searched for."
-    )
+    intent: IntentOption = None
+    rewrite: RewriteOption = True
     sources: Sources = None
     prompt: PromptOption = None
 

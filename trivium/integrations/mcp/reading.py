@@ -47,7 +47,7 @@ class Library:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Self]:
         """Begin to open the store, and close it at the end. Whoever reads meanwhile waits."""
-        # What waits for a language model must not keep those waiting who only search.
+        # What waits for a language model or a live source must not keep those waiting who only search.
         self._searching, self._answering = CapacityLimiter(self._workers), CapacityLimiter(ANSWERS)
         self._opening = self._opener.submit(self._collection.open)
         try:
@@ -57,24 +57,31 @@ class Library:
             self._collection.close()
 
     async def read(self, work: Callable[[Engine], T]) -> T:
-        """What ``work`` finds, in a thread. Raises ToolError with what to do."""
-        with explained():
-            await self._opened()
-            return await to_thread.run_sync(lambda: self._collection.read(work), limiter=self._searching)
+        """What ``work`` finds, in a thread. A cancelled request stops it (:mod:`trivium.common.stopping`) and does not
+        wait for its thread. Raises ToolError with what to do."""
+        return await self._in_thread(lambda: self._collection.read(work), self._searching)
 
-    async def read_while_wanted(self, work: Callable[[Engine], T]) -> T:
-        """:meth:`read` of what may take long: a cancelled request stops it (:mod:`trivium.common.stopping`) and does not
-        wait for its thread. It is not done again where the store changes meanwhile."""
-        stop = Stop()
+    async def read_slowly(self, work: Callable[[Engine], T]) -> T:
+        """:meth:`read` of what may wait for others, who are asked once: it is not done again where the store changes
+        meanwhile."""
 
         def once() -> T:
-            with stop.in_force(), self._collection.reading() as engine:
+            with self._collection.reading() as engine:
                 return work(engine)
+
+        return await self._in_thread(once, self._answering)
+
+    async def _in_thread(self, work: Callable[[], T], limiter: CapacityLimiter) -> T:
+        stop = Stop()
+
+        def stoppable() -> T:
+            with stop.in_force():
+                return work()
 
         with explained():
             await self._opened()
             try:
-                return await to_thread.run_sync(once, limiter=self._answering, abandon_on_cancel=True)
+                return await to_thread.run_sync(stoppable, limiter=limiter, abandon_on_cancel=True)
             finally:
                 stop.ask()
 

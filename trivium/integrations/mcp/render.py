@@ -6,31 +6,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.answering.prompting import quoted, untagged
-from trivium.integrations.mcp.answers import NOTE, Answered, Counts, Found, OpenedSection, Surrounded
-from trivium.types import place_of
+from trivium.integrations.mcp.answers import (
+    NOTE,
+    Answered,
+    Cited,
+    Counts,
+    Found,
+    FoundPassage,
+    OpenedSection,
+    Surrounded,
+)
+from trivium.types import Outcome, SourceOutcome, place_of
+
+_OUTCOMES: dict[Outcome, str] = {
+    "answered": "answered",
+    "closest": "closest. No sentence states the answer; these are the nearest passages",
+    "absent": "absent. Nothing that was searched is near the question",
+}
 
 
 def render_found(found: Found) -> str:
     """Passages, best first."""
+    asked = _asked(found.sources)
     if not found.passages:
-        return "\n".join(["Nothing found.", *map(quoted, found.warnings)])
-    blocks = [
-        _block(f"passage {hit.rank}", place_of(hit.uri, hit.pages), hit.headings, hit.text, hit.cut)
-        for hit in found.passages
-    ]
-    return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *blocks])
+        return "\n".join(["Nothing found.", *map(quoted, found.warnings), *asked])
+    blocks = [_block(hit.rank, hit) for hit in found.passages]
+    return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *asked, *blocks])
 
 
 def render_answered(answered: Answered) -> str:
     """An answer and what it cites."""
-    lines = [NOTE, "<answer>", untagged(answered.answer), "</answer>"]
+    lines = [NOTE, f"Outcome: {_OUTCOMES[answered.outcome]}. Intent: {answered.intent}."]
+    if answered.searched_for is not None:
+        lines.append(f"Searched for: {quoted(answered.searched_for)}")
+    lines += [*_asked(answered.sources), "<answer>", untagged(answered.answer), "</answer>"]
     lines += [f"Not supported by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
-    lines += [
-        _block(
-            f"passage {cited.number}", place_of(cited.uri, cited.pages), cited.headings, cited.text, cited.cut
-        )
-        for cited in answered.citations
-    ]
+    lines += [_block(cited.number, cited) for cited in answered.citations]
     return "\n".join(lines)
 
 
@@ -70,13 +81,34 @@ def render_counts(counts: Counts) -> str:
     lines = [f"{name}: {number:,}" for name, number in numbers]
     lines.append(f"embedder: {counts.embedder or 'none, nothing can be searched yet'}")
     lines.append(f"answers: {counts.model or 'sentences of the passages'}")
+    lines.append(f"live sources: {counts.live}" + "".join(f", {name}" for name in counts.sources))
     return "\n".join(lines)
 
 
-def _block(tag: str, place: str, headings: Sequence[str], text: str, cut: bool) -> str:
-    name = tag.partition(" ")[0]
-    rest = " …" if cut else ""
-    return f"<{tag}>\n{quoted(place)}\n{_headings(headings)}: {quoted(text)}{rest}\n</{name}>"
+def _block(number: int, passage: FoundPassage | Cited) -> str:
+    lines = [f"<passage {number}>", quoted(place_of(passage.uri, passage.pages))]
+    live = passage.live
+    if live is not None:
+        published = f"published {live['published']}, " if live["published"] else ""
+        lines.append(
+            quoted(
+                f"Not from the collection: {live['address']}"
+                f" ({live['source']}, {published}retrieved {live['retrieved']})"
+            )
+        )
+    rest = " …" if passage.cut else ""
+    lines += [f"{_headings(passage.headings)}: {quoted(passage.text)}{rest}", "</passage>"]
+    return "\n".join(lines)
+
+
+def _asked(sources: Sequence[SourceOutcome]) -> list[str]:
+    """A line for each live source: what it found, or why it did not answer."""
+    return [
+        f"Live source {quoted(source.name)}: {source.found} found"
+        + ("" if source.cached_age is None else f", {source.cached_age:.0f} s old")
+        + ("" if source.error is None else f"; {quoted(source.error)}")
+        for source in sources
+    ]
 
 
 def _headings(headings: Sequence[str]) -> str:

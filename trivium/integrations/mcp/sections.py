@@ -51,7 +51,8 @@ def _page(store: GraphReader, name: str) -> str:
     page = find_entity(store, name)
     if page is None:
         raise InputError(
-            f"there is no page {name!r}: take a uri from the answer of search, as it stands there, or a page's title"
+            f"there is no page {name!r}: take a uri from the answer of search, as it stands there, or a page's"
+            " title; what is not from the collection (`live`) has an address, and cannot be opened"
         )
     if not store.expand([page], Hop.BELOW).get(page) and not store.outline([page]).get(page):
         raise InputError(

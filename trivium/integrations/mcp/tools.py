@@ -24,7 +24,7 @@ from trivium.integrations.mcp.answers import (
     Relation,
     Surrounded,
 )
-from trivium.integrations.mcp.reading import Library
+from trivium.integrations.mcp.reading import Library, explained
 from trivium.integrations.mcp.render import (
     render_answered,
     render_counts,
@@ -36,20 +36,22 @@ from trivium.integrations.mcp.sections import open_section
 from trivium.llm.base import ChatModel
 from trivium.search.drawing import around
 from trivium.search.entities import find_entity
-from trivium.serialization import hit_json
+from trivium.serialization import hit_json, live_json, scale_of
 from trivium.server.fields import (
     FusionOption,
     PromptOption,
     QuestionText,
     Retrievers,
     SettingsOption,
+    Sources,
     Uri,
     WhereText,
     check_options,
     check_prompt,
 )
-from trivium.server.questions import scale_of
-from trivium.types import Answer, Hit
+from trivium.server.live_switch import LiveSwitch, Mode
+from trivium.server.schemas import History, IntentOption, RewriteOption
+from trivium.types import Answer, Hit, SourceOutcome
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -64,12 +66,13 @@ Passages = Annotated[int, Field(ge=1, le=MAX_PASSAGES, description="How many pas
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """How to search where a request does not say, and the language model that writes answers (None: passages are
-    quoted), asked as ``writing`` says."""
+    quoted), asked as ``writing`` says. ``live`` says whether live sources are asked."""
 
     retrievers: Sequence[str] | None = None
     fusion: str | None = None
     model: ChatModel | None = None
     writing: WritingOptions = field(default_factory=lambda: WritingOptions())
+    live: Mode = "off"
 
 
 class Tools:
@@ -78,6 +81,7 @@ class Tools:
     def __init__(self, library: Library, defaults: Defaults) -> None:
         self._library = library
         self._defaults = defaults
+        self._live = LiveSwitch(defaults.live, allow_by="trivium mcp --live allow")
 
     async def search(
         self,
@@ -88,18 +92,37 @@ class Tools:
         explain: Annotated[bool, Field(description="Say what each view of relevance contributed.")] = False,
         settings: SettingsOption = None,
         where: WhereText = None,
+        sources: Sources = None,
     ) -> Annotated[CallToolResult, Found]:
         """Search the collection: the passages that answer a question best, each with page, section and characters. Ask a
-        whole question, in the words of an encyclopaedia. Read on with open_section."""
+        whole question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are not of the
+        collection: cite their address and date."""
         asked, fused = self._views(retrievers, fusion)
+        live = self._sources(sources)
 
         def work(engine: Engine) -> Found:
-            check_options(engine.searcher, retrievers, fusion, settings)
-            hits = engine.search(question, k, asked, fused, explain=explain, settings=settings, where=where)
-            warnings = [] if hits or where is None else engine.hints(where)
-            return Found(scores=scale_of(hits), passages=[_found(hit) for hit in hits], warnings=warnings)
+            check_options(engine.searcher, retrievers, fusion, settings, live)
+            outcomes: list[SourceOutcome] = []
+            hits = engine.search(
+                question,
+                k,
+                asked,
+                fused,
+                explain=explain,
+                settings=settings,
+                where=where,
+                sources=live,
+                on_sources=outcomes.extend,
+            )
+            return Found(
+                scores=scale_of(hits),
+                passages=[_found(hit) for hit in hits],
+                warnings=[] if hits or where is None else engine.hints(where),
+                sources=outcomes,
+            )
 
-        return _result(await self._library.read(work), render_found)
+        found = await (self._library.read_slowly(work) if live else self._library.read(work))
+        return _result(found, render_found)
 
     async def ask(
         self,
@@ -109,30 +132,40 @@ class Tools:
         fusion: FusionOption = None,
         settings: SettingsOption = None,
         where: WhereText = None,
+        history: History = [],  # noqa: B006 - only read
+        intent: IntentOption = None,
+        rewrite: RewriteOption = True,
+        sources: Sources = None,
         prompt: PromptOption = None,
     ) -> Annotated[CallToolResult, Answered]:
-        """Answer a question from the collection only, citing passages; it says so where the collection does not tell. The
-        question must stand by itself. For more than a sentence or two, search and read instead."""
+        """Answer a question from the collection (and the live sources named), citing passages; it says so where they do
+        not tell. The question must stand by itself, or come with the `history` it leans on. For more than a sentence or
+        two, search and read instead."""
         asked, fused = self._views(retrievers, fusion)
+        live = self._sources(sources)
 
         def work(engine: Engine) -> Answered:
             _check_searchable(engine)
-            check_options(engine.searcher, retrievers, fusion, settings)
+            check_options(engine.searcher, retrievers, fusion, settings, live)
             check_prompt(prompt)
             writing = self._defaults.writing
             answer = engine.ask(
                 question,
                 k=k,
+                history=[turn.turn() for turn in history],
                 model=self._defaults.model,
                 **(writing if prompt is None else {**writing, "prompt": prompt}),
                 retrievers=asked,
                 fusion=fused,
                 settings=settings,
                 where=where,
+                intent=intent,
+                rewrite=rewrite,
+                sources=live,
             )
             return _answered(answer)
 
-        return _result(await self._library.read_while_wanted(work), render_answered)
+        return _result(await self._library.read_slowly(work), render_answered)
 
     async def open_section(
         self,
@@ -190,7 +223,8 @@ class Tools:
         return _result(await self._library.read(work), render_surrounded)
 
     async def stats(self) -> Annotated[CallToolResult, Counts]:
-        """How much the collection holds: pages, sections, passages, entities, links."""
+        """How much the collection holds (pages, sections, passages, entities, links), and which live sources can be
+        asked."""
         info = await self._library.info()
         model = self._defaults.model
         counts = Counts(
@@ -199,8 +233,17 @@ class Tools:
             aliases=info.aliases,
             embedder=None if info.embedder is None else info.embedder.name,
             model=None if model is None else model.name,
+            live=self._live.mode,
+            sources=[]
+            if self._live.mode == "off"
+            else [state.name for state in self._live.states if state.lacks is None],
         )
         return _result(counts, render_counts)
+
+    def _sources(self, named: Sequence[str] | None) -> list[str] | None:
+        """The live sources to ask. Raises ToolError where they are switched off."""
+        with explained():
+            return self._live.sources_of(named)
 
     def _views(
         self, retrievers: Sequence[str] | None, fusion: str | None
@@ -235,6 +278,8 @@ def _answered(answer: Answer) -> Answered:
     texts = {hit.uri: hit.text for hit in answer.passages}
     return Answered(
         outcome=answer.outcome,
+        intent=answer.intent,
+        searched_for=answer.searched_for,
         answer=answer.text,
         citations=[
             Cited(
@@ -244,6 +289,7 @@ def _answered(answer: Answer) -> Answered:
                 section=citation.section,
                 document=citation.document,
                 pages=list(citation.pages),
+                live=live_json(citation.live),
                 headings=headings_of(citation.section),
                 start=citation.start,
                 end=citation.end,
@@ -254,4 +300,6 @@ def _answered(answer: Answer) -> Answered:
         ],
         unsupported=[answer.text[s.start : s.end] for s in answer.statements if not s.supported],
         model=answer.model,
+        usage=answer.usage,
+        sources=list(answer.sources),
     )

@@ -1,0 +1,129 @@
+"""Cited answers as a step of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from pydantic import Field
+
+from trivium.common import stopping
+from trivium.errors import InputError
+from trivium.integrations.langchain.opening import OnStore
+from trivium.llm.registry import open_chat_model
+from trivium.serialization import answer_json
+from trivium.types import Intent, Turn
+
+Asked = str | Mapping[str, Any]
+
+_OPTIONS = (
+    "k",
+    "retrievers",
+    "fusion",
+    "settings",
+    "where",
+    "sources",
+    "intent",
+    "rewrite",
+    "prompt",
+    "temperature",
+    "max_tokens",
+)
+"""Of the step, and of a single question."""
+
+
+class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
+    """What :meth:`trivium.Engine.ask` answers, with the fields of ``trivium ask --json``: ``answer``, ``outcome``,
+    ``intent``, ``searched_for``, ``statements``, ``citations``, ``passages``, ``model``, ``usage``, ``sources``.
+
+    Asked a question, or a mapping of ``question``, the ``history`` (turns, mappings of ``question`` and ``answer``, or
+    LangChain's messages) and what this one question is to be asked with instead of the fields of the step. Awaited and
+    cancelled, it stops the model and hangs up on the live sources. Raises ChatModelError too.
+    """
+
+    k: int = Field(default=6, ge=1)
+    """How many passages are read."""
+    intent: Intent | None = None
+    """What questions are meant for, where it is not to be guessed."""
+    rewrite: bool = True
+    """Whether a follow-up is made to stand by itself before it is searched for."""
+    model: Any = None
+    """The language model that writes, or its name (:func:`trivium.llm.registry.open_chat_model`); None quotes."""
+    prompt: Any = None
+    """Its style, as in :class:`~trivium.answering.writing.WritingOptions`; likewise the next two."""
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+    def invoke(self, input: Asked, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
+        """The answer; ``kwargs`` are options for this question."""
+        asked: Asked = {**_asked(input), **kwargs}
+        return self._call_with_config(self._answer, asked, config, run_type="chain")
+
+    async def ainvoke(
+        self,
+        input: Asked,
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """:meth:`invoke`, off the event loop."""
+
+        async def answer(given: Asked) -> dict[str, Any]:
+            return await stopping.in_thread(lambda: self._answer(given))
+
+        asked: Asked = {**_asked(input), **kwargs}
+        return await self._acall_with_config(answer, asked, config, run_type="chain")
+
+    def _answer(self, given: Asked) -> dict[str, Any]:
+        asked = _asked(given)
+        unknown = sorted(map(str, asked.keys() - {"question", "history", *_OPTIONS}))
+        if unknown:
+            raise InputError(
+                f"unknown option {', '.join(unknown)}: expected question, history, {', '.join(_OPTIONS)}"
+            )
+        if "question" not in asked:
+            raise InputError("expected a question, got a mapping without one")
+        options: dict[str, Any] = {name: asked.get(name, getattr(self, name)) for name in _OPTIONS}
+        options["model"] = open_chat_model(self.model) if isinstance(self.model, str) else self.model
+        options["history"] = turns(asked.get("history") or ())
+        return answer_json(self._opened.engine().ask(asked["question"], **options))
+
+
+def turns(history: object) -> list[Turn]:
+    """A conversation as the engine knows it. A question without an answer, and messages of a system, are left out. Raises
+    InputError for anything else."""
+    if isinstance(history, str) or not isinstance(history, Sequence):
+        raise InputError(f"expected the history as a list, got {type(history).__name__}")
+    return list(_turns(history))
+
+
+def _turns(history: Sequence[object]) -> Iterator[Turn]:
+    question: str | None = None
+    for said in history:
+        match said:
+            case Turn():
+                yield said
+            case {"question": str(asked), "answer": str(answered)}:
+                yield Turn(asked, answered)
+            case HumanMessage():
+                question = said.text
+            case AIMessage():
+                if question is not None:
+                    yield Turn(question, said.text)
+                question = None
+            case BaseMessage():
+                pass
+            case _:
+                raise InputError(
+                    "expected turns, mappings of question and answer, or messages in the history, got"
+                    f" {type(said).__name__}"
+                )
+
+
+def _asked(given: Asked) -> dict[str, Any]:
+    if isinstance(given, str):
+        return {"question": given}
+    if isinstance(given, Mapping):
+        return dict(given)
+    raise InputError(f"expected a question, or a mapping with one, got {type(given).__name__}")
