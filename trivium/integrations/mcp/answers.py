@@ -97,6 +97,9 @@ class Answered(BaseModel):
     searched_for: str | None = Field(
         description="The question that was searched for: a follow-up is made to stand by itself. Null where nothing was."
     )
+    recall_query: str | None = Field(
+        None, description="What candidates were gathered by as well; all are ranked by `searched_for`."
+    )
     answer: Quoted
     citations: list[Cited]
     unsupported: list[str] = Field(description="Sentences of the answer that no passage supports.")

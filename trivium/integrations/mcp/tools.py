@@ -280,6 +280,7 @@ def _answered(answer: Answer) -> Answered:
         outcome=answer.outcome,
         intent=answer.intent,
         searched_for=answer.searched_for,
+        recall_query=answer.recall_query,
         answer=answer.text,
         citations=[
             Cited(
