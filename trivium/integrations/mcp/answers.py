@@ -98,7 +98,7 @@ class Answered(BaseModel):
         description="The question that was searched for: a follow-up is made to stand by itself. Null where nothing was."
     )
     recall_query: str | None = Field(
-        None, description="What candidates were gathered by as well; all are ranked by `searched_for`."
+        description="What a language model wrote to gather passages by as well, where it rewrote the question."
     )
     answer: Quoted
     citations: list[Cited]
