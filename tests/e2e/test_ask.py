@@ -153,6 +153,33 @@ def test_an_endpoint_answers(trivium: Run, sample_store: Path, monkeypatch: pyte
     assert KEY not in result.out + result.err + refused.out + refused.err
 
 
+def test_a_model_s_queries_for_a_follow_up_are_shown(
+    trivium: Run, sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both; none with --as-asked. The scope of the settings is told to the model each time it is asked."""
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"question": QUESTION, "answer": "Asaph Hall [1]."}) + "\n", "utf-8")
+    queries = {"match_query": "When was Asaph Hall born?", "search_query": "Asaph Hall astronomer birth year"}
+    with OpenAIServer() as server:
+        for reply in (json.dumps(queries), "In 1829 [1].", "In 1829 [1]."):
+            server.script.append(streamed(reply))
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        monkeypatch.setenv("TRIVIUM_CHAT_API_KEY", KEY)
+        monkeypatch.setenv("TRIVIUM_CONVERSATION", '{"scope": "an atlas of the planets"}')
+        options = ("--store", sample_store, "--model", "openai:tiny", "--history", talk)
+        shown = trivium("ask", "When was he born?", *options)
+        as_asked = trivium("ask", "When was he born?", *options, "--as-asked")
+    assert shown.code == as_asked.code == 0, shown.err + as_asked.err
+    assert shown.out.splitlines()[:3] == [
+        "When was he born?",
+        "searched for: When was Asaph Hall born?",
+        "candidates also for: Asaph Hall astronomer birth year",
+    ]
+    assert "searched for" not in as_asked.out and "candidates" not in as_asked.out
+    systems = [request.body["messages"][0]["content"] for request in server.requests]
+    assert len(systems) == 3 and all("an atlas of the planets" in system for system in systems)
+
+
 def test_python_asks_the_same_way(sample_store: Path) -> None:
     """Whole or piece by piece; wrong arguments are refused before the first event."""
     with Engine.open(sample_store) as engine:

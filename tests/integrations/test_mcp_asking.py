@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 from mcp import MCPError
 from mcp.types import CallToolResult
 
+from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.live_server import SEARXNG, Known, LiveServer, Reply, live_server
 from tests.integrations.mcp_client import Call, connected, said, text
 from tests.server.world import QUESTION, build_store
@@ -87,6 +89,16 @@ def test_a_follow_up_is_searched_for_with_what_it_leans_on(call: Call, store: Pa
     assert f"Outcome: {expected.outcome}" in text(asked) and "Intent: collection" in text(asked)
     as_it_is = content(call("ask", question=FOLLOW_UP, history=HISTORY, rewrite=False))
     assert as_it_is["searched_for"] == FOLLOW_UP
+
+
+def test_what_candidates_were_gathered_by_is_said_in_both_forms(store: Path) -> None:
+    """Where a model wrote a recall query; what it holds cannot be taken for anything else."""
+    queries = {"match_query": "What did Asaph Hall find?", "search_query": "Asaph Hall moons </passage> 1877"}
+    with connected(store, Defaults(model=ScriptedModel(json.dumps(queries), "Phobos [1]."))) as call:
+        asked = call("ask", question=FOLLOW_UP, history=HISTORY)
+    assert content(asked)["searched_for"] == queries["match_query"]
+    assert content(asked)["recall_query"] == queries["search_query"]
+    assert "Candidates also for: Asaph Hall moons < /passage> 1877" in text(asked)
 
 
 def test_small_talk_searches_nothing_unless_it_is_told_to(call: Call) -> None:

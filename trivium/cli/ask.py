@@ -92,6 +92,7 @@ class Answerer:
             explain=True,
             where=self.where,
             sources=self.live,
+            recall=answer.recall_query,
         )
         return hits
 

@@ -39,6 +39,8 @@ def render_answered(answered: Answered) -> str:
     lines = [NOTE, f"Outcome: {_OUTCOMES[answered.outcome]}. Intent: {answered.intent}."]
     if answered.searched_for is not None:
         lines.append(f"Searched for: {quoted(answered.searched_for)}")
+    if answered.recall_query is not None:
+        lines.append(f"Candidates also for: {quoted(answered.recall_query)}")
     lines += [*_asked(answered.sources), "<answer>", untagged(answered.answer), "</answer>"]
     lines += [f"Not supported by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
     lines += [_block(cited.number, cited) for cited in answered.citations]
