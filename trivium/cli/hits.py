@@ -31,6 +31,7 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
             (f"  {told_score(hit)}  ", ""),
             (f"{told_place(hit.section, hit.pages)}{kind}", "bold"),
             (f"  {told_document(hit)}", "dim"),
+            whole=hit.live is not None,
         )
         for line in extract(question, hit.text):
             print_line((" " * _INDENT + line, ""))
