@@ -15,9 +15,11 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from collections import deque
+from pathlib import Path
 from typing import TextIO
 
 _COLLECTING = re.compile(r"\s*Collecting ([\w.-]+)")
@@ -37,6 +39,8 @@ class Report:
         self.found: set[str] = set()
         self.megabytes = 0.0
         self.step = "asking the package index"
+        self.before: int | None = None
+        """Packages that were there when pip began to unpack, which is all it says of that step."""
 
     def read(self, line: str) -> bool:
         """Take a line of pip's; whether a new step begins with it."""
@@ -51,12 +55,14 @@ class Report:
             self.step = f"getting packages: {found[1].split('-')[0]} ({found[2]} {found[3]})"
         elif found := _INSTALLING.match(line):
             count = len(found[1].split(","))
-            self.step = f"unpacking {count} packages, usually half a minute"
+            self.step = f"unpacking {count} packages, a minute or two"
+            self.before = _unpacked()
             return True
         return False
 
     def __str__(self) -> str:
-        return f"{len(self.found):>4} found, {self.megabytes:,.0f} MB   {self.step}"
+        done = "" if self.before is None else f" ({_unpacked() - self.before} done)"
+        return f"{len(self.found):>4} found, {self.megabytes:,.0f} MB   {self.step}{done}"
 
 
 def install(arguments: list[str], told: TextIO) -> int:
@@ -100,6 +106,10 @@ def install(arguments: list[str], told: TextIO) -> int:
     else:
         told.write(f"{seconds:4.0f} s  done\n")
     return code
+
+
+def _unpacked() -> int:
+    return sum(1 for _ in Path(sysconfig.get_path("purelib")).glob("*.dist-info"))
 
 
 def _read(source: TextIO, lines: queue.SimpleQueue[str | None]) -> None:

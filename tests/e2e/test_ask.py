@@ -74,6 +74,24 @@ def test_people_see_the_answer_and_then_where_it_stands(trivium: Run, sample_sto
     assert any(line.startswith("[") and " › " in line and ".html" in line for line in lines)
 
 
+def test_a_conversation_says_why_its_passages_are_there(sample_store: Path) -> None:
+    """``/why``: a line for each passage of the last answer; with a number that passage in full, the citation's."""
+    said = f"/why\n{QUESTION}\n/sources\n/why\n/why 2\n/where document = 'Venus.html'\n/why 1\n/why 99\n/new\n/why\n"
+    chat = subprocess.run(
+        [sys.executable, "-m", "trivium", "chat", "--store", str(sample_store)],
+        input=said, capture_output=True, text=True, encoding="utf-8", check=True, timeout=120,
+    )  # fmt: skip
+    with Engine.open(sample_store) as engine:
+        first, second, *_ = engine.search(QUESTION, 6)
+    explained = chat.stdout.rpartition(QUESTION)[2]
+    lines = explained.strip().splitlines()
+    assert [line.split()[0] for line in lines[:6]] == list("123456") and "; " in lines[0]
+    assert second.uri in explained and explained.count("an average passage") == 2
+    assert explained.index(second.uri) < explained.index(f"{first.uri}, characters")
+    assert chat.stderr.count("nothing has been asked yet") == 2
+    assert "expected a number from 1 to 6, got 99" in chat.stderr
+
+
 def test_what_is_not_there_is_not_found(trivium: Run, sample_store: Path) -> None:
     """Said in one sentence; that is an answer, not an error."""
     result = trivium("ask", "Who composed the Moonlight Sonata?", "--store", sample_store)

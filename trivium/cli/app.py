@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, cast
 
 import typer
@@ -47,33 +47,21 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for command in (
-    build,
-    add,
-    remove,
-    embed,
-    enrich,
-    export,
-    search,
-    ask,
-    chat,
-    evaluate,
-    compare,
-    train,
-    stats,
-    check,
-    backup,
-    restore,
-    demo,
-    serve,
-    mcp,
-    explore,
-):
-    app.command()(command)
-app.command("list")(list_documents)
-app.add_typer(synthesize, name="synthesize")
-app.add_typer(models, name="models")
-app.add_typer(keys, name="keys")
+PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Begin here": (demo, build, search, ask, chat, serve),
+    "Documents of a store": (add, remove, list_documents, embed, enrich),
+    "The store itself": (stats, check, backup, restore, export),
+    "For other programs": (mcp, explore),
+    "Measure and train": (evaluate, compare, train),
+}
+"""The commands under the titles of ``trivium --help``."""
+for panel, commands in PANELS.items():
+    for command in commands:
+        name = "list" if command is list_documents else None
+        app.command(name, rich_help_panel=panel)(command)
+app.add_typer(synthesize, name="synthesize", rich_help_panel="Measure and train")
+app.add_typer(models, name="models", rich_help_panel="Models and keys")
+app.add_typer(keys, name="keys", rich_help_panel="Models and keys")
 
 
 def _version(wanted: bool) -> None:

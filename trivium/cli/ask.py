@@ -226,10 +226,10 @@ def chat(
     history: HistoryOption = None,
     json: Json = False,
 ) -> None:
-    """A conversation with a store: each question is understood in the light of those before. /why says why the
-    passages of the last answer are here, /help lists all commands.
+    """A conversation with a store: each question is understood in the light of those before.
 
-    Questions may come from a file, a line each; --json prints an answer a line then.
+    /why says why the passages of the last answer are here, /help lists all commands. Questions may come
+    from a file, a line each; --json prints an answer a line then.
 
     Examples:
 

@@ -19,10 +19,10 @@ from trivium.types import Answer, Hit, Turn, place_of
 HELP = """\
 /new          begin a new conversation
 /as-asked     search for the last question again, just as it was asked
-/where COND   answer only from passages that fulfil a condition; without one from all
+/where COND   answer only from passages that fulfil it; without COND from all
 /sources      list the citations of the last answer
 /why          the passages of the last answer, a line each, with the reasons
-/why N        all that is known of the passage [N]: its text, what each retriever added
+/why N        the passage [N] in full, and what each retriever added
 /save FILE    write the conversation to a file, as Markdown
 /help         this list
 /quit         end the conversation (an empty line does too)"""

@@ -22,9 +22,9 @@ def print_details(hit: Hit) -> None:
         (f"  {told_score(hit)}{log_odds}  ", ""),
         (told_place(hit.section, hit.pages), "bold"),
     )
-    for line in (told_document(hit), f"{place_of(hit.uri, hit.pages)}, characters {hit.start} to {hit.end}"):
-        if line:
-            _print_wrapped(line, "dim")
+    if document := told_document(hit):
+        print_line((_INDENT + document, "dim"), whole=True)
+    _print_wrapped(f"{place_of(hit.uri, hit.pages)}, characters {hit.start} to {hit.end}", "dim")
     out.print()
     _print_wrapped(hit.text)
     out.print()

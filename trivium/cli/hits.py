@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from trivium.cli.places import told_document, told_place
 from trivium.cli.reasons import reasons
@@ -31,6 +31,7 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
             (f"  {told_score(hit)}  ", ""),
             (f"{told_place(hit.section, hit.pages)}{kind}", "bold"),
             (f"  {told_document(hit)}", "dim"),
+            whole=hit.live is not None,
         )
         for line in extract(question, hit.text):
             print_line((" " * _INDENT + line, ""))
@@ -113,7 +114,10 @@ def extract(question: str, text: str) -> list[str]:
     lines = wrapped(before + _in_one_line(text[start:]), width)
     if len(lines) <= _LINES:
         return lines
-    return [*lines[: _LINES - 1], f"{cut(lines[_LINES - 1], width - 4)} {ellipsis()}"]
+    last = lines[_LINES - 1]
+    if cell_len(last) > width - 4:
+        last = set_cell_size(last, width - 4).rstrip().rsplit(" ", 1)[0]
+    return [*lines[: _LINES - 1], f"{last} {ellipsis()}"]
 
 
 def _in_one_line(text: str) -> str:

@@ -60,4 +60,9 @@ def print_citation(citation: Citation) -> None:
     number, document = f"[{citation.number}]", told_document(citation)
     width = max(out.width - len(number) - 1 - 2 - cell_len(document), out.width // 2) if cuts() else None
     place = told_place(citation.section, citation.pages, width)
-    print_line((number, "bold cyan"), (f" {place}", "bold"), (f"  {document}", "dim"))
+    print_line(
+        (number, "bold cyan"),
+        (f" {place}", "bold"),
+        (f"  {document}", "dim"),
+        whole=citation.live is not None,
+    )

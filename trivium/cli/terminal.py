@@ -198,10 +198,11 @@ def wrapped(text: str, width: int) -> list[str]:
     return [str(line).rstrip() for whole in lines for line in Text(whole).wrap(out, width)]
 
 
-def print_line(*parts: tuple[str, str]) -> None:
-    """A line of texts with their styles, which is never wrapped, and cut only at the edge of a terminal."""
+def print_line(*parts: tuple[str, str], whole: bool = False) -> None:
+    """A line of texts with their styles, which is never wrapped, and cut only at the edge of a terminal; not even there
+    where it must be ``whole``, as one with an address."""
     line = Text.assemble(*parts)
-    if cuts():
+    if cuts() and not whole:
         out.print(line, no_wrap=True, overflow="ellipsis")
     else:
         out.print(line, soft_wrap=True)

@@ -352,7 +352,7 @@ def open_database(folder: Path, *, read_only: bool) -> Database:
     _check_sqlite()
     if not folder.exists():
         raise StoreNotFoundError(
-            f"there is no store at {folder}; create one with  trivium build --store {folder}"
+            f"there is no store at {folder}; create one with  trivium build SOURCE --store {folder}"
         )
     if not folder.is_dir():
         raise StoreFormatError(f"expected the folder of a store, got a file: {folder}")
