@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -61,6 +61,9 @@ class BaseEndpoint(ABC):
     retries: int = RETRIES
     direct: bool = False
     sleep: Callable[[float], None] = field(default=stopping.sleep, repr=False)
+
+    checks: ClassVar[tuple[Callable[[httpx2.Response], Awaitable[None]], ...]] = ()
+    """What is done to every response before any of it is read, besides bounding it."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -131,7 +134,7 @@ class BaseEndpoint(ABC):
             limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=0 if self.direct else 100),
             follow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
             trust_env=not self.direct,
-            event_hooks={"response": [bound]},
+            event_hooks={"response": [bound, *self.checks]},
         )
         weakref.finalize(self, _hang_up, http)
         return http
