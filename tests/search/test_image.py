@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from tests.checking.stores import execute
 from tests.fakes.clip_files import COLOURS, write_clip
+from tests.fakes.hostile_media import PICTURES
 from tests.server.world import serving
 from trivium.cli.app import app
 from trivium.embedding.clip import ClipEmbedder
@@ -131,6 +132,9 @@ def test_a_server_takes_pictures_in_base64(store: Path, processes: int) -> None:
                 (413, "too_large", {"image": b64encode(b"0" * (256 << 10)).decode()}),
             )
         ]
+        for content in PICTURES.values():
+            answer = client.post("/search", json={"image": b64encode(content).decode()})
+            refused.append((422 if not content else 400, "", answer))
     with Engine.open(store) as engine:
         hits = engine.search("", 2, ["image"], image=picture("blue", side=150))
     assert [(hit["uri"], hit["score"]) for hit in found.json()["hits"]] == [(h.uri, h.score) for h in hits]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.intent import recognise
 from trivium.answering.joining import with_attribution
-from trivium.answering.marks import MarkFilter, without_thoughts
+from trivium.answering.marks import MarkFilter
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.quoting import Quotation, quote
@@ -19,7 +18,6 @@ from trivium.answering.repetition import cut_at, repeated_from
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.talk import converse
 from trivium.answering.writing import AS_USUAL, Writing
-from trivium.common import stopping
 from trivium.domain import NO_DOMAIN, Domain
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
@@ -139,10 +137,8 @@ def _written(
     with model.stream(
         prompt.messages, max_tokens=prompt.max_tokens, temperature=writing.temperature
     ) as reply:
-        for raw in chain(without_thoughts(reply), [None]):
-            stopping.check()
-            piece = marks.finish() if raw is None else marks.feed(raw)
-            piece = piece if text else piece.lstrip()
+        for shown in marks.filtered(reply):
+            piece = shown if text else shown.lstrip()
             if piece:
                 text += piece
                 yield Piece(piece)

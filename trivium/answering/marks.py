@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from trivium.common import stopping
 from trivium.text import plain
 
 _MARK = re.compile(
@@ -40,6 +41,14 @@ class MarkFilter:
         """The text that was held back."""
         text, self._held = self._held, ""
         return self._checked(text).rstrip()
+
+    def filtered(self, reply: Iterable[str]) -> Iterator[str]:
+        """What can be shown of a model's reply, as it comes. Raises StoppedError where nobody waits for it any more."""
+        for piece in without_thoughts(reply):
+            stopping.check()
+            yield self.feed(piece)
+        stopping.check()
+        yield self.finish()
 
     def _checked(self, text: str) -> str:
         # The text left around a dropped citation may be one itself: "[9[9]]".

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from trivium.answering.events import AnswerEvent, Piece
-from trivium.answering.marks import MarkFilter, without_marks, without_thoughts
+from trivium.answering.marks import MarkFilter, without_marks
 from trivium.answering.prompting import quoted
-from trivium.common import stopping
 from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.text import words
 from trivium.types import Turn, Usage
@@ -52,16 +51,10 @@ def converse(
         Message("user", f"{turns}\nQuestion: {quoted(said)}" if about_conversation else quoted(said)),
     ]
     text = ""
-    marks = MarkFilter(())
     with model.stream(messages, max_tokens=_MAX_TOKENS) as reply:
-        for raw in without_thoughts(reply):
-            stopping.check()
-            piece = marks.feed(raw)
+        for piece in MarkFilter(()).filtered(reply):
             text += piece
             yield Piece(piece)
-        rest = marks.finish()
-        text += rest
-        yield Piece(rest)
     return text.strip(), usage_of(reply, model, messages, text)
 
 

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -61,6 +61,9 @@ class BaseEndpoint(ABC):
     retries: int = RETRIES
     direct: bool = False
     sleep: Callable[[float], None] = field(default=stopping.sleep, repr=False)
+
+    checks: ClassVar[tuple[Callable[[httpx2.Response], Awaitable[None]], ...]] = ()
+    """What is done to every response before any of it is read, besides bounding it."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -131,7 +134,7 @@ class BaseEndpoint(ABC):
             limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=0 if self.direct else 100),
             follow_redirects=False,  # a redirected POST becomes a GET, or takes the texts elsewhere
             trust_env=not self.direct,
-            event_hooks={"response": [bound]},
+            event_hooks={"response": [bound, *self.checks]},
         )
         weakref.finalize(self, _hang_up, http)
         return http
@@ -165,7 +168,11 @@ class BaseEndpoint(ABC):
 
         async def answer() -> httpx2.Response | dict[str, Any]:
             async with self.in_all(self.total):
-                return await send()
+                try:
+                    return await send()
+                except BaseException as error:
+                    _let_go(error)
+                    raise
 
         answered = loop.run(answer())
         return answered if isinstance(answered, dict) else self.object_of(answered)
@@ -294,14 +301,24 @@ class JsonStream:
             try:
                 return await anext(self._objects, None)
             except BaseException as error:
-                # Its frames hold generators of the client that are not at their end. They are let go of in this thread:
-                # when the collector of garbage finds them in another one, this one may be at work on some of them.
-                traceback.clear_frames(error.__traceback__)
+                _let_go(error)
                 raise
 
     async def _close(self) -> None:
         async with self._turn:  # one that was cancelled may still be hanging up
             await self._objects.aclose()
+
+
+def _let_go(error: BaseException) -> None:
+    """The frames of an error, and of those it was made of, hold generators of the client that are not at their end. They
+    are let go of in the thread of the loop: when the collector of garbage finds them in another one, this may be at work
+    on some of them."""
+    seen: set[int] = set()
+    made_of: BaseException | None = error
+    while made_of is not None and id(made_of) not in seen:
+        seen.add(id(made_of))
+        traceback.clear_frames(made_of.__traceback__)
+        made_of = made_of.__cause__ or made_of.__context__
 
 
 def _hint(status: int, code: object) -> str:

@@ -33,21 +33,39 @@ async def bound(response: httpx2.Response) -> None:
         response.stream = BoundedStream(response.stream, response.url.host, limit)
 
 
-class BoundedStream(httpx2.AsyncByteStream):
+class WrappedStream(httpx2.AsyncByteStream):
+    """The bytes of another stream."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+        self._pieces: AsyncIterator[bytes] | None = None
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        """As they come."""
+        # Left before its end it would be closed by the collector of garbage, in whatever thread that runs.
+        self._pieces = aiter(self._stream)
+        return self._pieces
+
+    async def aclose(self) -> None:
+        """Hang up, or give the connection back where the answer was read to its end."""
+        pieces, self._pieces = self._pieces, None
+        if isinstance(pieces, AsyncGeneratorType) and not pieces.ag_running:
+            await pieces.aclose()
+        await self._stream.aclose()
+
+
+class BoundedStream(WrappedStream):
     """The bytes of an answer, up to a limit."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, host: str, limit: int) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._host = host
         self._limit = limit
         self._end = b""
-        self._pieces: AsyncIterator[bytes] | None = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        # Left before its end it would be closed by the collector of garbage, in whatever thread that runs.
-        pieces = self._pieces = aiter(self._stream)
-        async for piece in pieces:
+        async for piece in self.pieces():
             size += len(piece)
             if size > self._limit:
                 raise EndpointError(f"{self._host} answered with more than {self._limit >> 20} MiB", 200)
@@ -58,10 +76,3 @@ class BoundedStream(httpx2.AsyncByteStream):
     def said_done(self) -> bool:
         """Whether what has come so far ends as streams of this protocol do."""
         return _DONE.search(self._end) is not None
-
-    async def aclose(self) -> None:
-        """Hang up, or give the connection back where the answer was read to its end."""
-        pieces, self._pieces = self._pieces, None
-        if isinstance(pieces, AsyncGeneratorType) and not pieces.ag_running:
-            await pieces.aclose()
-        await self._stream.aclose()

@@ -17,6 +17,7 @@ try:
     from google.genai import errors, types
 
     from trivium.endpoints.base import BaseEndpoint
+    from trivium.endpoints.checked import check_answers
 except ImportError as error:
     raise MissingExtraError("a model of Gemini", "gemini") from error
 
@@ -29,6 +30,8 @@ _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, IndexError)
 class GeminiEndpoint(BaseEndpoint):
     """See :class:`~trivium.endpoints.base.BaseEndpoint`. The base url is without a version; the path of a request is the
     name of the model, and its body has ``contents`` and ``config`` as the package takes them."""
+
+    checks = (check_answers,)
 
     def connect(self) -> None:
         """See :class:`~trivium.endpoints.base.BaseEndpoint`."""

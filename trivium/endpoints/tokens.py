@@ -16,6 +16,10 @@ _log = logging.getLogger(__name__)
 class TokenCounter(Protocol):
     """Counts and truncates."""
 
+    def count(self, text: str) -> int:
+        """How many tokens the text has."""
+        ...
+
     def truncate(self, text: str, limit: int) -> tuple[str, int]:
         """The text, cut to ``limit`` tokens if it is longer, and its number of tokens."""
         ...
@@ -26,6 +30,9 @@ class TiktokenCounter:
 
     def __init__(self, encoding: Any) -> None:
         self._encoding = encoding
+
+    def count(self, text: str) -> int:
+        return len(self._encoding.encode_ordinary(text))
 
     def truncate(self, text: str, limit: int) -> tuple[str, int]:
         tokens = self._encoding.encode_ordinary(text)
@@ -38,10 +45,13 @@ class TiktokenCounter:
 class EstimatedCounter:
     """By the length in bytes; guesses high, so that an endpoint does not refuse what is sent."""
 
+    def count(self, text: str) -> int:
+        return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
+
     def truncate(self, text: str, limit: int) -> tuple[str, int]:
         data = text.encode("utf-8", "replace")
         if len(data) <= limit * _BYTES_PER_TOKEN:
-            return text, -(-len(data) // _BYTES_PER_TOKEN)
+            return text, self.count(text)
         return data[: limit * _BYTES_PER_TOKEN].decode("utf-8", "ignore"), limit
 
 

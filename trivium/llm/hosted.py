@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # needs the package of some provider
 
 CONTEXT_TOKENS = 8192
 """What fits where nothing else is said: no endpoint in use takes less, and few say how much they take."""
-_NO_LIMIT = 1 << 40
 _TOKEN_CHARACTERS = 100
 """What a token stands for at most: more characters than this for each token that was asked for are not read."""
 _MESSAGE_TOKENS = 4
@@ -102,7 +101,7 @@ class HostedChatModel(ABC):
 
     def count_tokens(self, text: str) -> int:
         """A guess on the high side, for which nothing has to be downloaded."""
-        return EstimatedCounter().truncate(text, _NO_LIMIT)[1]
+        return EstimatedCounter().count(text)
 
     def complete(
         self,
@@ -176,7 +175,7 @@ class HostedChatModel(ABC):
             if self._requests is not None:
                 self._requests.take(1)
             if self._tokens is not None:
-                self._tokens.take(sum(_MESSAGE_TOKENS + self.count_tokens(m.content) for m in messages))
+                self._tokens.take(_tokens_of(messages, EstimatedCounter()))
 
         return wait
 
@@ -238,9 +237,9 @@ class HostedChatModel(ABC):
 
     def _estimated_usage(self, messages: Sequence[Message], written: str, cut: bool) -> ReplyUsage:
         """What an answer took, where its endpoint did not say."""
-        prompt = sum(_MESSAGE_TOKENS + self._counter.truncate(m.content, _NO_LIMIT)[1] for m in messages)
+        prompt = _tokens_of(messages, self._counter)
         counted_by: CountedBy = "tiktoken" if isinstance(self._counter, TiktokenCounter) else "estimated"
-        return ReplyUsage(prompt, self._counter.truncate(written, _NO_LIMIT)[1], counted_by, cut)
+        return ReplyUsage(prompt, self._counter.count(written), counted_by, cut)
 
     @cached_property
     def _counter(self) -> TokenCounter:
@@ -255,6 +254,11 @@ class HostedChatModel(ABC):
                 self._endpoint.host,
             )
             return EstimatedCounter()
+
+
+def _tokens_of(messages: Sequence[Message], counter: TokenCounter) -> int:
+    """What messages take, with the marks around them."""
+    return sum(_MESSAGE_TOKENS + counter.count(message.content) for message in messages)
 
 
 def as_count(value: object) -> int | None:

@@ -73,6 +73,8 @@ class FormReader:
         }
         try:
             self._parser = MultipartParser(boundary, callbacks)
+            # Its own limit is half of what is taken here, and says less.
+            self._parser.max_header_size = 2 * _MAX_HEADER_BYTES
         except FormParserError as error:
             raise _malformed(f"the form cannot be read: {error}") from error
 

@@ -22,6 +22,7 @@ from trivium.server.job_table import Change, Kind, NoJobsError
 from trivium.server.jobs import Jobs
 from trivium.server.schemas import Given, Record, Records
 from trivium.server.spool import Spool
+from trivium.text import plain
 from trivium.types import MetadataValue
 
 T = TypeVar("T", bound=BaseModel)
@@ -339,6 +340,8 @@ def content_type_of(request: Request) -> str:
 
 
 def _file_name(given: str, number: int) -> str:
-    """The last part of a name as some browser's system writes it, printable."""
-    name = clean_text(PureWindowsPath(PurePosixPath(given).name).name).strip()
-    return name[:_MAX_NAME_CHARACTERS] or f"document {number}"
+    """The last part of a name as some browser's system writes it, printable and in one direction, since what is shown as
+    ``evilexe.html`` may end otherwise. Of dots alone it would be a folder."""
+    name = plain(clean_text(PureWindowsPath(PurePosixPath(given).name).name))
+    name = name.replace("\n", " ").strip()[:_MAX_NAME_CHARACTERS]
+    return name if name.strip(". ") else f"document {number}"
