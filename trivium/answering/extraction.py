@@ -10,8 +10,10 @@ from itertools import pairwise
 from trivium.answering.classifier import load_classifier
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
+from trivium.answering.sentence_vectors import vectors_of
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
+from trivium.graph.protocols import SearchStore
 from trivium.text import terms, words
 
 MAX_SENTENCES = 3
@@ -56,12 +58,17 @@ def choose(ranked: Sequence[Sentence], threshold: float) -> list[Sentence]:
 
 
 def rank(
-    question: str, offered: Sequence[NumberedPassage], rarity: Rarity, embedder: Embedder
+    question: str,
+    offered: Sequence[NumberedPassage],
+    rarity: Rarity,
+    embedder: Embedder,
+    store: SearchStore | None = None,
 ) -> tuple[list[Sentence], float]:
-    """The sentences that were classified, the most probable first, and from which probability on one is an answer."""
+    """The sentences that were classified, the most probable first, and from which probability on one is an answer. The
+    ``store`` of the passages saves embedding its sentences again."""
     name = embedder.identity.name
     needs_cosine = load_classifier("sentence", name).needs_cosine
-    rows = features(question, offered, rarity, embedder if needs_cosine else None)
+    rows = features(question, offered, rarity, embedder if needs_cosine else None, store)
     classifier = load_classifier("sentence" if len(rows) >= MIN_COMPARED else "sentence_alone", name)
     found = [
         Sentence(passage, text, classifier.probability(row), row.get("cosine", 0.0))
@@ -71,7 +78,11 @@ def rank(
 
 
 def features(
-    question: str, offered: Sequence[NumberedPassage], rarity: Rarity, embedder: Embedder | None
+    question: str,
+    offered: Sequence[NumberedPassage],
+    rarity: Rarity,
+    embedder: Embedder | None,
+    store: SearchStore | None = None,
 ) -> list[tuple[NumberedPassage, str, dict[str, float]]]:
     """The features of the sentences with most of the question's words; ``cosine`` only with an embedder."""
     asked = rarity.content(question)
@@ -86,7 +97,7 @@ def features(
         for covered, passage, text in best
     ]
     if embedder is not None and rows:
-        vectors = embedder.embed([f"{passage.headings}: {text}" for passage, text, _ in rows])
+        vectors = vectors_of([(passage, text) for passage, text, _ in rows], embedder, store)
         for (_, _, row), cosine in zip(
             rows, dots(vectors, embedder.embed_query(question)).tolist(), strict=True
         ):

@@ -44,7 +44,7 @@ def quote(
     if not offered:
         return absent()
     rarity = Rarity.of(store, [question])
-    ranked, threshold = rank(question, offered, rarity, embedder)
+    ranked, threshold = rank(question, offered, rarity, embedder, store)
     near = load_classifier("nearness", embedder.identity.name)
     if near.probability(nearness_features(question, offered, ranked, rarity)) < near.threshold:
         return absent()
