@@ -238,6 +238,16 @@ ModelOption = Annotated[
         show_default=False,
     ),
 ]
+ModelsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences; repeated,"
+        " questions may choose, and the first is the usual one.  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+        show_default=False,
+    ),
+]
 ChooserOption = Annotated[
     str | None,
     typer.Option(

@@ -13,6 +13,7 @@ from trivium.search.pictures import views_for
 from trivium.server.fields import (
     AnyText,
     FusionOption,
+    Name,
     PictureText,
     QuestionText,
     Retrievers,
@@ -139,6 +140,11 @@ class AskRequest(Given):
         True, description="Whether a follow-up is made to stand by itself before it is searched for."
     )
     sources: Sources = None
+    model: Name | None = Field(
+        None,
+        description="The language model that writes: one of `models` in `GET /stats`, `none` to quote the passages; the"
+        " usual one where none is named.",
+    )
 
     model_config = ConfigDict(
         json_schema_extra={
