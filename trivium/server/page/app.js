@@ -7,7 +7,7 @@ import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
 import { examples } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
 import { prepareReader } from "./reader.js";
-import { forgetTurns, keepTurns, keptTurns } from "./keeping.js";
+import { anyKept, forgetTurns, keepTurns, keptTurns } from "./keeping.js";
 import { listenButton, prepareSpeech } from "./speech.js";
 import { Thread, copy, download } from "./thread.js";
 import { prepareUploads } from "./uploads.js";
@@ -295,5 +295,6 @@ prepareReader(openExplorer);
 prepareDocuments(welcome);
 prepareUploads();
 prepareExplorer();
+byId("welcome").hidden = anyKept(); // not shown for a moment, only to make way for a thread
 welcome();
 setTimeout(begin, 1500); // a server that starts only now is not waited for

@@ -27,6 +27,9 @@ const isWhole = (turn) =>
   typeof turn.done?.answer === "string" &&
   [turn.done.citations, turn.done.statements, turn.done.passages].every(Array.isArray);
 
+/** Whether there may be a thread: of some collection there is one. */
+export const anyKept = () => [...local.keys(), ...session.keys()].some((key) => key.startsWith(PREFIX));
+
 /** Keeps the newest turns that fit; says for how long, for people. */
 export function keepTurns(collection, turns) {
   const parts = [];
