@@ -254,13 +254,14 @@ def test_what_is_kept_is_bounded(moons: Path, chrome: Chrome) -> None:
         visit(chrome, address)
         sizes = chrome.execute_async_script("""
           const done = arguments[0];
-          import('/page/keeping.js').then(({keepTurns, keptTurns}) => {
+          import('/page/keeping.js').then(async ({keepTurns, keptTurns}) => {
             const none = {citations: [], statements: [], passages: []};
             const turn = size => ({question: 'q', done: {answer: 'a'.repeat(size), ...none}});
             keepTurns('many', Array.from({length: 100}, () => turn(1)));
             keepTurns('large', Array.from({length: 10}, () => turn(300000)));
             for (let n = 0; n < 20; n += 1) keepTurns(`c${n}`, [turn(1)]);
             localStorage.setItem('trivium-thread-broken', '{"version":1,"turns":[null,{"question":3}]}');
+            await new Promise(then => setTimeout(then, 20)); // what is kept later has a later time
             keepTurns('many', Array.from({length: 100}, () => turn(1)));
             keepTurns('large', Array.from({length: 10}, () => turn(300000)));
             const keys = Object.keys(localStorage).filter(key => key.startsWith('trivium-thread-'));

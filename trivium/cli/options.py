@@ -228,26 +228,15 @@ LiveOption = Annotated[
         show_default=False,
     ),
 ]
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
-        "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
-        show_default=False,
-    ),
-]
-ModelsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        "-m",
-        help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences; repeated,"
-        " questions may choose, and the first is the usual one.  \\[default: TRIVIUM_CHAT_MODEL, else none]",
-        show_default=False,
-    ),
-]
+_MODEL = typer.Option(
+    "--model",
+    "-m",
+    help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
+    "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+    show_default=False,
+)
+ModelOption = Annotated[str | None, _MODEL]
+ModelsOption = Annotated[list[str] | None, _MODEL]
 ChooserOption = Annotated[
     str | None,
     typer.Option(

@@ -136,6 +136,8 @@ def serve(
 ) -> None:
     """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
 
+    With several --model, each question may choose one of them or none; the first is the usual one.
+
     Examples:
 
         trivium serve --store my-store

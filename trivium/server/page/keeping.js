@@ -46,7 +46,7 @@ export function keepTurns(collection, turns) {
     forgetTurns(collection);
     return "This browser keeps nothing: the conversation ends with this page.";
   }
-  forgetOldest();
+  forgetOldest(PREFIX + collection);
   return hasKey() ? "Kept until this tab is closed." : "Kept in this browser until you begin a new conversation.";
 }
 
@@ -55,8 +55,8 @@ export function forgetTurns(collection) {
   session.remove(PREFIX + collection);
 }
 
-function forgetOldest() {
+function forgetOldest(own) {
   const saved = (key) => Number(/"saved":(\d+)/.exec(local.get(key) ?? "")?.[1] ?? 0);
-  const keys = local.keys().filter((key) => key.startsWith(PREFIX));
-  for (const key of keys.sort((a, b) => saved(b) - saved(a)).slice(COLLECTIONS)) local.remove(key);
+  const keys = local.keys().filter((key) => key.startsWith(PREFIX) && key !== own);
+  for (const key of keys.sort((a, b) => saved(b) - saved(a)).slice(COLLECTIONS - 1)) local.remove(key);
 }
