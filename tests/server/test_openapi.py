@@ -111,6 +111,8 @@ def test_every_operation_is_described_with_its_errors(client: TestClient) -> Non
         "PUT /documents/{page}",
         "DELETE /documents/{page}",
         "GET /thumbnails/{uri}",
+        "GET /originals/{document}",
+        "GET /page-images/{document}",
         "GET /jobs",
         "GET /jobs/{identifier}",
         "DELETE /jobs/{identifier}",
