@@ -29,6 +29,7 @@ from experiments.documents.sets import SETS, DocumentSet, EvidenceQuestion, Pass
 from trivium.engine import Engine
 from trivium.evaluation.significance import mean_interval, p_value
 from trivium.graph.model import PageGraph
+from trivium.graph.schema import page_of, page_uri
 from trivium.limits import InputLimits
 from trivium.settings import load_settings
 from trivium.text import normalise_title
@@ -172,16 +173,18 @@ def _systems(documents: DocumentSet, options: Options) -> dict[str, Search]:
         systems |= _of_store(engine, passages, "", options.retrievers)
     texts = options.cache / f"{documents.name}-flat.jsonl"
     texts.write_text("".join(json.dumps(row) + "\n" for row in records(flat)), "utf-8")
-    originals = {normalise_title(document): document for document in documents.documents}
+    originals = {page_uri(normalise_title(document)): document for document in documents.documents}
     stored = _store(documents.name + "-flat", [texts], options)
     assert stored is not None
     engine, _ = stored
     # Records do not say the page that they stand on: equal texts of one document are told apart by nothing else either.
-    # A title is the document's name with spaces for underscores, and a record does not say its page.
-    by_text = {(normalise_title(passage.document), _squeezed(passage.text)): passage for passage in flat}
+    # A title is the document's name with spaces for underscores.
+    by_text = {
+        (page_uri(normalise_title(passage.document)), _squeezed(passage.text)): passage for passage in flat
+    }
     of_chunks = {
         uri: by_text.get(
-            (found.document, _squeezed(found.text)), replace(found, document=originals[found.document])
+            (page_of(uri), _squeezed(found.text)), replace(found, document=originals[page_of(uri)])
         )
         for uri, found in stored[1].items()
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
@@ -53,8 +54,10 @@ def one(page: Chrome | WebElement, selector: str) -> WebElement:
 
 
 def visit(page: Chrome, address: str) -> None:
-    """Open the page afresh and wait until it knows its server."""
+    """Open the page as nobody has before, and wait until it knows its server."""
     page.get("about:blank")
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
+    page.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
     page.get(address)
     soon(lambda: one(page, "#facts").text, "what the collection holds")
 

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -137,3 +138,17 @@ def test_a_selector_asks_the_model_it_names(server: OpenAIServer) -> None:
         assert isinstance(selector, LlmSelector) and selector.model.name == expected
     with pytest.raises(ConfigurationError, match="no language model is named"):
         make_selector("llm", Settings(chat_model="none"))
+
+
+def test_a_server_is_started_with_the_models_to_choose_from(
+    store: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In their order; the first is the usual one."""
+    started: list[Any] = []
+    monkeypatch.setattr("trivium.server.logs.log_as_json", lambda: None)
+    monkeypatch.setattr("trivium.server.app.create_app", lambda *_, **given: started.append(given))
+    monkeypatch.setattr("trivium.server.running.run", lambda *_: None)
+    models = ("--model", "none", "--model", "openai:small", "--model", "large")
+    assert run("serve", "--store", store / "store", *models)[0] == 0
+    assert started[0]["model"] is None
+    assert [model.name for model in started[0]["models"]] == ["small", "large"]

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.chat_model import ScriptedModel
 from tests.server.world import QUESTION, Script, build_store, serving
 from tests.waiting import until
-from trivium.errors import ChatModelError
+from trivium.errors import ChatModelError, ConfigurationError
+from trivium.server.app import create_app
 from trivium.server.settings import ServerSettings
 from trivium.types import Turn
 
@@ -195,3 +197,37 @@ def scope() -> dict[str, Any]:
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 80),
     }
+
+
+def named(name: str, answer: str) -> ScriptedModel:
+    """A language model of that name."""
+    model = ScriptedModel(answer)
+    model.name = name
+    return model
+
+
+def test_a_question_chooses_among_the_models_of_the_server(store: Path) -> None:
+    """By the names that /stats tells, which are no addresses; another name is refused with these."""
+    large, small = named("large", "It was Asaph Hall who found them [1]."), named("small", "Asaph Hall [1].")
+    asked = {"question": QUESTION}
+    with serving(store, model=large, models=(small,), extracts=True) as client:
+        stats = client.get("/stats").json()
+        assert (stats["model"], stats["models"]) == ("large", ["large", "small", "none"])
+        for stream in (False, True):
+            for name, writer in ((None, large), ("large", large), ("small", small), ("none", None)):
+                before = len(large.asked), len(small.asked)
+                answer = client.post("/ask", json={**asked, "model": name, "stream": stream})
+                done = list(events(answer.text))[-1][1] if stream else answer.json()
+                assert done["model"] == (None if writer is None else writer.name)
+                more = len(large.asked) - before[0], len(small.asked) - before[1]
+                assert [m for m, n in zip((large, small), more, strict=True) if n] == (
+                    [] if writer is None else [writer]
+                )
+        refused = client.post("/ask", json={**asked, "model": "gpt"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (400, "bad_request")
+        assert "large, small, none" in refused.json()["error"]["message"]
+    with serving(store, models=(small,), extracts=True) as client:
+        assert client.get("/stats").json()["models"] == ["none", "small"], "the first is the usual one"
+        assert client.post("/ask", json=asked).json()["model"] is None
+    with pytest.raises(ConfigurationError, match="'small'"):
+        create_app(store, model=small, models=(small,))

@@ -131,12 +131,13 @@ def serving(
     *,
     extracts: bool = False,
     speech: Speech | None = None,
+    models: Sequence[ChatModel | None] = (),
 ) -> Iterator[TestClient]:
     """A client of a server that is ready. With ``extracts`` it answers itself, with sentences of what it found."""
     script = Script() if script is None else script
     script.gate.set()
     answerer = default_answerer if extracts else script.answerer
-    app = create_app(store, settings, answerer=answerer, model=model, speech=speech)
+    app = create_app(store, settings, answerer=answerer, model=model, models=models, speech=speech)
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: app.state.service.collection.ready)
         yield client
@@ -152,13 +153,14 @@ def listening(
     *,
     extracts: bool = False,
     port: int = 0,
+    models: Sequence[ChatModel | None] = (),
 ) -> Iterator[str]:
     """The address of a server on a port of its own (or ``port``), as a process would run it, when it is ready. With a
     ``model`` it is that which answers, with ``extracts`` sentences of what was found."""
     script = Script() if script is None else script
     script.gate.set()
     answerer = default_answerer if extracts or model is not None else script.answerer
-    app = create_app(store, settings, answerer=answerer, model=model, speech=speech)
+    app = create_app(store, settings, answerer=answerer, model=model, models=models, speech=speech)
     with socket.create_server(("127.0.0.1", port)) as listener:
         server = Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))

@@ -247,18 +247,17 @@ LiveOption = Annotated[
         show_default=False,
     ),
 ]
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="NAME",
-        rich_help_panel=WRITING,
-        help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
-        "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
-        show_default=False,
-    ),
-]
+_MODEL = typer.Option(
+    "--model",
+    "-m",
+    metavar="NAME",
+    rich_help_panel=WRITING,
+    help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
+    "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
+    show_default=False,
+)
+ModelOption = Annotated[str | None, _MODEL]
+ModelsOption = Annotated[list[str] | None, _MODEL]
 ChooserOption = Annotated[
     str | None,
     typer.Option(

@@ -7,8 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from trivium.cli.arguments import answer_writer, read_settings, selector_name, wrong_argument
-from trivium.cli.options import ChatOption, ModelOption, PromptOption, SelectorOption, SetOption, Store
+from trivium.cli.arguments import (
+    answer_writer,
+    chat_model,
+    read_chat_settings,
+    read_settings,
+    selector_name,
+    wrong_argument,
+)
+from trivium.cli.options import ChatOption, ModelsOption, PromptOption, SelectorOption, SetOption, Store
 from trivium.cli.terminal import err, out
 from trivium.errors import MissingExtraError
 
@@ -17,7 +24,7 @@ def serve(
     store: Store,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 takes any free one.")] = 8000,
-    model: ModelOption = None,
+    model: ModelsOption = None,
     prompt: PromptOption = None,
     chat: ChatOption = None,
     selector: SelectorOption = None,
@@ -129,15 +136,21 @@ def serve(
 ) -> None:
     """Serve a store: a page for people at /, and an HTTP API (described at /openapi.json). Ctrl-C ends it.
 
+    With several --model, each question may choose one of them or none; the first is the usual one.
+
     Examples:
 
         trivium serve --store my-store
 
         trivium serve --store bolt://localhost:7687 --port 9000 --model openai:gpt-4o-mini
 
+        trivium serve --store my-store --model openai:gpt-4o-mini --model local
+
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
     """
-    writer = answer_writer(model, prompt, chat)  # what is missing is told before the server is loaded
+    usual = model[0] if model else None
+    writer = answer_writer(usual, prompt, chat)  # what is missing is told before the server is loaded
+    models = [chat_model(name, read_chat_settings(chat)) for name in (model or [])[1:]]
     try:
         # The web framework takes a while to load, and no other command needs it.
         from trivium.server.app import create_app
@@ -148,7 +161,7 @@ def serve(
         if (error.name or "").startswith("trivium"):
             raise
         raise MissingExtraError("serving", "serve") from error
-    chosen, values = selector_name(selector, model), read_settings(assignments)
+    chosen, values = selector_name(selector, usual), read_settings(assignments)
     counts: dict[str, Any] = {"live": live} if workers is None else {"live": live, "workers": workers}
     with wrong_argument():
         settings = ServerSettings(
@@ -182,7 +195,7 @@ def serve(
             " ask for a key with --api-key-file, or listen on 127.0.0.1",
             soft_wrap=True,
         )
-    app = create_app(store, settings, model=writer.model, writing=writer.writing)
+    app = create_app(store, settings, model=writer.model, models=models, writing=writer.writing)
     log_as_json()
     run(
         app,

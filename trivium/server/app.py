@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ from starlette.staticfiles import StaticFiles
 import trivium
 from trivium.answering.writing import WritingOptions
 from trivium.engine import Engine
+from trivium.errors import ConfigurationError
 from trivium.graph.factory import is_address
 from trivium.llm.base import ChatModel
+from trivium.llm.registry import NO_MODEL
 from trivium.server import errors
 from trivium.server.access_log import AccessLog
 from trivium.server.audio import AudioReceiver
@@ -30,6 +32,7 @@ from trivium.server.jobs import Jobs
 from trivium.server.keys import KeyRing
 from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
+from trivium.server.originals import Originals
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
@@ -40,6 +43,7 @@ from trivium.server.routes import (
     documents,
     entities,
     live,
+    originals,
     searching,
     spoken,
     state,
@@ -47,13 +51,17 @@ from trivium.server.routes import (
 )
 from trivium.server.service import Answerer, Service, default_answerer
 from trivium.server.settings import ServerSettings
-from trivium.server.spool import Spool, spool_folder
+from trivium.server.spool import Spool, spool_folder, store_name
 from trivium.server.uploads import Uploads
 from trivium.server.wellbeing import Wellbeing
 from trivium.speech import Speech
 
 PAGE = Path(__file__).parent / "page"
 """The files of the page: all of them are public."""
+
+_DRAWN_AT_ONCE = 2
+_DRAWINGS_WAITING = 32
+"""Pages of PDF files: each takes a process of its own for some tenths of a second."""
 
 DESCRIPTION = """
 Ranked passages from a collection of documents, the reasons for their order, and answers that cite them.
@@ -70,12 +78,14 @@ def create_app(
     settings: ServerSettings | None = None,
     *,
     model: ChatModel | None = None,
+    models: Sequence[ChatModel | None] = (),
     writing: WritingOptions | None = None,
     answerer: Callable[[Engine], Answerer] = default_answerer,
     speech: Speech | None = None,
 ) -> FastAPI:
     """The app on an existing store. ``model`` writes the answers, asked as ``writing`` says; without one they are quoted
-    from the passages.
+    from the passages. A question may choose another one of ``models`` instead, where there are any (in the place of None:
+    none); raises ConfigurationError where two have one name.
     ``answerer`` returns what answers questions, given the current engine; by default that engine itself.
     ``speech``: None for the recogniser and the voice of the package's settings.
 
@@ -104,6 +114,7 @@ def create_app(
     count = settings.processes
     processes = Processes(store, count, metrics.observe_stage, options) if count else None
     service = Service(
+        name=store_name(store),
         settings=settings,
         collection=collection,
         metrics=metrics,
@@ -112,17 +123,19 @@ def create_app(
         searching=Pool("search", max(settings.workers, count), settings.queue),
         answering=Pool("answer", settings.answer_workers, settings.answer_queue),
         answerer=answerer,
-        model=model,
+        models=_by_name(model, models),
         writing=WritingOptions() if writing is None else writing,
         processes=processes,
         audio=AudioReceiver(),
         speech=Speech() if speech is None else speech,
         speaking=Pool("speech", settings.speech_workers, settings.speech_queue),
+        originals=Originals(),
+        drawing=Pool("drawing", _DRAWN_AT_ONCE, _DRAWINGS_WAITING),
         live=LiveSwitch(settings.live),
     )
     folder = None if is_address(store) else Path(store)
     wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
-    for pool in (service.searching, service.answering, service.speaking):
+    for pool in (service.searching, service.answering, service.speaking, service.drawing):
         metrics.watch_pool(pool.name, lambda pool=pool: pool.taken)  # type: ignore[misc]
 
     app = FastAPI(
@@ -141,7 +154,18 @@ def create_app(
     app.state.wellbeing = wellbeing
     app.state.audit = audit
     errors.install(app)
-    for routes in (searching, asking, spoken, documents, thumbnails, changes, entities, live, state):
+    for routes in (
+        searching,
+        asking,
+        spoken,
+        documents,
+        thumbnails,
+        originals,
+        changes,
+        entities,
+        live,
+        state,
+    ):
         app.include_router(routes.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
@@ -157,6 +181,19 @@ def create_app(
     app.add_middleware(AuditLog, audit=audit)
     app.add_middleware(AccessLog, metrics=metrics)
     return app
+
+
+def _by_name(usual: ChatModel | None, others: Sequence[ChatModel | None]) -> Mapping[str, ChatModel | None]:
+    """What a question may choose from, the usual one first; ``none`` always is."""
+    named: dict[str, ChatModel | None] = {}
+    for model in (usual, *others):
+        name = NO_MODEL if model is None else model.name
+        if model is not None and name in named:
+            raise ConfigurationError(
+                f"expected language models of different names, got two that are called {name!r}"
+            )
+        named[name] = model
+    return named if NO_MODEL in named else {**named, NO_MODEL: None}
 
 
 async def _page() -> FileResponse:
@@ -196,5 +233,6 @@ def _close(service: Service, opening: threading.Thread) -> None:
     service.searching.close()
     service.answering.close()
     service.speaking.close()
+    service.drawing.close()
     if stopped:  # else a thread still writes with it
         service.collection.close()

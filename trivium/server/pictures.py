@@ -14,6 +14,9 @@ from trivium.types import ChunkKind, Citation, Hit
 
 PATH = "/thumbnails"
 MEDIA_TYPE = "image/webp"
+CACHE = "private, no-cache"
+"""Browsers keep it and ask whether it is still the same: another picture may come to stand under the same uri, and
+documents may need a key to be read."""
 
 Addresses = Mapping[str, str]
 """uri of a passage -> address of its thumbnail, of those that have one."""
@@ -79,3 +82,13 @@ def served_citation(citation: Citation, thumbnails: Addresses) -> ServedCitation
     if citation.uri in thumbnails:
         served["thumbnail"] = thumbnails[citation.uri]
     return served
+
+
+def names_tag(if_none_match: str, tag: str) -> bool:
+    """Whether the header names the tag; as proxies weaken tags, the mark of a weak one does not count.
+
+    >>> names_tag('"a", W/"b"', '"b"'), names_tag("*", '"b"'), names_tag('"a"', '"b"')
+    (True, True, False)
+    """
+    named = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
+    return "*" in named or tag in named

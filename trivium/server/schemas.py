@@ -13,6 +13,7 @@ from trivium.search.pictures import views_for
 from trivium.server.fields import (
     AnyText,
     FusionOption,
+    Name,
     PictureText,
     PromptOption,
     QuestionText,
@@ -146,6 +147,11 @@ class AskRequest(Given):
     rewrite: RewriteOption = True
     sources: Sources = None
     prompt: PromptOption = None
+    model: Name | None = Field(
+        None,
+        description="The language model that writes: one of `models` in `GET /stats`, `none` to quote the passages; the"
+        " usual one where none is named.",
+    )
 
     model_config = ConfigDict(
         json_schema_extra={

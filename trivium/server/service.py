@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
 
@@ -18,10 +18,11 @@ from trivium.llm.base import ChatModel
 from trivium.search.answers import AskOptions
 from trivium.server.audio import AudioReceiver
 from trivium.server.collection import Collection
-from trivium.server.errors import ClientGoneError, busy, empty
+from trivium.server.errors import ApiError, ClientGoneError, busy, empty
 from trivium.server.jobs import Jobs
 from trivium.server.live_switch import LiveSwitch
 from trivium.server.metrics import Metrics
+from trivium.server.originals import Originals
 from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import KINDS, Reply
@@ -48,11 +49,13 @@ def default_answerer(engine: Engine) -> Answerer:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts of a running server. ``answerer`` returns what answers questions, given the current engine; ``model`` is
-    the language model that writes, asked as ``writing`` says, None where passages are quoted. ``processes`` answer what
-    they can, where there are any. ``speech`` hears and speaks, in the threads of ``speaking``. ``live`` says whether
-    live sources are asked."""
+    """The parts of a running server. ``name`` tells its store from others. ``answerer`` returns what answers questions,
+    given the current engine; ``models`` are what a question may choose from, by name, the usual one first: language
+    models, asked as ``writing`` says, and ``none``, with which passages are quoted. ``processes`` answer what they can,
+    where there are any. ``speech`` hears and speaks, in the threads of ``speaking``; ``originals`` draws pages of PDF
+    files, in those of ``drawing``. ``live`` says whether live sources are asked."""
 
+    name: str
     settings: ServerSettings
     collection: Collection
     metrics: Metrics
@@ -61,18 +64,34 @@ class Service:
     searching: Pool
     answering: Pool
     answerer: Callable[[Engine], Answerer]
-    model: ChatModel | None
+    models: Mapping[str, ChatModel | None]
     writing: WritingOptions
     audio: AudioReceiver
     speech: Speech
     speaking: Pool
+    originals: Originals
+    drawing: Pool
     processes: Processes | None = None
     live: LiveSwitch = field(default_factory=LiveSwitch)
 
     @property
-    def quotes(self) -> bool:
-        """Whether it is the engine itself that answers, in sentences of the passages."""
-        return self.model is None and self.answerer is default_answerer
+    def model(self) -> ChatModel | None:
+        """The language model that writes where a question names none; None where passages are quoted."""
+        return next(iter(self.models.values()))
+
+    def model_named(self, name: str | None) -> ChatModel | None:
+        """The language model that a question names, by default the usual one; None for ``none``. Raises ApiError."""
+        if name is None:
+            return self.model
+        if name not in self.models:
+            raise ApiError(
+                400, "bad_request", f"model: expected one of {', '.join(self.models)}, got {name[:100]!r}"
+            )
+        return self.models[name]
+
+    def quotes(self, model: ChatModel | None) -> bool:
+        """Whether, with that model, it is the engine itself that answers, in sentences of the passages."""
+        return model is None and self.answerer is default_answerer
 
     def check_ready(self) -> None:
         """Raises ApiError while there is nothing to read from."""

@@ -28,14 +28,19 @@ def spool_folder(store: str | Path, given: Path | None) -> Path:
     share their jobs."""
     if given is None and not is_address(store):
         return Path(store) / FOLDER
+    base = _state_home() / "trivium" / FOLDER if given is None else given
+    return base / store_name(store)
+
+
+def store_name(store: str | Path) -> str:
+    """A name that tells a store from others and says nothing of where it is."""
     if is_address(store):
         from trivium.graph.neo4j.address import parse_address
 
-        name = str(parse_address(str(store)))
+        place = str(parse_address(str(store)))
     else:
-        name = os.fspath(Path(store).resolve())
-    base = _state_home() / "trivium" / FOLDER if given is None else given
-    return base / hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+        place = os.fspath(Path(store).resolve())
+    return hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
 
 
 def _state_home() -> Path:

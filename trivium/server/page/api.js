@@ -1,8 +1,12 @@
 // The API, as the page asks it.
 
 import { byId } from "./dom.js";
+import { session } from "./storage.js";
 
 const KEY = "trivium-key";
+
+/** Whether this server has been sent a key. */
+export const hasKey = () => session.get(KEY) !== null;
 
 export class ApiError extends Error {
   constructor(status, code, message, seconds = null) {
@@ -38,7 +42,7 @@ export function plain(error) {
 async function send(path, options = {}, waiting = undefined) {
   for (;;) {
     const headers = new Headers(options.headers);
-    const key = sessionStorage.getItem(KEY);
+    const key = session.get(KEY);
     if (key !== null) headers.set("X-API-Key", key);
     let answer;
     try {
@@ -82,7 +86,7 @@ function askForKey() {
         asking = null;
         if (box.returnValue === "") reject(new ApiError(401, "unauthorized", "this server asks for an API key"));
         else {
-          sessionStorage.setItem(KEY, field.value);
+          session.set(KEY, field.value);
           resolve();
         }
       },
@@ -124,7 +128,7 @@ export async function get(path, signal) {
 
 /** What an image shows: its address; where a key is needed, which images do not send, the picture itself. */
 export async function pictureSource(address) {
-  if (sessionStorage.getItem(KEY) === null) return address;
+  if (!hasKey()) return address;
   return URL.createObjectURL(await (await send(address)).blob());
 }
 
@@ -169,7 +173,7 @@ function uploadOnce(files, progress) {
     const form = new FormData();
     for (const file of files) form.append("files", file, file.name);
     request.open("POST", "/documents");
-    const key = sessionStorage.getItem(KEY);
+    const key = session.get(KEY);
     if (key !== null) request.setRequestHeader("X-API-Key", key);
     request.upload.addEventListener("progress", (event) => {
       if (event.lengthComputable) progress(event.loaded / event.total);

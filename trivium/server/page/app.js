@@ -7,10 +7,11 @@ import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
 import { examples } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
 import { prepareReader } from "./reader.js";
+import { anyKept, forgetTurns, keepTurns, keptTurns } from "./keeping.js";
 import { listenButton, prepareSpeech } from "./speech.js";
 import { Thread, copy, download } from "./thread.js";
 import { prepareUploads } from "./uploads.js";
-import { drawViews, lookForLive, searchOptions } from "./views.js";
+import { drawViews, lookForLive, offerModels, searchOptions } from "./views.js";
 
 const field = byId("question");
 const submit = byId("ask");
@@ -51,7 +52,37 @@ function turnChanged(turn) {
   submit.textContent = busy ? "Stop" : "Ask";
   submit.classList.toggle("stop", busy);
   byId("thread-menu").hidden = !thread.turns.some(({ done }) => done !== null);
-  if (turn.state === "done") notice("");
+  if (turn.state !== "done" || restoring) return;
+  notice("");
+  if (collection !== null) byId("kept-note").textContent = keepTurns(collection, thread.kept());
+}
+
+let collection = null; // a name of what the server holds, once it is known
+let restoring = false;
+let begun = false;
+
+/** Shows the thread that was kept, before what is there already. */
+function restore() {
+  const kept = collection === null ? [] : keptTurns(collection);
+  if (kept.length === 0) return false;
+  restoring = true;
+  try {
+    thread.restore(kept);
+  } finally {
+    restoring = false;
+  }
+  byId("kept-note").textContent = keepTurns(collection, thread.kept());
+  showThread(true);
+  return true;
+}
+
+/** The thread that was kept and the question of the address; once. */
+function begin() {
+  if (begun) return;
+  begun = true;
+  const restored = restore();
+  if (restored && location.hash === "") history.replaceState(null, "", addressOf(thread.last.question));
+  fromAddress();
 }
 
 const addressOf = (question) => `#${new URLSearchParams({ q: question })}`;
@@ -62,18 +93,19 @@ function showThread(shown) {
   byId("thread-title").hidden = !shown;
 }
 
-function pose(question) {
+function pose(question, alone = false) {
   document.title = `${question} · Trivium`;
   showThread(true);
-  thread.pose(question);
+  thread.pose(question, alone);
 }
 
 function fromAddress() {
   const question = new URLSearchParams(location.hash.slice(1)).get("q") ?? "";
   if (question.trim() !== "") {
+    if (thread.turns.length === 0) restore();
     const earlier = thread.find(question);
     document.title = `${question} · Trivium`;
-    if (earlier === undefined) pose(question);
+    if (earlier === undefined) pose(question, true); // an address means the same for everybody
     else thread.reveal(earlier);
     return;
   }
@@ -121,6 +153,12 @@ async function welcome() {
       grow();
       if (text.trim() !== "") send();
     });
+    offerModels(stats.models);
+    if (collection === null) {
+      collection = stats.collection;
+      if (begun) restore();
+    }
+    begin();
     const { documents, total } = await loadDocuments();
     if (mine !== welcomed) return;
     byId("count").textContent = total.toLocaleString("en");
@@ -138,6 +176,7 @@ async function welcome() {
     offered = questions.join("\n");
     byId("examples").replaceChildren(...questions.map((question) => el("li", {}, example(question))));
   } catch (error) {
+    begin();
     if (mine !== welcomed) return;
     notice(plain(error), " ", button("Try again", () => notice("") ?? welcome()));
     if (error.code === "unreachable") whenBack();
@@ -217,11 +256,15 @@ field.addEventListener("input", grow);
 byId("skip").addEventListener("click", () => field.focus());
 byId("home").addEventListener("click", (event) => {
   event.preventDefault();
-  newThread();
+  toStart();
 });
-byId("new-thread").addEventListener("click", newThread);
+byId("new-thread").addEventListener("click", () => {
+  if (collection !== null) forgetTurns(collection);
+  toStart();
+});
 
-function newThread() {
+/** To the welcome. The thread stays kept, so that going back leads to it, until another one is begun. */
+function toStart() {
   menu.open = false;
   history.pushState(null, "", location.pathname);
   fromAddress();
@@ -252,5 +295,6 @@ prepareReader(openExplorer);
 prepareDocuments(welcome);
 prepareUploads();
 prepareExplorer();
+byId("welcome").hidden = anyKept(); // not shown for a moment, only to make way for a thread
 welcome();
-fromAddress();
+setTimeout(begin, 1500); // a server that starts only now is not waited for

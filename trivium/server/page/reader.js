@@ -2,6 +2,7 @@
 
 import { ApiError, plain, readDocument } from "./api.js";
 import { Text, byId, el, headings, pageNumbers, pageOf, prepareDialog } from "./dom.js";
+import { showOriginal } from "./original.js";
 import { block, outside, rich } from "./text.js";
 import { thumbnail } from "./thumbnail.js";
 
@@ -54,12 +55,17 @@ function show(found, target, terms) {
   if (place === null || place === undefined) {
     article.scrollTop = 0;
     article.focus({ preventScroll: true });
-  } else {
-    place.focus({ preventScroll: true });
+    showOriginal(found, target, byId("reader-note"), () => {});
+    return;
+  }
+  const toPlace = () => {
     // Long ones from their beginning, others in the middle.
     const tall = place.offsetHeight > 0.8 * article.clientHeight;
     place.scrollIntoView({ block: marked === null || tall ? "start" : "center" });
-  }
+  };
+  place.focus({ preventScroll: true });
+  toPlace();
+  showOriginal(found, target, byId("reader-note"), toPlace);
 }
 
 function origin({ source, path, revision, format, modified }) {
@@ -86,7 +92,7 @@ function* passagesOf(found, section, page) {
   for (const passage of found.passages) {
     if (passage.section !== section) continue;
     const number = pageNumbers(passage.pages);
-    if (number !== "" && number !== page.number) yield el("p", { class: "page-number" }, number);
+    if (number !== "" && number !== page.number) yield el("p", { class: "page-number", "data-page": passage.pages[0] }, number);
     page.number = number;
     yield drawn(passage, page);
   }

@@ -17,22 +17,46 @@ export class Thread {
     return this.turns.at(-1);
   }
 
-  /** Asks a new question below the others. */
-  pose(question) {
+  /** Asks a new question below the others; `alone`: it is not understood by what was asked before. */
+  pose(question, alone = false) {
     this.last?.stop();
     for (const turn of this.turns) turn.passages.box.open = false;
-    const turn = new Turn(question, {
-      history: (of) => this.#before(of),
-      options: this.hooks.options,
-      changed: (of) => this.hooks.changed(of),
-      actions: this.hooks.actions,
-    });
+    const turn = this.#turn(question, alone);
     for (const earlier of this.turns) earlier.box.classList.add("earlier");
     this.turns.push(turn);
     this.box.append(turn.box);
     this.reveal(turn);
     turn.run();
     return turn;
+  }
+
+  #turn(question, alone) {
+    const turn = new Turn(question, {
+      history: (of) => (of.alone ? [] : this.#before(of)),
+      options: this.hooks.options,
+      changed: (of) => this.hooks.changed(of),
+      actions: this.hooks.actions,
+    });
+    turn.alone = alone;
+    return turn;
+  }
+
+  /** Puts turns that were kept (see `kept`) before those that are there. */
+  restore(kept) {
+    const turns = kept.map(({ question, alone }) => this.#turn(question, alone === true));
+    this.turns = [...turns, ...this.turns];
+    this.box.prepend(...turns.map(({ box }) => box));
+    turns.forEach((turn, place) => {
+      const newest = turn === this.last;
+      turn.passages.box.open = newest;
+      turn.box.classList.toggle("earlier", !newest);
+      turn.restore(kept[place]);
+    });
+  }
+
+  /** What can be kept of the thread: its answered turns. */
+  kept() {
+    return this.turns.filter(({ done }) => done !== null).map((turn) => ({ ...turn.kept(), alone: turn.alone }));
   }
 
   #before(turn) {

@@ -31,6 +31,7 @@ export class Turn {
     this.actions = el("div", { class: "actions", hidden: true });
     this.more = button("More passages", () => this.#showMore(), { class: "quiet more", hidden: true });
     this.passages.box.append(this.more);
+    this.passages.box.addEventListener("toggle", () => this.#explainOnce());
     this.answer.box.append(this.actions);
     this.box = el(
       "article",
@@ -50,6 +51,7 @@ export class Turn {
     const given = { question: this.question, history: this.hooks.history(this), rewrite, ...(intent ? { intent } : {}), ...options };
     this.#become("busy");
     this.found = null;
+    this.unexplained = false;
     this.actions.hidden = true;
     this.more.hidden = true;
     this.answer.begin();
@@ -73,12 +75,36 @@ export class Turn {
         },
         signal,
       );
-      if (!signal.aborted) this.#showDone(whole);
+      if (signal.aborted) return;
+      this.#showDone(whole);
+      announce(`Answer: ${whole.answer}`);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
     } finally {
       clearTimeout(slow);
     }
+  }
+
+  /** Shows what was asked and answered before; the reasons of its passages are asked for when these are looked at. */
+  restore({ done, given, last }) {
+    this.last = last;
+    this.given = given;
+    if (given !== undefined) this.passages.show(done.passages, given);
+    this.#showSearched(done.searched_for);
+    this.unexplained = given !== undefined;
+    this.#showDone(done);
+    this.#explainOnce();
+  }
+
+  /** As `restore` takes it. */
+  kept() {
+    return { question: this.question, done: this.done, given: this.done.searched_for === null ? undefined : this.given, last: this.last };
+  }
+
+  #explainOnce() {
+    if (!this.unexplained || !this.passages.box.open) return;
+    this.unexplained = false;
+    this.#explain({ ...this.given, explain: true }, this.running.signal);
   }
 
   /** Ends what is under way; what was written stays. */
@@ -152,7 +178,6 @@ export class Turn {
     this.actions.replaceChildren(...this.hooks.actions(this));
     this.actions.hidden = false;
     this.#become("done");
-    announce(`Answer: ${done.answer}`);
   }
 
   #fail(error) {

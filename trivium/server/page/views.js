@@ -49,6 +49,7 @@ export function drawViews(changed) {
     byId("all-views").hidden = true;
     changed();
   });
+  byId("model").addEventListener("change", changed);
   byId("filter-form").addEventListener("submit", (event) => {
     event.preventDefault();
     changed();
@@ -66,7 +67,18 @@ export function searchOptions() {
     ...(allOn() ? {} : { retrievers: chosen() }),
     ...(where === "" ? {} : { where }),
     ...(sources.length === 0 ? {} : { sources }),
+    ...(byId("model").selectedIndex > 0 ? { model: byId("model").value } : {}),
   };
+}
+
+/** Lets one choose who answers, where there is a choice; the first is the usual one. */
+export function offerModels(models) {
+  const field = byId("model");
+  byId("model-choice").hidden = models.length < 2;
+  if (models.join("\n") === [...field.options].map(({ value }) => value).join("\n")) return;
+  field.replaceChildren(
+    ...models.map((name) => el("option", { value: name }, name === "none" ? "quoted from the passages" : `written by ${name}`)),
+  );
 }
 
 /** Shows the live sources where the server has any; asked once, when somebody looks. */

@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.common import stopping
+from trivium.llm.base import ChatModel
 from trivium.server.errors import as_api_error, busy, error_body
 from trivium.server.fields import check_options, check_prompt
 from trivium.server.pictures import Addresses, addresses, served_hit
@@ -55,7 +56,8 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     serving.check_searchable()
     check_prompt(given.prompt)
     given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
-    if serving.quotes and not given.stream:
+    model = serving.model_named(given.model)
+    if serving.quotes(model) and not given.stream:
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
     await serving.read(
         request,
@@ -63,7 +65,7 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
             engine.searcher, given.retrievers, given.fusion, given.settings, given.sources
         ),
     )
-    answering = Answering(serving, given)
+    answering = Answering(serving, given, model)
     if given.stream:
         answering.check_place()  # once the stream has begun it is too late for a status
         return _stream(request, answering)
@@ -74,11 +76,12 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
 class Answering:
     """One question being answered in a thread, which stops when the client is gone."""
 
-    def __init__(self, serving: Service, given: AskRequest) -> None:
+    def __init__(self, serving: Service, given: AskRequest, model: ChatModel | None) -> None:
         self.serving = serving
         self._given = given
+        self._model = model
         # Threads that wait for a language model must not hold up searches, nor searches answers.
-        self._pool = serving.searching if serving.model is None else serving.answering
+        self._pool = serving.searching if model is None else serving.answering
         self.thumbnails: Addresses = {}
         """Of the passages found; known when they are handed on."""
 
@@ -111,7 +114,7 @@ class Answering:
                 given.question,
                 k=given.k,
                 history=[turn.turn() for turn in given.history],
-                model=self.serving.model,
+                model=self._model,
                 **(writing if given.prompt is None else {**writing, "prompt": given.prompt}),
                 retrievers=given.retrievers,
                 fusion=given.fusion,

@@ -58,6 +58,13 @@ class Stats(BaseModel):
     chunker: str | None
     schema_version: int
     model: str | None = Field(description="The language model that answers; null where passages are quoted.")
+    models: list[str] = Field(
+        description="What a question may name as its `model`, the usual one first: language models, and `none`, which"
+        " quotes the passages."
+    )
+    collection: str = Field(
+        description="Tells this store from others: the same as long as it stays in its place."
+    )
     speech: SpeechState
     waiting: dict[str, int] = Field(description="Requests running and waiting, by pool.")
 
@@ -115,10 +122,15 @@ async def stats(serving: Serving) -> Stats:
         chunker=info.chunker,
         schema_version=info.schema_version,
         model=None if serving.model is None else serving.model.name,
+        models=list(serving.models),
+        collection=serving.name,
         speech=SpeechState(
             transcribe=serving.speech.hears, speak=serving.speech.speaks, seconds=serving.speech.seconds
         ),
-        waiting={pool.name: pool.taken for pool in (serving.searching, serving.answering, serving.speaking)},
+        waiting={
+            pool.name: pool.taken
+            for pool in (serving.searching, serving.answering, serving.speaking, serving.drawing)
+        },
     )
 
 

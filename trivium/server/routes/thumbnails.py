@@ -10,15 +10,11 @@ from starlette.responses import Response
 
 from trivium.engine import Engine
 from trivium.server.errors import not_found
-from trivium.server.pictures import MEDIA_TYPE, PATH
+from trivium.server.pictures import CACHE, MEDIA_TYPE, PATH, names_tag
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
 
 router = APIRouter(tags=["documents"])
-
-_CACHE = "private, no-cache"
-"""Browsers keep it and ask whether it is still the same: another picture may come to stand under the same uri, and
-documents may need a key to be read."""
 
 
 @router.get(
@@ -45,18 +41,8 @@ async def read_thumbnail(
 
     picture = await serving.read(request, work)
     tag = f'"{blake2b(picture, digest_size=16).hexdigest()}"'
-    headers = {"ETag": tag, "Cache-Control": _CACHE}
-    if if_none_match is not None and _names(if_none_match, tag):
+    headers = {"ETag": tag, "Cache-Control": CACHE}
+    if if_none_match is not None and names_tag(if_none_match, tag):
         return Response(status_code=304, headers=headers)
     # Whatever a document contained, browsers take this for a picture: the type is fixed, and every answer is `nosniff`.
     return Response(picture, media_type=MEDIA_TYPE, headers=headers)
-
-
-def _names(if_none_match: str, tag: str) -> bool:
-    """Whether the header names the tag; as proxies weaken tags, the mark of a weak one does not count.
-
-    >>> _names('"a", W/"b"', '"b"'), _names("*", '"b"'), _names('"a"', '"b"')
-    (True, True, False)
-    """
-    named = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
-    return "*" in named or tag in named

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
 
 from trivium.errors import MissingExtraError, ParseError
 from trivium.limits import InputLimits
 from trivium.parser.document import Document
 from trivium.parser.documents.base import DocumentFile, page_of
+from trivium.parser.documents.dates import pdf_date
 from trivium.parser.documents.pdf.assemble import assemble
 from trivium.parser.documents.pdf.blocks import Block, blocks_of
 from trivium.parser.documents.pdf.furniture import without_furniture
@@ -31,7 +30,6 @@ _PATIENCE = 2.0
 """Seconds before the pace of a document is judged."""
 _EXTRACTION_SHARE = 0.7
 """Share of the time that goes into getting the text of pages; the rest makes blocks of it."""
-_DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
@@ -67,7 +65,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         file,
         "pdf",
         title=title,
-        modified=_date(info.get("ModDate", "")),
+        modified=pdf_date(info.get("ModDate", "")),
         metadata=_metadata(info, len(pages), unread, reader.illegible, title),
     )
 
@@ -149,7 +147,7 @@ def _metadata(
     stated = stated_title(_one_line(info.get("Title", "")))
     if stated is not None and stated != title:
         metadata["title"] = stated
-    if created := _date(info.get("CreationDate", "")):
+    if created := pdf_date(info.get("CreationDate", "")):
         metadata["created"] = created
     if unread:
         metadata["pages_without_text"] = unread
@@ -160,23 +158,3 @@ def _metadata(
 
 def _one_line(text: str) -> str:
     return " ".join(composed(clean_text(text)).split())[:_MAX_METADATA]
-
-
-def _date(text: str) -> str | None:
-    """A date of a PDF in ISO 8601, UTC; None for none.
-
-    >>> _date("D:20240102030405+01'00'"), _date("D:2024"), _date("yesterday"), _date("D:20249999")
-    ('2024-01-02T02:04:05Z', '2024-01-01T00:00:00Z', None, None)
-    """
-    match = _DATE.match(text)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second = (int(part) if part else None for part in match.groups()[:6])
-    sign = -1 if match[8] == "-" else 1
-    ahead = timedelta(hours=int(match[9] or 0), minutes=int(match[10] or 0)) if match[8] else timedelta()
-    try:
-        zone = timezone(sign * ahead)
-        when = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=zone)
-        return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError):
-        return None

@@ -1,0 +1,159 @@
+"""Pages of the PDF files that documents were read from, as pictures: only where the file is still there, unchanged."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from trivium.engine import Engine
+from trivium.errors import InputError
+from trivium.graph.model import PageGraph
+from trivium.graph.records import page_numbers
+from trivium.parser.documents.pdf_pages import DrawnPage, draw_page
+from trivium.parser.sources.files import read_document
+from trivium.settings import load_settings
+from trivium.types import MetadataValue
+
+LONGEST = 1600
+"""Pixels of the longer side of a picture: small print of a letter page can be read."""
+_KEPT_BYTES = 48 << 20
+"""Of the pictures that are kept in memory."""
+_KEPT_PLACES = 512
+_SAME = 0.5
+"""Share of the text of a page that stands on it at least: headers, hyphens and odd fonts change less."""
+_MAX_TEXT = 20_000
+"""Characters of a page that are compared."""
+
+KEPT_NOT = (
+    "The pages cannot be shown: only the text of this file was kept, since it was sent to the server, or named without"
+    " its folder when the collection was built."
+)
+GONE = "The pages cannot be shown: the file is not where it was read from."
+CHANGED = "The pages cannot be shown: the file has changed since it was read. Build it again."
+FROM_THE_WEB = "The pages cannot be shown here: the file was read from the web."
+
+
+class NoOriginalError(Exception):
+    """The pages of a document cannot be shown; says why, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """What the store says of a document, one of its pages (from 1), and of a passage on it."""
+
+    source: str
+    modified: str | None
+    metadata: Mapping[str, MetadataValue]
+    page: int
+    texts: tuple[str, ...]
+    """Of the passages that stand on no other page."""
+    passage: str = ""
+
+
+_Key = tuple[str, int, int, int]
+"""The file, when it was changed, its size, and the page."""
+
+
+def original_of(engine: Engine, uri: str, page: int, passage: str | None) -> Original | None:
+    """What there is to draw of the document ``uri``; None where it is no PDF or has no text on that page. A ``passage``
+    that is not of the document marks nothing."""
+    for graph in list(engine.store.page_graphs([uri])):
+        return _of_graph(graph, page, passage)
+    return None
+
+
+def _of_graph(graph: PageGraph, page: int, passage: str | None) -> Original | None:
+    if graph.format != "pdf":
+        return None
+    texts: list[str] = []
+    room = _MAX_TEXT
+    marked = ""
+    for chunk in graph.chunks:
+        text = graph.text[chunk.start : chunk.end]
+        if chunk.uri == passage:
+            marked = text
+        if page_numbers(chunk.pages) == [page] and room > 0:
+            texts.append(text[:room])
+            room -= len(text)
+    return Original(graph.source, graph.modified, graph.metadata, page, tuple(texts), marked[:_MAX_TEXT])
+
+
+class Originals:
+    """Draws pages and keeps the latest. For several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pictures: OrderedDict[_Key, bytes] = OrderedDict()
+        self._bytes = 0
+        self._places: OrderedDict[tuple[_Key, str], DrawnPage] = OrderedDict()
+
+    def draw(self, original: Original) -> DrawnPage:
+        """The page with its picture and the places of the passage. Raises NoOriginalError, and what
+        :func:`~trivium.parser.documents.pdf_pages.draw_page` raises."""
+        path = _path_of(original.source)
+        try:
+            found = path.stat()
+            if not path.is_file():
+                raise NoOriginalError(GONE)
+        except (OSError, ValueError):  # a zero byte
+            raise NoOriginalError(GONE) from None
+        key: _Key = (original.source, found.st_mtime_ns, found.st_size, original.page)
+        with self._lock:
+            picture = self._pictures.get(key)
+            places = self._places.get((key, original.passage))
+            if picture is not None:
+                self._pictures.move_to_end(key)
+        if picture is not None and places is not None:
+            return replace(places, picture=picture)
+        try:
+            data = read_document(path, load_settings().limits)
+        except InputError:
+            raise NoOriginalError(GONE) from None
+        drawn = draw_page(
+            data,
+            original.page,
+            longest=LONGEST if picture is None else 0,
+            passage=original.passage,
+            texts=original.texts,
+        )
+        _check_unchanged(original, drawn, found.st_mtime)
+        drawn = drawn if picture is None else replace(drawn, picture=picture)
+        self._keep(key, original.passage, drawn)
+        return drawn
+
+    def _keep(self, key: _Key, passage: str, drawn: DrawnPage) -> None:
+        with self._lock:
+            self._bytes += len(drawn.picture) - len(self._pictures.pop(key, b""))
+            self._pictures[key] = drawn.picture
+            while self._bytes > _KEPT_BYTES:
+                self._bytes -= len(self._pictures.popitem(last=False)[1])
+            self._places[key, passage] = replace(drawn, picture=b"")
+            while len(self._places) > _KEPT_PLACES:
+                self._places.popitem(last=False)
+
+
+def _path_of(source: str) -> Path:
+    """The file of a document. What was uploaded is called by its name alone, and must not lead to a file of that name
+    where the server happens to run. Raises NoOriginalError."""
+    if "://" in source:
+        raise NoOriginalError(FROM_THE_WEB)
+    if not source or Path(source).name == source:
+        raise NoOriginalError(KEPT_NOT)
+    return Path(source)
+
+
+def _check_unchanged(original: Original, drawn: DrawnPage, changed: float) -> None:
+    """The file says that it is the one that was read, and what was read of the page stands on it. Raises
+    NoOriginalError."""
+    at = datetime.fromtimestamp(int(changed), UTC).isoformat().replace("+00:00", "Z")
+    same = (
+        original.modified == (drawn.modified or at)
+        and original.metadata.get("page_count", drawn.pages) == drawn.pages
+        and (drawn.shown is None or drawn.shown >= _SAME)
+    )
+    if not same:
+        raise NoOriginalError(CHANGED)
