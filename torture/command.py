@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parsed(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with preloaded():
-        kinds = [_kind(name) for name in given.only or KINDS]
+        kinds = [kind_named(name) for name in given.only or KINDS]
         plan = _plan(kinds, given)
         with _bars(plan) as watch:
             results = run(plan, watch)
@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(result.failures for result in results))
 
 
-def _kind(name: str) -> Kind:
+def kind_named(name: str) -> Kind:
+    """One of :data:`KINDS`."""
     module, _, attribute = KINDS[name].partition(":")
     kind: Kind = getattr(importlib.import_module(f"torture.{module}"), attribute or "KIND")
     return kind

@@ -66,7 +66,7 @@ def test_what_differs_from_http_is_what_the_guide_lists() -> None:
         return set(inspect.signature(tool).parameters) - {"self"}
 
     assert set(SearchRequest.model_fields) ^ arguments(Tools.search) == {"image"}
-    assert set(AskRequest.model_fields) ^ arguments(Tools.ask) == {"stream"}
+    assert set(AskRequest.model_fields) ^ arguments(Tools.ask) == {"stream", "model"}
     renamed = {"hits", "passages", "note", "scores"}
     assert set(SearchAnswer.model_fields) ^ set(Found.model_fields) == renamed
     assert set(AskAnswer.model_fields) ^ set(Answered.model_fields) == {

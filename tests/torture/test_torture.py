@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from torture.cases import Kind, Outcome
-from torture.command import KINDS, SEEDS
+from torture.cases import Outcome
+from torture.command import KINDS, SEEDS, kind_named
 from torture.report import as_json
 from torture.running import Result
 
@@ -100,8 +100,6 @@ assert not [path for path in after - before if path.name.startswith("torture-odd
 
 def test_every_kind_names_itself() -> None:
     """So that ``--only`` finds it, and a run of all gives it time."""
-    import importlib
-
-    kinds: list[Kind] = [importlib.import_module(f"torture.{name}").KIND for name in KINDS]
+    kinds = [kind_named(name) for name in KINDS]
     assert [kind.name for kind in kinds] == list(KINDS)
     assert all(kind.share > 0 and kind.quick > 0 for kind in kinds)
