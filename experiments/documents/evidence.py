@@ -164,10 +164,10 @@ def _systems(documents: DocumentSet, options: Options) -> dict[str, Search]:
     pages = _store(documents.name + "-pages", [documents.source], options)
     if pages is not None:
         engine, stored_passages = pages
-        # Paths begin with the name of the folder that was given.
-        root = f"{documents.folder.relative_to(documents.source.parent).as_posix()}/"
+        # Paths are below the folder that was given, which may be one around that of the documents.
+        root = documents.folder.relative_to(documents.source).as_posix()
         passages = {
-            uri: replace(passage, document=passage.document.removeprefix(root))
+            uri: replace(passage, document=passage.document.removeprefix(f"{root}/"))
             for uri, passage in stored_passages.items()
         }
         systems |= _of_store(engine, passages, "", options.retrievers)
