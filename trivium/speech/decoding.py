@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
-import threading
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common import stopping
+from trivium.common.programs import NotStartedError, run_apart
 from trivium.errors import AudioError, AudioTooLongError, SpeechError
 from trivium.speech.base import MAX_SECONDS
 from trivium.speech.decoder import NO_SOUND, NOT_READ, RATE, TOO_LONG
@@ -33,41 +29,20 @@ def decode(audio: bytes, seconds: float = MAX_SECONDS) -> Waveform:
     """
     form = container_format(audio)
     most = int(seconds * RATE) * 2
-    stopping.check()
-    with tempfile.TemporaryFile() as file:
-        file.write(audio)
-        file.seek(0)
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", str(_PROGRAM), form, str(seconds)],
-                stdin=file,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise SpeechError(f"the program that decodes audio cannot be started: {error}") from error
-        timer = threading.Timer(_PATIENCE_SECONDS, process.kill)
-        timer.start()
-        try:
-            with process, stopping.calling(process.kill):
-                assert process.stdout is not None
-                # No more than was asked for, whatever the audio has made of the program.
-                pcm = process.stdout.read(most + 1)
-                if len(pcm) > most:
-                    process.kill()
-        finally:
-            timer.cancel()
-    stopping.check()
-    if len(pcm) > most or process.returncode == TOO_LONG:
+    try:
+        code, pcm = run_apart(_PROGRAM, [form, str(seconds)], [audio], most=most, seconds=_PATIENCE_SECONDS)
+    except NotStartedError as error:
+        raise SpeechError(f"the program that decodes audio cannot be started: {error}") from error
+    if len(pcm) > most or code == TOO_LONG:
         raise AudioTooLongError(f"the audio lasts longer than {seconds:g} seconds, the limit")
-    if process.returncode == NO_SOUND:
+    if code == NO_SOUND:
         raise AudioError("there is no sound in this audio")
-    if process.returncode == NOT_READ or process.returncode < 0:
+    if code == NOT_READ or code < 0:
         raise AudioError(
             f"the audio cannot be decoded: expected {_KINDS}, got a damaged file or another codec"
         )
-    if process.returncode != 0:
-        raise SpeechError(f"the program that decodes audio failed (exit code {process.returncode})")
+    if code != 0:
+        raise SpeechError(f"the program that decodes audio failed (exit code {code})")
     return np.frombuffer(pcm, "<i2").astype(np.float32) / 32768.0
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from trivium.common import stopping
+from trivium.common.programs import NotStartedError, run_apart
 from trivium.errors import MissingExtraError, ParseError
 from trivium.parser.documents.dates import pdf_date
 from trivium.parser.documents.pdf_page_program import NO_PAGE, NOT_READ
@@ -56,37 +52,16 @@ def draw_page(
     if find_spec("PIL") is None:
         raise MissingExtraError("showing pages of PDF files", "documents")
     request = {"page": page, "longest": longest, "passage": passage, "texts": list(texts)}
-    stopping.check()
-    with tempfile.TemporaryFile() as file:
-        file.write(json.dumps(request).encode("ascii") + b"\n")
-        file.write(data)
-        file.seek(0)
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", str(_PROGRAM)],
-                stdin=file,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise ParseError(f"the program that draws pages cannot be started: {error}") from error
-        timer = threading.Timer(_PATIENCE_SECONDS, process.kill)
-        timer.start()
-        try:
-            with process, stopping.calling(process.kill):
-                assert process.stdout is not None
-                # No more than there can be, whatever the file has made of the program.
-                said = process.stdout.read(_MAX_BYTES + 1)
-                if len(said) > _MAX_BYTES:
-                    process.kill()
-        finally:
-            timer.cancel()
-    stopping.check()
-    if process.returncode == NO_PAGE:
+    given = [json.dumps(request).encode("ascii") + b"\n", data]
+    try:
+        code, said = run_apart(_PROGRAM, [], given, most=_MAX_BYTES, seconds=_PATIENCE_SECONDS)
+    except NotStartedError as error:
+        raise ParseError(f"the program that draws pages cannot be started: {error}") from error
+    if code == NO_PAGE:
         raise ParseError(f"the PDF has no page {page} that could be drawn")
-    if process.returncode == NOT_READ:
+    if code == NOT_READ:
         raise ParseError("the PDF cannot be opened: expected one that opens without a password")
-    if process.returncode != 0 or len(said) > _MAX_BYTES:
+    if code != 0 or len(said) > _MAX_BYTES:
         raise ParseError("the page cannot be drawn within the limits of memory and time")
     return _read(said)
 
