@@ -1,19 +1,25 @@
-"""Time whole searches on a store, and its parts, question by question.
+"""What a search costs beside embedding its question, on one store, in one process.
 
     python benchmarks/search_latency.py --store joint-store --questions ../shared/data/nq/earth_questions.jsonl
 
-Prints the median and the 90th percentile in milliseconds of: embedding the question, each retriever alone (on a
-fresh question, so that nothing is shared), and a fused search with all eight, embedding included.
+Embedding a question and a default search (all eight retrievers, embedding included, without explanation) take turns,
+each time with another question, so that both meet the same machine and nothing remembered helps. Prints the median
+and the 95th percentile of both, by the clock and as processor time (which other processes hardly lengthen), and how
+many times the median of embedding a search takes; then the stages of a search, and how many questions a second one by
+one and in batches (``search_many``). ``--retrievers`` adds each retriever by itself, on questions that are embedded
+already.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -22,6 +28,13 @@ from trivium.datasets.questions import read_questions
 from trivium.retrievers.base import Query
 from trivium.retrievers.registry import make_retrievers
 from trivium.search.candidates import DEPTH
+from trivium.search.stages import STAGES, StageEnded
+
+Seconds = NDArray[np.float64]
+Times = NDArray[np.float64]
+"""Seconds by the clock and of the processor (questions x 2)."""
+WARM_UP = 10
+BATCH = 32
 
 
 def main() -> None:
@@ -31,45 +44,115 @@ def main() -> None:
     )
     parser.add_argument("--store", required=True)
     parser.add_argument("--questions", type=Path, required=True)
-    parser.add_argument("--sample", type=int, default=100, help="How many questions (default 100).")
+    parser.add_argument("--sample", type=int, default=300, help="How many questions (default 300).")
+    parser.add_argument("--retrievers", action="store_true", help="Time each retriever by itself as well.")
     given = parser.parse_args()
     questions = read_questions(given.questions)
     step = max(1, len(questions) // given.sample)
-    texts = [question.text for question in questions[::step]][: given.sample]
-    with trivium.Engine.open(given.store) as engine:
-        rows = measure(engine, texts)
-        info = engine.info()
-    grid = Table(title=f"{info.nodes['Chunk']:,} chunks, {len(texts)} questions, milliseconds")
-    for column in ("", "median", "p90"):
-        grid.add_column(column, justify="right" if column else "left")
-    for name, seconds in rows.items():
-        grid.add_row(name, f"{1000 * np.median(seconds):.2f}", f"{1000 * np.quantile(seconds, 0.9):.2f}")
-    Console().print(grid)
+    texts = list(dict.fromkeys(question.text for question in questions[::step]))[: given.sample]
+    stages = _Stages()
+    with trivium.Engine.open(given.store, on_stage=stages.add) as engine:
+        embedding, searching = interleaved(engine, texts)
+        parts = stages.searches()
+        single, batched = _throughput(engine, texts)
+        alone = _each_retriever(engine, texts) if given.retrievers else {}
+        chunks = engine.info().nodes["Chunk"]
+    _print(
+        f"{chunks:,} chunks, {len(embedding)} questions, ms",
+        {
+            "embedding": embedding[:, 0],
+            "  of the processor": embedding[:, 1],
+            "search": searching[:, 0],
+            "  of the processor ": searching[:, 1],
+        },
+    )
+    _print("stages of a search, ms", parts)
+    if alone:
+        _print("each retriever by itself, ms", alone)
+    clock, processor = np.median(searching, axis=0) / np.median(embedding, axis=0)
+    late = np.quantile(searching, 0.95, axis=0) / np.median(searching, axis=0)
+    print(f"search / embedding, medians: {clock:.2f} by the clock, {processor:.2f} of the processor")
+    print(f"p95 / median of a search: {late[0]:.2f} by the clock, {late[1]:.2f} of the processor")
+    print(
+        f"one by one {single:.1f} questions a second of the processor, in batches of {BATCH} {batched:.1f}:"
+        f" {batched / single:.2f} times"
+    )
 
 
-def measure(engine: trivium.Engine, texts: list[str]) -> dict[str, list[float]]:
-    """Seconds a question for every part."""
+def interleaved(engine: trivium.Engine, texts: Sequence[str]) -> tuple[Times, Times]:
+    """Times of embedding a question, and of a search for another one."""
+    embedding, searching = [], []
+    for text, other in zip(texts, [*texts[1:], texts[0]], strict=True):
+        embedding.append(_times(engine.embedder.embed_query, text))
+        searching.append(_times(engine.search, other))
+    warm_up = min(WARM_UP, len(texts) // 2)
+    return np.array(embedding[warm_up:]), np.array(searching[warm_up:])
+
+
+def _throughput(engine: trivium.Engine, texts: Sequence[str]) -> tuple[float, float]:
+    """Questions a second of the processor, one by one and in batches, which take turns at coming first."""
+    ways: list[Callable[[list[str]], object]] = [
+        lambda some: [engine.search(text) for text in some],
+        engine.search_many,
+    ]
+    spent = [0.0, 0.0]
+    for number, begin in enumerate(range(0, len(texts), BATCH)):
+        batch = list(texts[begin : begin + BATCH])
+        for way in (0, 1) if number % 2 else (1, 0):
+            started = time.process_time()
+            ways[way](batch)
+            spent[way] += time.process_time() - started
+    return len(texts) / spent[0], len(texts) / spent[1]
+
+
+def _each_retriever(engine: trivium.Engine, texts: Sequence[str]) -> dict[str, Seconds]:
+    """Times of each retriever alone, each time on a new question, so that nothing is shared."""
     vectors = {text: engine.embedder.embed_query(text) for text in texts}
-    rows: dict[str, list[float]] = {"embedding": _time(engine.embedder.embed_query, texts)}
+    rows = {}
     for name, retriever in make_retrievers().items():
 
         def ask(text: str, retriever: object = retriever) -> None:
             retriever.retrieve(Query(text, vectors[text], engine.store), DEPTH)  # type: ignore[attr-defined]
 
-        rows[name] = _time(ask, texts)
-    rows["fused search, all eight"] = _time(lambda text: engine.search(text, k=10), texts)
+        rows[name] = np.array([_times(ask, text) for text in texts])[:, 0]
     return rows
 
 
-def _time(call: Callable[[str], object], texts: list[str]) -> list[float]:
-    for text in texts[:10]:
-        call(text)
-    seconds = []
-    for text in texts:
-        started = time.perf_counter()
-        call(text)
-        seconds.append(time.perf_counter() - started)
-    return seconds
+class _Stages:
+    """Adds up the stages of each search. A search ends with its stage ``fetch``."""
+
+    def __init__(self) -> None:
+        self._searches: list[dict[str, float]] = []
+        self._under_way: defaultdict[str, float] = defaultdict(float)
+
+    def add(self, ended: StageEnded) -> None:
+        self._under_way[ended.stage] += ended.seconds
+        if ended.stage in ("retrieve", "score"):
+            self._under_way[f"  {ended.stage} {ended.retriever}"] += ended.seconds
+        if ended.stage == STAGES[-1]:
+            self._searches.append(dict(self._under_way))
+            self._under_way.clear()
+
+    def searches(self) -> dict[str, Seconds]:
+        """By stage, and below ``retrieve`` and ``score`` by retriever, the seconds of each search so far."""
+        kept = self._searches[WARM_UP:]
+        names = [name for stage in STAGES for name in kept[0] if name.split()[0] == stage]
+        return {name: np.array([search.get(name, 0.0) for search in kept]) for name in names}
+
+
+def _times(call: Callable[..., object], argument: object) -> tuple[float, float]:
+    clock, processor = time.perf_counter(), time.thread_time()
+    call(argument)
+    return time.perf_counter() - clock, time.thread_time() - processor
+
+
+def _print(title: str, rows: dict[str, Seconds]) -> None:
+    grid = Table(title=title)
+    for column in ("", "median", "p95"):
+        grid.add_column(column, justify="right" if column else "left")
+    for name, seconds in rows.items():
+        grid.add_row(name, f"{1000 * np.median(seconds):.2f}", f"{1000 * np.quantile(seconds, 0.95):.2f}")
+    Console().print(grid)
 
 
 if __name__ == "__main__":
