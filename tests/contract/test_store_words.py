@@ -35,6 +35,15 @@ def test_counts_tell_text_and_headings_apart(filled: GraphStore) -> None:
     assert (nothing.text.shape, nothing.places.shape) == ((0, 1), (0, 3))
 
 
+def test_a_term_that_no_chunk_has_is_counted_nowhere(filled: GraphStore) -> None:
+    """Nor is it taken for the term that the store numbered first."""
+    every = ["Mars#chunk-1", "Mars#chunk-2", "Mars#Red moons#chunk-1", "Moon#chunk-1"]
+    counts = filled.term_counts(every, ["none", "red", "never"])
+    assert counts.text[:, [0, 2]].sum() == counts.headings[:, [0, 2]].sum() == 0
+    assert counts.text[:, 1].tolist() == [2, 0, 0, 0]
+    assert counts.places[:, 1].tolist() == [1, 1]
+
+
 def test_statistics_stay_exact_through_changes(filled: GraphStore) -> None:
     """A chunk counts once, in whichever of text and headings it has the term."""
     terms = ["red", "moon", "grey", "none"]

@@ -57,6 +57,17 @@ def test_one_edge_by_hand() -> None:
     np.testing.assert_allclose(run(csr(2, [(0, 1)]), {0: 1.0}, eps=1e-9), [2 / 3, 1 / 3], atol=1e-8)
 
 
+def test_a_walk_leaves_nothing_behind_for_the_next() -> None:
+    """Also where a damping of 0 spreads nothing, and over graphs of several sizes."""
+    rng = np.random.default_rng(5)
+    for size in (3, 40, 40, 7, 40):
+        matrix = csr(size, [(int(a), int(b)) for a, b in rng.integers(0, size, (3 * size, 2))])
+        seeds = {0: 0.25, size - 1: 0.75}
+        for damping in (0.7, 0.0, 0.3):
+            mass = run(matrix, seeds, damping, 1e-9)
+            np.testing.assert_allclose(mass, power(matrix, seeds, damping), atol=1e-6)
+
+
 def test_first_pushes_by_hand() -> None:
     """Seed amid a path of three, eps 0.2: the middle settles 1/2 and sends 1/4 each way; both ends
     (0.25 > 0.2) settle 1/8 and send back 1/8 each; the middle now holds 0.25 <= 0.2 x 2 and is left alone."""

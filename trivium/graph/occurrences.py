@@ -25,47 +25,40 @@ def count_terms(texts: Sequence[str], headings: Sequence[str], terms: Sequence[s
     lengths = np.array(
         [(_length(text), _length(above)) for text, above in zip(texts, headings, strict=True)], dtype=np.int64
     ).reshape(-1, 2)
+    sizes = lengths.sum(axis=1)
     return count_numbers(
-        np.fromiter(map(numbers.get, words, repeat(-1)), dtype=np.int64, count=len(words)),
-        np.repeat(np.arange(len(texts)), lengths.sum(axis=1)),
+        np.fromiter(map(numbers.get, words, repeat(-1)), dtype=np.int32, count=len(words)),
+        np.cumsum(sizes) - sizes,
         lengths,
         np.array([numbers[term] for term in terms], dtype=np.int64),
-        len(numbers),
     )
 
 
 def count_numbers(
-    words: NDArray[np.integer], chunk: Integers, lengths: Integers, terms: Integers, known: int
+    words: NDArray[np.int32], starts: Integers, lengths: Integers, terms: Integers
 ) -> TermCounts:
-    """How often and where terms (t,) occur, known by their numbers below ``known``; -1 is a term that occurs nowhere.
+    """How often and where terms (t,) occur, known by their numbers; a number below 0 is a term that occurs nowhere.
 
-    ``words`` (w,) are the terms of the chunks (n) one after the other, of each first the headings', then the text's;
-    ``chunk`` (w,) is which chunk each is of, ``lengths`` (n x 2) are how many text and headings have."""
-    column = np.full(known + 1, -1, dtype=np.int64)
-    column[terms[::-1]] = np.arange(len(terms))[::-1]  # of a term given twice, the first
-    column[-1] = -1
-    term = column[words]
-    found = np.flatnonzero(term >= 0)
-    term, row = term[found], chunk[found]
-    sizes = lengths.sum(axis=1)
-    position = found - (np.cumsum(sizes) - sizes + lengths[:, 1])[row]
-    in_text = position >= 0
-    columns = column[terms]
+    ``words[starts[i]:]`` are the terms of chunk i (n), first the headings', then the text's; ``lengths`` (n x 2) are how
+    many text and headings have. Raises IndexError where there are not so many."""
+    from trivium.graph.occurrence_loops import count, locate  # loads numba, see trivium.common.compiled
+
+    # Words may be unknown, too, and are not for that the same.
+    asked = np.where(terms < 0, np.iinfo(np.int64).min, terms.astype(np.int64))
+    text, headings = (np.zeros((len(starts), len(terms))) for _ in range(2))
+    if not count(words, starts, lengths, asked, text, headings):
+        raise IndexError(f"expected the {int(lengths.sum()):,} terms of {len(starts):,} chunks")
+    first = [column for column, term in enumerate(asked.tolist()) if term not in asked[:column]]
+    places = np.empty((int(text[:, first].sum()), 3), dtype=np.int64)
+    locate(words, starts, lengths, asked, places)
     return TermCounts(
-        text=_counted(row[in_text], term[in_text], len(lengths), columns),
-        headings=_counted(row[~in_text], term[~in_text], len(lengths), columns),
+        text=text,
+        headings=headings,
         text_length=lengths[:, 0].astype(np.float64),
         headings_length=lengths[:, 1].astype(np.float64),
-        places=np.stack([row[in_text], term[in_text], position[in_text]], axis=1),
+        places=places,
     )
 
 
 def _length(terms: str) -> int:
     return terms.count(" ") + 1 if terms else 0
-
-
-def _counted(rows: Integers, terms: Integers, chunks: int, columns: Integers) -> NDArray[np.float64]:
-    """Number of occurrences (row, term) as a matrix (chunks x columns); none in column -1."""
-    width = len(columns) + 1
-    counts = np.bincount(rows * width + terms, minlength=chunks * width).astype(np.float64)
-    return counts.reshape(chunks, width)[:, columns]

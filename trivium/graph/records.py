@@ -26,6 +26,21 @@ def round_score(score: float) -> float:
     return float(f"{score:.6g}")
 
 
+def round_scores(scores: Floats) -> Floats:
+    """:func:`round_score` of each (n,), NaN for NaN.
+
+    >>> round_scores(np.array([0.12345649, -3.00000051, 0.0])).tolist()
+    [0.123456, -3.0, 0.0]
+    """
+    from trivium.common.rounding import round_digits  # loads numba, see trivium.common.compiled
+
+    rounded, unsure = np.empty(len(scores)), np.empty(len(scores), dtype=np.bool_)
+    round_digits(scores, rounded, unsure)
+    for place in np.flatnonzero(unsure).tolist():
+        rounded[place] = round_score(float(scores[place]))
+    return rounded
+
+
 def rank_key(score: float, uri: str) -> tuple[float, str]:
     """Sort key: best first, ties by uri."""
     return (-round_score(score), uri)

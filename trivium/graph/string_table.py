@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.arrays import Arrays
+
+T = TypeVar("T")
 
 REMEMBERED = 100_000
 """Rows of one table that are remembered at most; then all are dropped."""
@@ -39,13 +41,21 @@ class StringTable(Sequence[str]):
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self[row] for row in range(*index.indices(len(self)))]
+            return self.take(range(*index.indices(len(self))))
         row = index + len(self) if index < 0 else index
         if not 0 <= row < len(self):
             raise IndexError(f"row {index} of {len(self)}")
-        text = str(self._blob[self._offsets[row] : self._offsets[row + 1]], "utf-8")
-        self._remember(text, row)
-        return text
+        return self.take([row])[0]
+
+    def take(self, rows: Sequence[int]) -> list[str]:
+        """The strings of rows that there are."""
+        blob, offsets = self._blob, self._offsets
+        texts = [str(blob[offsets[row] : offsets[row + 1]], "utf-8") for row in rows]
+        # Not an LRU cache: its lock costs more than the search that a lost row costs once.
+        if len(self._rows) + len(texts) > REMEMBERED:
+            self._rows = {}
+        self._rows.update(zip(texts, rows, strict=True))
+        return texts
 
     def find(self, text: str) -> int:
         """The row of a string, -1 where it is unknown."""
@@ -56,18 +66,17 @@ class StringTable(Sequence[str]):
         row = bisect_left(range(len(self)), key, key=self._bytes)
         if row == len(self) or self._bytes(row) != key:
             return -1
-        self._remember(text, row)
+        self.take([row])
         return row
 
     def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
         """The rows of strings (n,), -1 where unknown."""
-        return np.fromiter((self.find(text) for text in strings), dtype=np.int64, count=len(strings))
-
-    def _remember(self, text: str, row: int) -> None:
-        # Not an LRU cache: its lock costs more than the search that a lost row costs once.
-        if len(self._rows) >= REMEMBERED:
-            self._rows = {}
-        self._rows[text] = row
+        known = self._rows.get
+        rows = [known(text) for text in strings]
+        return np.array(
+            [self.find(text) if row is None else row for text, row in zip(strings, rows, strict=True)],
+            dtype=np.int64,
+        )
 
     def _bytes(self, row: int) -> bytes:
         return bytes(self._blob[self._offsets[row] : self._offsets[row + 1]])
@@ -84,6 +93,16 @@ class StringRows(Mapping[str, int]):
         if row < 0:
             raise KeyError(text)
         return row
+
+    @overload
+    def get(self, key: str, /) -> int | None: ...
+
+    @overload
+    def get(self, key: str, default: int | T, /) -> int | T: ...
+
+    def get(self, key: str, default: T | None = None, /) -> int | T | None:
+        row = self._table.find(key)
+        return default if row < 0 else row
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._table)

@@ -24,6 +24,7 @@ from trivium.graph.records import (
     TermStatistics,
     Vectors,
     rank_key,
+    round_scores,
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.view import StoreView
@@ -173,10 +174,8 @@ class Query:
         near = self.nearest(Label.CHUNK, asked)
         uris = [neighbour.uri for neighbour in near]
         cosines = np.array([neighbour.score for neighbour in near])
-        close = closeness(cosines, self._sentences.best(uris)).tolist()
-        return sorted(
-            map(Neighbour, uris, close), key=lambda neighbour: rank_key(neighbour.score, neighbour.uri)
-        )
+        close = closeness(cosines, self._sentences.best(uris))
+        return [Neighbour(uris[row], float(close[row])) for row in best_rows(close, uris, len(uris))]
 
     def closeness(self, chunks: Sequence[str]) -> Floats:
         """How close chunks (n,) are: :func:`~trivium.retrievers.closeness.closeness`."""
@@ -214,23 +213,30 @@ def ranked(candidates: Sequence[Candidate], depth: int | None) -> list[Candidate
     return ordered if depth is None else ordered[:depth]
 
 
-def best_rows(
-    scores: Floats, uris: Sequence[str], k: int, rows: NDArray[np.int64] | None = None
-) -> list[int]:
-    """Rows of the k highest scores, in the order of :func:`~trivium.graph.records.rank_key`; of ``rows`` only,
-    where given. Scores are not NaN.
+def best_rows(scores: Floats, uris: Sequence[str], k: int) -> list[int]:
+    """Rows of the k highest scores, in the order of :func:`~trivium.graph.records.rank_key`. Scores are not NaN."""
+    rows = _leading(scores, k)
+    rounded = round_scores(scores[rows]).tolist()
+    ranked = sorted(zip(rounded, rows.tolist(), strict=True), key=lambda pair: (-pair[0], uris[pair[1]]))
+    return [row for _, row in ranked[:k]]
 
-    Only rows that can be among the k are rounded and compared in Python.
-    """
+
+def best_in_order(scores: Floats, k: int) -> list[int]:
+    """:func:`best_rows` where the rows are in the order of their uris."""
+    rows = _leading(scores, k)
+    order = np.argsort(-round_scores(scores[rows]), kind="stable")[:k]
+    return [int(row) for row in rows[order]]
+
+
+def _leading(scores: Floats, k: int) -> NDArray[np.int64]:
+    """Rows that can be among the k, rising: only they need be rounded and compared."""
     if k < 1:
-        return []
-    rows = np.arange(scores.size) if rows is None else rows
-    if k < rows.size:
-        values = scores[rows]
-        threshold = float(np.partition(values, rows.size - k)[rows.size - k])
-        # Rounding to 6 digits moves a score by at most 5e-6 of itself: everything that may tie stays in.
-        rows = rows[values >= threshold - 2e-5 * abs(threshold)]
-    return sorted(rows.tolist(), key=lambda row: rank_key(float(scores[row]), uris[row]))[:k]
+        return np.empty(0, dtype=np.int64)
+    if k >= scores.size:
+        return np.arange(scores.size)
+    threshold = float(np.partition(scores, scores.size - k)[scores.size - k])
+    # Rounding to 6 digits moves a score by at most 5e-6 of itself: everything that may tie stays in.
+    return np.flatnonzero(scores >= threshold - 2e-5 * abs(threshold))
 
 
 def check_counts(settings: str, **counts: int) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trivium.common.dots import dots
 from trivium.graph.protocols import VectorReader
 from trivium.graph.records import Floats, SentenceVectors, Vectors
 
@@ -39,13 +38,10 @@ class KnownSentences:
 def best_sentence(sentences: SentenceVectors, vector: Vectors) -> Floats:
     """The highest cosine of a unit vector (d,) with the sentences of each chunk (n,), NaN without any. In double
     precision, like the cosine of the chunk that it is averaged with."""
-    counts = np.diff(sentences.starts)
-    best = np.full(len(counts), np.nan)
-    if len(sentences.codes):
-        rows = sentences.codes.astype(np.float64)
-        cosines = dots(rows, vector) / np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        some = counts > 0
-        best[some] = np.maximum.reduceat(cosines, sentences.starts[:-1][some])
+    from trivium.common.row_sums import best_codes  # loads numba, see trivium.common.compiled
+
+    best = np.full(len(sentences.starts) - 1, np.nan)
+    best_codes(sentences.codes, sentences.starts, vector.astype(np.float64), best)
     return np.clip(best, -1.0, 1.0, out=best)
 
 

@@ -12,10 +12,12 @@ and the work by ``1 / (eps (1 - damping))`` edge visits whatever the size of the
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.arrays import Floats
+from trivium.common.arrays import Floats, Integers
 from trivium.common.compiled import compiled
 from trivium.errors import ConfigurationError, InputError
 from trivium.retrievers.base import check_damping
@@ -31,7 +33,25 @@ def push(
     own_chunks: NDArray[np.int64] | None = None,
     own_page_weight: float = 1.0,
 ) -> Floats:
-    """Stationary mass (n,) of every node of the CSR graph, at least 0, at most 1 in sum.
+    """The mass (n,) of every node, 0 where :func:`settled` gives none."""
+    nodes, masses = settled(indptr, indices, seeds_idx, seeds_mass, damping, eps, own_chunks, own_page_weight)
+    mass = np.zeros(indptr.size - 1)
+    mass[nodes] = masses
+    return mass
+
+
+def settled(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    seeds_idx: NDArray[np.int64],
+    seeds_mass: Floats,
+    damping: float = 0.5,
+    eps: float = 1e-6,
+    own_chunks: NDArray[np.int64] | None = None,
+    own_page_weight: float = 1.0,
+) -> tuple[Integers, Floats]:
+    """The nodes (s,) of the CSR graph where something settles, rising, and the stationary mass (s,) of each, at most 1 in
+    sum.
 
     ``seeds_idx`` (distinct nodes) and ``seeds_mass`` (positive, summing to 1) say where the walker starts and
     returns to with probability ``1 - damping``, 0 <= damping < 1; from a node without neighbours always.
@@ -59,15 +79,36 @@ def push(
         own_chunks = np.zeros((size, 2), dtype=np.int64)
     if own_chunks.shape != (size, 2):
         raise InputError(f"own_chunks must be (n, 2) for {size} nodes, got {own_chunks.shape}")
-    # numpy takes these from zero pages of the system: only what the walk touches is ever written.
-    mass = np.zeros(size)
-    residual = np.zeros(size)
-    residual[seeds_idx] = seeds_mass
     seeds = np.asarray(seeds_idx, dtype=np.int64)
-    lost = _push(indptr, indices, own_chunks, seeds, mass, residual, damping, eps, own_page_weight)
+    masses = np.asarray(seeds_mass, dtype=np.float64)
+    nodes, mass, lost = _push(
+        indptr, indices, own_chunks, seeds, masses, *_SCRATCH.of(size), damping, eps, own_page_weight
+    )
+    order = np.argsort(nodes)
     if lost > 0:  # see pagerank_dense: returning from dead ends = scaling what does not leak
         mass /= 1 - lost
-    return mass
+    return nodes[order], mass[order]
+
+
+class _Scratch(threading.local):
+    """Arrays of a thread as large as the graph. Every walk touches little of them, and puts that back to zero."""
+
+    def __init__(self) -> None:
+        self._arrays = self._new(0)
+
+    def of(self, size: int) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]]:
+        """Mass, residual, whether a node waits, the queue, and the nodes that were touched."""
+        if len(self._arrays[0]) != size:
+            self._arrays = self._new(size)
+        return self._arrays
+
+    @staticmethod
+    def _new(size: int) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]]:
+        queue, touched = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+        return np.zeros(size), np.zeros(size), np.zeros(size, dtype=np.bool_), queue, touched
+
+
+_SCRATCH = _Scratch()
 
 
 @compiled
@@ -76,18 +117,27 @@ def _push(
     indices: NDArray[np.int32],
     own_chunks: NDArray[np.int64],
     seeds: NDArray[np.int64],
+    seeds_mass: Floats,
     mass: Floats,
     residual: Floats,
+    waiting: NDArray[np.bool_],
+    queue: NDArray[np.int32],
+    touched: NDArray[np.int32],
     damping: float,
     eps: float,
     own_page_weight: float,
-) -> float:
-    """Fills ``mass``; answers how much was lost at nodes without neighbours."""
+) -> tuple[Integers, Floats, float]:
+    """The nodes with mass, in the order in which they were reached, their masses, and how much was lost at nodes without
+    neighbours. ``mass``, ``residual`` and ``waiting`` are zero before and afterwards."""
     size = mass.size
-    queue = np.empty(size, dtype=np.int32)  # a ring: a node waits in it at most once
-    waiting = np.zeros(size, dtype=np.bool_)
-    head = 0
+    head = 0  # the queue is a ring: a node waits in it at most once
     count = 0
+    known = 0
+    for place in range(len(seeds)):
+        if seeds_mass[place] > 0:
+            residual[seeds[place]] = seeds_mass[place]
+            touched[known] = seeds[place]
+            known += 1
     for node in seeds:
         if residual[node] > eps * (indptr[node + 1] - indptr[node]):
             queue[count] = node
@@ -115,8 +165,13 @@ def _push(
                 if start <= indices[position] < end:
                     weight += own_page_weight - 1
         share = damping * amount / weight
+        if share == 0:
+            continue
         for position in range(first, last):
             neighbour = indices[position]
+            if residual[neighbour] == 0 and mass[neighbour] == 0:
+                touched[known] = neighbour
+                known += 1
             residual[neighbour] += share * own_page_weight if start <= neighbour < end else share
             if not waiting[neighbour] and residual[neighbour] > eps * (
                 indptr[neighbour + 1] - indptr[neighbour]
@@ -125,4 +180,18 @@ def _push(
                 queue[tail if tail < size else tail - size] = neighbour
                 waiting[neighbour] = True
                 count += 1
-    return lost
+    some = 0
+    for place in range(known):
+        if mass[touched[place]] > 0:
+            some += 1
+    nodes, masses = np.empty(some, dtype=np.int64), np.empty(some)
+    some = 0
+    for place in range(known):
+        node = touched[place]
+        if mass[node] > 0:
+            nodes[some] = node
+            masses[some] = mass[node]
+            some += 1
+        mass[node] = 0.0
+        residual[node] = 0.0
+    return nodes, masses, lost

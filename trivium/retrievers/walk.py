@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trivium.errors import ConfigurationError
 from trivium.graph.records import Adjacency, Floats, Neighbour
 from trivium.graph.schema import Label
-from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, check_damping, check_depth
+from trivium.retrievers.base import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
 
 _FINEST = 1e-7
 """The precision of a walk that has to reach many chunks."""
@@ -69,11 +69,15 @@ class WalkRetriever:
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
         check_depth(depth)
         graph = query.adjacency
-        mass = self._solution(query, graph)[: len(graph.chunks)]
-        count = self.settings.chunks if depth is None else depth
-        found = np.flatnonzero(mass if graph.allowed is None else mass * graph.allowed)
-        best = best_rows(mass, graph.chunks, count, found)
-        return [Candidate(graph.chunks[row], float(mass[row])) for row in best]
+        chunks, mass = self._solution(query, graph)
+        if graph.allowed is not None:
+            allowed = graph.allowed[chunks]
+            chunks, mass = chunks[allowed], mass[allowed]
+        best = best_in_order(mass, self.settings.chunks if depth is None else depth)
+        return [
+            Candidate(graph.chunks[chunk], score)
+            for chunk, score in zip(chunks[best].tolist(), mass[best].tolist(), strict=True)
+        ]
 
     def wider(self, times: int) -> WalkRetriever:
         """From so many times as many chunks, of which the far ones count for more, and so much more precisely."""
@@ -88,20 +92,25 @@ class WalkRetriever:
         )
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
-        graph = query.adjacency
-        mass = self._solution(query, graph)
+        reached, mass = self._solution(query, query.adjacency)
         rows = query.chunk_rows(chunks)
-        return np.where(rows >= 0, mass[rows], np.nan) if len(mass) else np.full(len(chunks), np.nan)
+        scores = np.where(rows >= 0, 0.0, np.nan)
+        if len(reached):
+            places = np.minimum(np.searchsorted(reached, rows), len(reached) - 1)
+            found = reached[places] == rows
+            scores[found] = mass[places[found]]
+        return scores
 
-    def _solution(self, query: Query, graph: Adjacency) -> Floats:
+    def _solution(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
+        """The chunks that the walker comes to, by row, and how often."""
         return query.memoize(self, lambda: self._solve(query, graph))
 
-    def _solve(self, query: Query, graph: Adjacency) -> Floats:
-        from trivium.retrievers.push import push  # loads numba, see trivium.common.compiled
+    def _solve(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
+        from trivium.retrievers.push import settled  # loads numba, see trivium.common.compiled
 
         nodes, masses = walk_seeds(query, graph, self.settings)
         settings = self.settings
-        return push(
+        nodes, masses = settled(
             graph.indptr,
             graph.indices,
             nodes,
@@ -111,6 +120,8 @@ class WalkRetriever:
             graph.own_chunks,
             settings.own_page_weight,
         )
+        count = np.searchsorted(nodes, len(graph.chunks))
+        return nodes[:count], masses[:count]
 
 
 def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.fusion.table import Table
-from trivium.graph.records import rank_key, round_score
+from trivium.graph.records import round_score, round_scores
 
 Ranking = list[tuple[str, float]]
 
 
 def order(chunks: Sequence[str], scores: NDArray[np.float64]) -> list[int]:
     """Rows of candidates, best first; ties by uri."""
-    return sorted(range(len(chunks)), key=lambda row: rank_key(float(scores[row]), chunks[row]))
+    rounded = round_scores(scores).tolist()
+    return sorted(range(len(chunks)), key=lambda row: (-rounded[row], chunks[row]))
 
 
 def fused_ranking(table: Table, scores: NDArray[np.float64]) -> Ranking:

@@ -19,7 +19,6 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from trivium.common.ragged import expand_ranges
 from trivium.errors import StoreFormatError
 from trivium.graph.arrays import Rows, load_array, load_arrays, new_array, save_array, save_arrays
 from trivium.graph.embedded.connection import Connection, as_json
@@ -185,13 +184,12 @@ class ForwardIndex:
         lengths = np.zeros((len(rows), 2), dtype=np.int64)
         starts = np.zeros(len(rows), dtype=np.int64)
         lengths[present], starts[present] = self.lengths[rows[present]], self.starts[rows[present]]
-        chunk, places = expand_ranges(starts, lengths.sum(axis=1))
-        values = self.values[places]
-        if len(values) and not (values.min() >= 0 and values.max() < len(self.numbers)):
+        try:
+            return count_numbers(self.values, starts, lengths, self._asked(terms))
+        except IndexError as error:
             raise StoreFormatError(
                 f"the derived file {_FORWARD}.npy of the store is damaged: run  trivium check STORE --repair"
-            )
-        return count_numbers(values, chunk, lengths, self._asked(terms), len(self.numbers))
+            ) from error
 
     def _asked(self, terms: Sequence[str]) -> Rows:
         found = self.table.find_all(terms)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, repeat
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.embedded.vectors import nearest_rows
 from trivium.graph.filter_values import Mask
-from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key, round_score
+from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key, round_score, round_scores
 from trivium.graph.schema import Hop, Label
 
 INDEX_NEIGHBOURS = 100
@@ -73,11 +73,14 @@ def nearest(
         rows = _candidates(indexes, label, nodes, vector, k, exact=exact, limit=limits.get(label))
         scores = indexes.matrix.cosines(nodes.vector[rows], vector)
         rows, scores = _leading(rows, scores, k)
+        # Rows are in the order of uris, which decides between equal scores.
+        order = np.lexsort((rows, -round_scores(scores)))[: max(k, 0)]
+        rows, scores = rows[order], scores[order]
         found.extend(
-            Found(label, row, nodes.uris[row], score)
-            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+            map(Found, repeat(label), rows.tolist(), nodes.uris.take(rows.tolist()), scores.tolist())
         )
-    found.sort(key=lambda node: rank_key(node.score, node.uri))
+    if len(wanted) > 1:
+        found.sort(key=lambda node: rank_key(node.score, node.uri))
     return found[: max(k, 0)]
 
 
@@ -116,7 +119,7 @@ def _find_candidates(
         return index.search(nodes, vector, k)
     rows = indexes.embedded_rows(label)
     if len(rows) < EXACT_BELOW:
-        return rows[nearest_rows(indexes.small_matrix(label), None, vector, k)]
+        return rows[indexes.coarse(label).nearest(vector, k)]
     return rows[nearest_rows(indexes.matrix.values, nodes.vector[rows], vector, k)]
 
 
@@ -139,7 +142,7 @@ def _find_among(
         if len(every) < EXACT_BELOW and len(rows) * _SCAN_SHARE > len(every):
             wanted = np.zeros(len(nodes.ids), dtype=bool)
             wanted[rows] = True
-            return every[nearest_rows(indexes.small_matrix(label), None, vector, k, wanted[every])]
+            return every[indexes.coarse(label).nearest(vector, k, wanted[every])]
     elif not exact and len(rows) > COMPARED_AT_MOST:
         wanted = np.zeros(len(nodes.ids), dtype=bool)
         wanted[rows] = True
@@ -211,16 +214,20 @@ def _ordered(
     indexes: IndexSnapshot, nodes: Sequence[Found], row: Rows, source: Rows, cosine: Floats
 ) -> list[Reached]:
     """Chunks by own cosine (those without a vector last), position, uri."""
-    uris = indexes.topology.nodes[Label.CHUNK].uris
-    positions = indexes.topology.position[row].tolist()
-    reached = [
-        Reached(uris[r], nodes[v].uri, nodes[v].score, c, p)
-        for r, v, c, p in zip(row.tolist(), source.tolist(), cosine.tolist(), positions, strict=True)
+    position = indexes.topology.position[row]
+    order = np.lexsort((row, position, -round_scores(np.where(np.isnan(cosine), -np.inf, cosine))))
+    row = row[order]
+    reached = [nodes[number] for number in source[order].tolist()]
+    return [
+        Reached(uri, node.uri, node.score, own, place)
+        for uri, node, own, place in zip(
+            indexes.topology.nodes[Label.CHUNK].uris.take(row.tolist()),
+            reached,
+            cosine[order].tolist(),
+            position[order].tolist(),
+            strict=True,
+        )
     ]
-    reached.sort(
-        key=lambda r: (math.inf if math.isnan(r.cosine) else -round_score(r.cosine), r.position, r.uri)
-    )
-    return reached
 
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:

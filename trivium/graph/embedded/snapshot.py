@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 import shutil
 import sqlite3
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,17 +31,23 @@ from trivium.graph.embedded.keyword_index import (
     is_panic,
     load_forward_index,
 )
+from trivium.graph.embedded.sentence_column import SentenceColumn, build_sentences, load_sentences
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
 from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, read_embedder
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
-from trivium.graph.records import Progress, Vectors
+from trivium.graph.records import Progress
 from trivium.graph.schema import Label
 
+if TYPE_CHECKING:
+    from trivium.graph.embedded.coarse import CoarseVectors
+
 INDEX = "index"
-FORMAT = 3
+FORMAT = 4
 """Raise it whenever a file of the index changes its meaning: files of another format are built anew."""
+_LACKING = (3,)
+"""Formats that lack a file, and whose others still hold: they are built upon."""
 _SEARCHES = 32
 _PREFIX = "generation-"
 
@@ -61,11 +67,12 @@ class IndexSnapshot:
     dimension: int
     topology: Topology
     matrix: Matrix
+    sentences: SentenceColumn
     ann: dict[Label, AnnIndex]
     keywords: KeywordIndex
     terms: ForwardIndex
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
-    _small: dict[Label, Vectors] = field(default_factory=dict, repr=False)
+    _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
     """The last vector searches: rows among which the neighbours are. Several retrievers ask the same."""
 
@@ -88,12 +95,14 @@ class IndexSnapshot:
             self._embedded[label] = by_vector[np.searchsorted(vectors, 0, sorter=by_vector) :]
         return self._embedded[label]
 
-    def small_matrix(self, label: Label) -> Vectors:
-        """Vectors of ``embedded_rows(label)`` side by side in memory, for labels that are always scanned."""
-        if label not in self._small:
+    def coarse(self, label: Label) -> CoarseVectors:
+        """Vectors of ``embedded_rows(label)`` in memory, for labels that are always scanned."""
+        if label not in self._coarse:
+            from trivium.graph.embedded.coarse import CoarseVectors  # loads numba
+
             rows = self.topology.nodes[label].vector[self.embedded_rows(label)]
-            self._small[label] = self.matrix.values[rows]
-        return self._small[label]
+            self._coarse[label] = CoarseVectors.of(self.matrix.values, rows)
+        return self._coarse[label]
 
 
 def load_snapshot(database: Database, progress: Progress | None = None) -> IndexSnapshot:
@@ -112,7 +121,8 @@ def load_snapshot(database: Database, progress: Progress | None = None) -> Index
             folder = index / f"{_PREFIX}{key}"
             found = _open(folder, key)
             if found is None:
-                shutil.rmtree(folder, ignore_errors=True)
+                if not _holds(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
                 _build(connection, index, key, _Counter(progress, going))
                 found = _open(folder, key)
     except OSError as error:
@@ -157,6 +167,8 @@ def _build_from(
     build_topology(connection, folder, matrix_ids)
     counter.going()
     topology, matrix = load_topology(folder), load_matrix(folder)
+    build_sentences(connection, folder, previous, topology.nodes[Label.CHUNK], dimension)
+    counter.going()
     plans = [
         (nodes, plan_index(label, nodes, matrix_ids, previous)) for label, nodes in topology.nodes.items()
     ]
@@ -173,6 +185,7 @@ def _build_from(
         if plan is not None:
             plan.apply(folder, nodes, matrix, counter.step)
     write_manifest(folder, {"format": FORMAT})
+    shutil.rmtree(index / f"{_PREFIX}{key}", ignore_errors=True)  # of an earlier format, built upon
     folder.rename(index / f"{_PREFIX}{key}")
     for path in index.iterdir():
         if path.is_dir() and path.name != f"{_PREFIX}{key}":
@@ -200,8 +213,7 @@ class _Counter:
 
 def _open(folder: Path, key: str) -> IndexSnapshot | None:
     """The snapshot in a folder, None unless it is whole."""
-    facts = _facts(folder)
-    if facts is None:
+    if not _holds(folder, (FORMAT,)):
         return None
     try:
         matrix = load_matrix(folder)
@@ -213,6 +225,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             dimension=dimension,
             topology=topology,
             matrix=matrix,
+            sentences=load_sentences(folder),
             ann={label: index for label, index in ann.items() if index is not None},
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
@@ -233,9 +246,10 @@ def snapshot_folder(folder: Path, key: str) -> Path:
     return folder / INDEX / f"{_PREFIX}{key}"
 
 
-def _facts(folder: Path) -> dict[str, Any] | None:
+def _holds(folder: Path, formats: Container[int] = (FORMAT, *_LACKING)) -> bool:
+    """Whether a folder is whole, and of one of these formats."""
     facts = read_manifest(folder)
-    return facts if facts is not None and facts.get("format") == FORMAT else None
+    return facts is not None and facts.get("format") in formats
 
 
 def _previous(connection: Connection, index: Path) -> Path | None:
@@ -243,4 +257,4 @@ def _previous(connection: Connection, index: Path) -> Path | None:
     mine = dict(connection.execute("SELECT token, number FROM generation"))
     there = [path for path in index.glob(f"{_PREFIX}*-*") if path.name.rpartition("-")[2] in mine]
     there.sort(key=lambda path: mine[path.name.rpartition("-")[2]], reverse=True)
-    return next((path for path in there if _facts(path) is not None), None)
+    return next((path for path in there if _holds(path)), None)

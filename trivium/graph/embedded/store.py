@@ -42,7 +42,6 @@ from trivium.graph.embedded.vectors import (
     put_vectors,
     read_embedder,
     relation_vectors,
-    sentence_vectors,
 )
 from trivium.graph.embedded.within import EmbeddedWithin
 from trivium.graph.filters import Condition
@@ -335,11 +334,10 @@ class EmbeddedStore:
         return indexes.terms.count(rows, terms)
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
-        lengths = self._current().topology.terms
+        topology = self._current().topology
         with self._database.reading() as connection:
             frequency = document_frequency(connection, terms)
-        mean = float(lengths.sum()) / len(lengths) if len(lengths) else 0.0
-        return TermStatistics(len(lengths), mean, frequency)
+        return TermStatistics(len(topology.terms), topology.mean_terms, frequency)
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
         indexes = self._asked(vector)
@@ -357,12 +355,7 @@ class EmbeddedStore:
 
     def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
         indexes = self._current()
-        nodes = indexes.topology.nodes[Label.CHUNK]
-        rows = nodes.uris.find_all(chunks)
-        present = rows >= 0
-        rows[present] = nodes.ids[rows[present]]
-        with self._database.reading() as connection:
-            return sentence_vectors(connection, indexes.dimension, rows)
+        return indexes.sentences.of(indexes.topology.nodes[Label.CHUNK].uris.find_all(chunks))
 
     def picture_vectors(self) -> PictureVectors:
         indexes = self._current()
@@ -435,6 +428,9 @@ class EmbeddedStore:
 
     def _current(self, progress: Progress | None = None) -> IndexSnapshot:
         """The derived data of the state now committed, by whichever process."""
+        indexes = self._indexes
+        if indexes is not None and self._database.fixed:
+            return indexes
         with self._database.reading() as connection:
             key = current_state(connection)
         indexes = self._indexes

@@ -65,7 +65,8 @@ class Topology:
     """The whole graph but its texts and relations.
 
     Of chunks: ``page`` and ``section`` are rows of those labels (section -1 for the lead), ``position`` the
-    place on the page, ``cites`` the entities, ``terms`` (n x 2) the lengths of text and headings.
+    place on the page, ``cites`` the entities, ``terms`` (n x 2) the lengths of text and headings, ``mean_terms`` the
+    mean of both together.
     ``page_chunks`` are by position, ``cited_in`` by page and position, ``page_sections`` by position.
     ``page_entity`` is the entity row of a page. ``links`` and ``own_chunks`` are the adjacency of the walk.
     """
@@ -75,6 +76,7 @@ class Topology:
     section: NDArray[np.int32]
     position: NDArray[np.int64]
     terms: Rows
+    mean_terms: float
     page_entity: NDArray[np.int32]
     section_page: NDArray[np.int32]
     page_chunks: Csr
@@ -147,6 +149,7 @@ def load_topology(folder: Path) -> Topology:
         section=arrays["section"],
         position=arrays["position"],
         terms=arrays["terms"],
+        mean_terms=float(arrays["terms"].sum()) / max(1, len(arrays["terms"])),
         page_entity=arrays["page_entity"],
         section_page=arrays["section_page"],
         page_chunks=unpack_csr("page_chunks", arrays),
@@ -294,5 +297,4 @@ def adjacency(topology: Topology) -> Adjacency:
 def _uris(
     topology: Topology, label: Label, rows: Rows | np.ndarray[tuple[int], np.dtype[np.int32]]
 ) -> list[str]:
-    table = topology.nodes[label].uris
-    return [table[row] for row in rows.tolist()]
+    return topology.nodes[label].uris.take(rows.tolist())

@@ -18,9 +18,9 @@ from trivium.graph.arrays import Rows, load_array, new_array, save_array
 from trivium.graph.embedded.connection import Connection, Database, as_json, begin_state, read_integers
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.meta import read_meta, write_meta
-from trivium.graph.records import Codes, Floats, Passage, Pending, SentenceVectors, Vectors
+from trivium.graph.records import Codes, Floats, Passage, Pending, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
-from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
+from trivium.graph.vectors import check_codes, check_vectors, text_hash
 from trivium.types import EmbedderIdentity
 
 _BLOCK = 8192
@@ -224,18 +224,6 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
     begin_state(connection)
 
 
-def sentence_vectors(connection: Connection, dimension: int, chunks: Rows) -> SentenceVectors:
-    """Those of chunks by their numbers (n,), in the order asked; none for -1."""
-    asked = chunks.tolist()
-    rows = connection.execute(
-        "SELECT c.id, v.data, s.crc FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value"
-        " JOIN sentences AS v ON v.text_id = c.text_id LEFT JOIN sentences_sum AS s ON s.text_id = c.text_id",
-        [as_json(asked)],
-    )
-    found = {number: intact(data, crc, "sentences") for number, data, crc in rows}
-    return join_codes([found.get(number, b"") for number in asked], dimension)
-
-
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """``values`` (n x d, f32) are the vectors, ``ids`` (n,) their ascending numbers in the database."""
@@ -246,11 +234,7 @@ class Matrix:
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
         """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
         cosine does not depend on what else is asked for."""
-        scores = np.full(len(rows), np.nan)
-        present = np.flatnonzero(rows >= 0)
-        for begin in range(0, len(present), _BLOCK):
-            block = present[begin : begin + _BLOCK]
-            scores[block] = dots(self.values[rows[block]], vector)
+        scores = dots(self.values, vector, rows)
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def gather(self, rows: Rows) -> Vectors:

@@ -97,11 +97,9 @@ class EmbeddedWithin(Within):
         counts = indexes.terms.count(rows, wanted)
         with self._database.reading() as connection:
             frequency = document_frequency(connection, wanted)
-        lengths = indexes.topology.terms
-        count = len(lengths)
+        count, mean = len(indexes.topology.terms), indexes.topology.mean_terms
         idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))
         often = counts.text + counts.headings
-        mean = float(lengths.sum()) / count
         norm = 1 - _B + _B * (counts.text_length + counts.headings_length) / max(mean, 1e-9)
         scores = (idf * often * (_K1 + 1) / (often + _K1 * norm[:, None])).sum(axis=1)
         some = np.flatnonzero(often.sum(axis=1))

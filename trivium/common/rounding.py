@@ -1,0 +1,29 @@
+"""Rounding many numbers to significant digits. Loads numba, see :mod:`trivium.common.compiled`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.arrays import Floats
+from trivium.common.compiled import compiled
+
+DIGITS = 6
+
+
+@compiled
+def round_digits(numbers: Floats, out: Floats, unsure: NDArray[np.bool_]) -> None:
+    """Fill ``out`` (n,) with the numbers (n,) rounded to six significant digits, as formatting and reading them would;
+    and tell of which that is ``unsure``: near the middle of two, near a power of ten, or of an unusual size."""
+    for place in range(len(numbers)):
+        number = numbers[place]
+        size = abs(number)
+        unsure[place] = not 1e-12 < size < 1e6
+        if unsure[place]:
+            out[place] = number
+            continue
+        unit = 10.0 ** (DIGITS - 1 - np.floor(np.log10(size)))
+        scaled = number * unit
+        whole = np.rint(scaled)
+        out[place] = whole / unit
+        unsure[place] = abs(abs(scaled - whole) - 0.5) < 1e-6 or not 100_000 < abs(whole) < 999_999

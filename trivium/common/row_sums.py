@@ -1,0 +1,45 @@
+"""Loops over rows of vectors: what :mod:`trivium.common.dots` and its users compute. Loads numba, see
+:mod:`trivium.common.compiled`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.arrays import Floats, Integers
+from trivium.common.compiled import compiled_sums
+
+
+@compiled_sums
+def add_dots(matrix: NDArray[Any], places: Integers, vector: Floats, out: Floats) -> bool:
+    """Fill ``out`` (p,) with the scalar products of ``vector`` (d,) and the rows of ``matrix`` (n, d) at ``places`` (p,);
+    it stays as it is where a place is -1. False where there is no such row."""
+    for number in range(len(places)):
+        row = places[number]
+        if row < -1 or row >= len(matrix):
+            return False
+        if row >= 0:
+            total = 0.0
+            for k in range(len(vector)):
+                total += matrix[row, k] * vector[k]
+            out[number] = total
+    return True
+
+
+@compiled_sums
+def best_codes(codes: NDArray[np.int8], starts: Integers, vector: Floats, out: Floats) -> None:
+    """Fill ``out`` (n,) with the highest cosine of ``vector`` (d,) and the rows ``starts[i]:starts[i + 1]`` of ``codes``
+    (s, d); it stays as it is where there are none."""
+    for number in range(len(out)):
+        for row in range(starts[number], starts[number + 1]):
+            total = 0.0
+            length = np.int32(0)
+            for k in range(len(vector)):
+                total += codes[row, k] * vector[k]
+            for k in range(len(vector)):
+                length += np.int32(codes[row, k]) * np.int32(codes[row, k])
+            cosine = total / np.sqrt(length)
+            if row == starts[number] or cosine > out[number]:
+                out[number] = cosine

@@ -1,0 +1,117 @@
+"""The vectors of the sentences of all chunks in one file, mapped into memory: a search asks no database for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from trivium.common.iteration import batched
+from trivium.common.ragged import expand_ranges
+from trivium.graph.arrays import Rows, load_array, load_arrays, new_array, save_array, save_arrays
+from trivium.graph.embedded.connection import Connection, as_json, read_integers
+from trivium.graph.embedded.files import link_or_copy
+from trivium.graph.embedded.topology import Nodes
+from trivium.graph.embedded.vectors import intact
+from trivium.graph.records import Codes, SentenceVectors
+
+_CODES = "sentences"
+_PLACES = "sentences.places"
+_BLOCK = 8192
+_TEXTS_A_READ = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceColumn:
+    """``codes`` (s x d) are the sentences of one text after another, those of text i ``codes[starts[i]:starts[i + 1]]``;
+    ``text`` (chunks,) is which text each chunk has, -1 where that has no vectors of sentences."""
+
+    codes: Codes
+    starts: Rows
+    text: Rows
+
+    def of(self, chunks: Rows) -> SentenceVectors:
+        """Those of chunks by their rows (n,), in the order asked; none for -1."""
+        texts = np.where(chunks >= 0, self.text[chunks], -1) if len(self.text) else chunks
+        starts = np.where(texts >= 0, self.starts[texts], 0)
+        counts = np.where(texts >= 0, self.starts[texts + 1] - starts, 0)
+        _, places = expand_ranges(starts, counts)
+        return SentenceVectors(self.codes[places], np.concatenate([[0], np.cumsum(counts)]))
+
+
+def build_sentences(
+    connection: Connection, folder: Path, previous: Path | None, nodes: Nodes, dimension: int
+) -> None:
+    """Write the column of the committed state. What the previous snapshot has of the same text, with the same checksum,
+    is copied; only the rest is read from the database."""
+    found = read_integers(
+        connection,
+        "SELECT v.text_id, length(v.data), coalesce(s.crc, -1) FROM sentences AS v"
+        " LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id ORDER BY v.text_id",
+        3,
+    )
+    texts, checksums = found[:, 0], found[:, 2]
+    starts = np.concatenate([[0], np.cumsum(found[:, 1] // max(1, dimension))])
+    of_chunk = read_integers(connection, "SELECT id, text_id FROM chunk", 2)
+    text = np.full(len(nodes.ids), -1, dtype=np.int64)
+    text[nodes.rows_of(of_chunk[:, 0])] = _find(texts, of_chunk[:, 1])
+    save_arrays(folder, _PLACES, {"texts": texts, "checksums": checksums, "starts": starts, "text": text})
+
+    old, same = _known(previous, texts, checksums, np.diff(starts), dimension)
+    if previous is not None and old is not None and same.all() and len(old.codes) == starts[-1]:
+        link_or_copy(previous / f"{_CODES}.npy", folder / f"{_CODES}.npy")
+        return
+    if starts[-1] == 0:
+        save_array(folder, _CODES, np.empty((0, dimension), dtype=np.int8))
+        return
+    codes = new_array(folder, _CODES, (int(starts[-1]), dimension), np.int8)
+    if old is not None:
+        kept = np.flatnonzero(same)
+        sizes = starts[kept + 1] - starts[kept]
+        here = expand_ranges(starts[kept], sizes)[1]
+        there = expand_ranges(old.starts[old.text[kept]], sizes)[1]
+        for begin in range(0, len(here), _BLOCK):
+            codes[here[begin : begin + _BLOCK]] = old.codes[there[begin : begin + _BLOCK]]
+    for some in batched(np.flatnonzero(~same).tolist(), _TEXTS_A_READ):
+        rows = connection.execute(
+            "SELECT v.data, s.crc FROM json_each(?) AS j JOIN sentences AS v ON v.text_id = j.value"
+            " LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id ORDER BY v.text_id",
+            [as_json(texts[some].tolist())],
+        )
+        for place, (data, crc) in zip(some, rows, strict=True):
+            own = np.frombuffer(intact(data, crc, "sentences"), dtype=np.int8)
+            codes[starts[place] : starts[place + 1]] = own.reshape(-1, dimension)
+    codes.flush()
+
+
+def load_sentences(folder: Path) -> SentenceColumn:
+    """Map what :func:`build_sentences` wrote."""
+    arrays = load_arrays(folder, _PLACES)
+    return SentenceColumn(load_array(folder, _CODES), arrays["starts"], arrays["text"])
+
+
+def _known(
+    previous: Path | None, texts: Rows, checksums: Rows, counts: Rows, dimension: int
+) -> tuple[SentenceColumn | None, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """The column of the previous snapshot, with its row of each of the ``texts``, and which of them have the same vectors
+    there."""
+    unknown = np.zeros(len(texts), dtype=bool)
+    if previous is None or not (previous / f"{_CODES}.npy").exists():
+        return None, unknown
+    arrays, codes = load_arrays(previous, _PLACES), load_array(previous, _CODES)
+    if codes.shape[1] != dimension or not len(arrays["texts"]):
+        return None, unknown
+    rows = _find(arrays["texts"], texts)
+    same = (rows >= 0) & (arrays["checksums"][rows] == checksums) & (checksums >= 0)
+    same &= np.diff(arrays["starts"])[rows] == counts
+    return SentenceColumn(codes, arrays["starts"], rows), same
+
+
+def _find(numbers: Rows, wanted: Rows) -> Rows:
+    """Places of numbers among ascending ones, -1 where they are not there."""
+    if not len(numbers):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    found: Rows = np.where(numbers[places] == wanted, places, -1)
+    return found

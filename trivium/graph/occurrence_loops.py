@@ -1,0 +1,56 @@
+"""Counting the terms of a question in chunks. Loads numba, see :mod:`trivium.common.compiled`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.arrays import Floats, Integers
+from trivium.common.compiled import compiled
+
+
+@compiled
+def count(
+    words: NDArray[np.int32],
+    starts: Integers,
+    lengths: Integers,
+    terms: Integers,
+    text: Floats,
+    headings: Floats,
+) -> bool:
+    """Add to ``text`` and ``headings`` (n x t) how often ``terms`` (t,) occur in n chunks. ``words[starts[i]:]`` are the
+    terms of chunk i, first those of its headings, then those of its text; ``lengths`` (n x 2) are how many text and
+    headings have. False where there are not so many words."""
+    for chunk in range(len(starts)):
+        in_text, in_headings = lengths[chunk]
+        if starts[chunk] < 0 or starts[chunk] + in_headings + in_text > len(words):
+            return False
+        for place in range(in_headings + in_text):
+            word = words[starts[chunk] + place]
+            for column in range(len(terms)):
+                if terms[column] == word:
+                    if place < in_headings:
+                        headings[chunk, column] += 1
+                    else:
+                        text[chunk, column] += 1
+    return True
+
+
+@compiled
+def locate(
+    words: NDArray[np.int32], starts: Integers, lengths: Integers, terms: Integers, places: Integers
+) -> None:
+    """Fill ``places`` (o x 3) with every occurrence in a text: chunk, term (the first of equal ones), and how many words
+    stand before it. The arguments are those of :func:`count`; there must be room for all."""
+    found = 0
+    for chunk in range(len(starts)):
+        in_text, in_headings = lengths[chunk]
+        for place in range(in_text):
+            word = words[starts[chunk] + in_headings + place]
+            for column in range(len(terms)):
+                if terms[column] == word:
+                    places[found, 0] = chunk
+                    places[found, 1] = column
+                    places[found, 2] = place
+                    found += 1
+                    break
