@@ -65,7 +65,8 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
 
         if settings.embed_with is None:
             raise ConfigurationError(
-                f"{name} needs the address of a server with that model: set TRIVIUM_EMBED_WITH, or embed_with in trivium.toml"
+                f"{name} needs the address of a server with that model: set TRIVIUM_EMBED_WITH, or embed_with in"
+                " trivium.toml"
             )
         return ServerEmbedder(settings.embed_with, model)
     added: Embedder | None = create_plugin(GROUP, family, name, settings)
