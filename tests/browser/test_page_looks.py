@@ -73,6 +73,9 @@ def test_nothing_runs_out_of_the_window(address: str, chrome: Chrome, width: int
         box = one(chrome, dialog)
         soon(box.is_displayed)
         assert fits() and box.rect["width"] <= width, dialog
+        assert box.get_property("scrollHeight") <= box.get_property("clientHeight"), (
+            f"{dialog} scrolls as a whole"
+        )
         one(chrome, f"{dialog}-close").click()
     one(chrome, "#options > summary").click()
     body = one(chrome, ".options-body").rect
