@@ -10,7 +10,7 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.chrome import dark_mode, soon, wide
-from tests.browser.thread import all_of, contrast, one, open_why, pose, press_on, visit
+from tests.browser.thread import all_of, contrast, one, open_why, pose, press_on, requested, visit
 from tests.server.world import listening
 from trivium.server.app import PAGE
 
@@ -73,6 +73,9 @@ def test_nothing_runs_out_of_the_window(address: str, chrome: Chrome, width: int
         box = one(chrome, dialog)
         soon(box.is_displayed)
         assert fits() and box.rect["width"] <= width, dialog
+        assert box.get_property("scrollHeight") <= box.get_property("clientHeight"), (
+            f"{dialog} scrolls as a whole"
+        )
         one(chrome, f"{dialog}-close").click()
     one(chrome, "#options > summary").click()
     body = one(chrome, ".options-body").rect
@@ -126,4 +129,27 @@ def test_who_wants_less_motion_gets_none(address: str, chrome: Chrome) -> None:
     one(chrome, "input[value=vector]").click()
     soon(lambda: all_of(chrome, ".move"), "what moved")
     assert chrome.execute_script("return document.getAnimations().length") == 0
+    dark_mode(chrome, False)
+
+
+def test_the_api_is_described_for_people(address: str, chrome: Chrome) -> None:
+    """Each request, its fields and the types they lead to, from this server alone; legible on a phone, to axe too."""
+    wide(chrome, 390)
+    requested(chrome)
+    chrome.get(f"{address}/docs")
+    soon(lambda: all_of(chrome, ".operation"), "what can be asked")
+    listed = {
+        " ".join(summary.text.split("\n")[0].split()) for summary in all_of(chrome, ".operation > summary")
+    }
+    assert {"POST /search", "POST /ask", "GET /documents", "DELETE /documents/{page}"} <= listed
+    chrome.execute_script("document.querySelectorAll('details').forEach(one => (one.open = true))")
+    assert "curl http://127.0.0.1" in one(chrome, "#search_search_post pre, .operation pre").text
+    link = next(found for found in all_of(chrome, ".operation .kind a") if found.text == "PastTurn")
+    press_on(chrome, link)
+    assert "question" in one(chrome, "#type-PastTurn[open]").text
+    assert chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    for dark in (False, True):
+        dark_mode(chrome, dark)
+        assert findings(chrome) == []
+    assert all(place.startswith(address) for place in requested(chrome) if place.startswith("http"))
     dark_mode(chrome, False)

@@ -191,7 +191,7 @@ def test_what_is_no_json_is_refused(client: TestClient, body: bytes) -> None:
         ("GET", "/page/../app.py", 404, "not_found"),
         ("GET", "/page/%2e%2e/app.py", 404, "not_found"),
         ("GET", "/jobs/none", 404, "not_found"),
-        ("GET", "/docs", 404, "not_found"),
+        ("GET", "/redoc", 404, "not_found"),
     ],
 )
 def test_errors_outside_the_routes_look_alike(

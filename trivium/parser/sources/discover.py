@@ -153,12 +153,23 @@ def expand(source: str) -> list[FoundFile | Problem]:
     for match in matches:
         root = match if Path(match).is_dir() else str(Path(match).parent)
         files.extend(
-            path if isinstance(path, Problem) else FoundFile(path, _place(path, root), root, path == source)
+            path
+            if isinstance(path, Problem)
+            else FoundFile(_with_folder(path), _place(path, root), root, path == source)
             for path in (_walk(match) if Path(match).is_dir() else [match])
         )
     if not files:
         raise InputError(f"there are no files in {source!r}")
     return files
+
+
+def _with_folder(path: str) -> str:
+    """A path that names a folder, also of a file in the working directory: names alone are those of uploads.
+
+    >>> _with_folder("report.pdf"), _with_folder("docs/report.pdf")
+    ('./report.pdf', 'docs/report.pdf')
+    """
+    return path if os.path.dirname(path) else f"{os.curdir}{os.sep}{path}"  # noqa: PTH120 - Path drops the dot
 
 
 def _place(path: str, root: str) -> str:
