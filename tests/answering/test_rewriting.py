@@ -108,6 +108,13 @@ def test_a_chain_of_follow_ups_goes_back_to_what_was_asked() -> None:
     assert completed == "Who discovered the moons of Saturn? And Venus? And Jupiter?"
 
 
+def test_a_name_stands_for_what_the_question_before_referred_to() -> None:
+    """Which is not carried over beside it."""
+    talk = [*TALK, Turn("When was he born?", NOT_FOUND)]
+    completed = rewrite_question("And Saturn?", talk, None, STORE).match_query
+    assert completed == "When was he born? And Saturn?"
+
+
 def test_a_question_all_in_capitals_speaks_of_no_abbreviation() -> None:
     """Somebody shouts."""
     assert rewrite_question("HOW LARGE IS IT?", TALK, None, STORE).match_query != "HOW LARGE IS IT?"

@@ -159,8 +159,8 @@ def _asks_anew(question: str) -> bool:
 
 
 def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphReader) -> str | None:
-    """The question before with the name of this one in the place of its own ("And Venus?"); None where either says more
-    than one name, or this one something beside it."""
+    """The question before with the name of this one in the place of its own ("And Venus?"), or of what it refers to; None
+    where either says more than one name, or this one something beside it."""
     own = known_names(question, store)
     elliptic = _ELLIPTIC.match(question)
     if (
@@ -169,7 +169,10 @@ def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphRead
         or set(topic_terms(question[elliptic.end() :])) - {"s", *terms(own[0])}
     ):
         return None
-    before = complete(history[-1].question, history[:-1], store)
+    last, earlier = history[-1].question, history[:-1]
+    if earlier and leaning(last, earlier[-1], store) == "refers" and not known_names(last, store):
+        return f"{last.rstrip()} {question.strip()}"  # not what it referred to
+    before = complete(last, earlier, store)
     names = list(dict.fromkeys(known_names(before, store)))
     if len(names) != 1:
         return None
