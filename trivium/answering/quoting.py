@@ -23,7 +23,7 @@ from trivium.text import (
     terms,
     without_parenthesis,
 )
-from trivium.types import Outcome, Statement
+from trivium.types import ChunkKind, Outcome, Statement
 
 MAX_EXCERPT = 480
 """Characters of a passage that are quoted where no sentence answers; a single longer sentence is cut."""
@@ -76,11 +76,14 @@ def quote(
 
 
 def _tells(sentence: Sentence, question: str, told: Told) -> bool:
-    """Whether a sentence can be an answer: it says more than a title, and more than what was just told."""
+    """Whether a sentence can be an answer: it says more than a title, and more than what was just told. That of a picture
+    says which it is, and the picture answers."""
     if told.own and told.own.isdisjoint(sentence.passage.said_by(sentence.text)):
         return False
     if told.answer and _clean(sentence.text) in told.answer:
         return False
+    if sentence.passage.hit.kind == ChunkKind.IMAGE:
+        return True
     asked = question_terms(question)
     is_title = not sentence.text.rstrip().endswith(STOPS) and ":" not in sentence.text
     return not (is_title and (len(asked) == 1 or set(content_terms(sentence.text)).issubset(asked)))
