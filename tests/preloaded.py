@@ -1,6 +1,7 @@
 """An interpreter that has imported the package already.
 
-Importing takes most of the seconds that a small command needs, and the tests run hundreds of them.
+Importing takes most of the seconds that a small command needs, and the tests run hundreds of them. So does loading the
+compiled loops of a search, which is done before, too.
 ``python -m tests.preloaded SOCKET`` imports once; for everything it is asked to run it forks a process with the
 arguments, the folder, the environment and the standard streams of whoever asks. ``preloaded_python`` starts such a
 server and gives a command that is used like ``python``: exit codes and signals pass through.
@@ -30,6 +31,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 ROOT = Path(__file__).parents[1]
 MODULES = ("trivium.cli", "tokenizers", "tantivy", "usearch.index", "safetensors.numpy")
@@ -106,6 +109,22 @@ def _wait_until_listening(server: subprocess.Popen[bytes], address: Path) -> Non
         if server.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"tests.preloaded has not started within {_START_SECONDS:.0f} s")
         time.sleep(0.02)
+
+
+def _load_compiled() -> None:
+    """What the first search of a process would load: the compiler, and the loops for the types that a search has."""
+    from trivium.common.product import product
+    from trivium.retrievers.matches import phrases, windows
+    from trivium.retrievers.pagerank import pagerank_dense
+    from trivium.retrievers.push import push
+
+    one = np.ones((1, 1))
+    product(one, one)
+    pagerank_dense(one, np.ones(1))
+    place, share = np.zeros((1, 3), np.int64), np.ones(1)
+    windows(place, share, 1, 8)
+    phrases(place, share, np.ones(1, np.int64), 1, 4)
+    push(np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.int64), np.ones(1))
 
 
 def _serve(address: Path) -> Request:
@@ -187,5 +206,6 @@ def _run(request: Request) -> None:
 if __name__ == "__main__":
     for name in MODULES:
         importlib.import_module(name)
+    _load_compiled()
     gc.freeze()  # else every process would copy all of it, to free it at its end
     _run(_serve(Path(sys.argv[1])))

@@ -72,6 +72,9 @@ class Settings(BaseSettings):
     embedder: str | None = None
     """The embedder of a new store; None takes bge-small when it is installed, else minilm."""
 
+    embed_with: Url | None = None
+    """The Text Embeddings Inference server of embedders ``tei:NAME``."""
+
     workers: Positive | None = None
     """Threads and processes at work; None means as many as there are cores."""
 

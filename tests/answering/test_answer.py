@@ -209,6 +209,53 @@ def test_candidates_of_the_recall_query_are_searched_for_too_and_the_answer_is_w
     assert isinstance(done, Done) and done.answer.recall_query is None
 
 
+def followed_up(question: str, history: list[Turn]) -> Answer:
+    """The answer to a follow-up, without a model."""
+    (*_, done) = answer(question, ground(STORE, HITS), history, None)
+    assert isinstance(done, Done)
+    return done.answer
+
+
+def test_a_sentence_about_what_was_carried_over_alone_is_no_answer_to_a_follow_up() -> None:
+    """Its words are those of the question before; the passages are shown, where the answer may be."""
+    history = [Turn(QUESTION, "It was Hall.")]
+    whole = followed_up("What did he weigh?", history)
+    assert whole.searched_for == "What did he weigh (Mars, discovered moons)?"
+    assert whole.outcome == "closest" and whole.text.startswith(CLOSEST)
+    born = followed_up("Where was he born?", [Turn("Who was Asaph Hall?", "An astronomer.")])
+    assert (born.outcome, born.statements[0].citations) == ("answered", (2,))
+    assert born.text.startswith("Asaph Hall: He was born in Goshen in 1829. [2]")
+
+
+def test_the_same_sentence_is_not_told_twice() -> None:
+    """Who asks for more gets another, or the passages."""
+    first = asked(None)
+    told = "Asaph Hall discovered both moons in 1877."
+    assert first.outcome == "answered" and told in first.text
+    more = followed_up("tell me more", [Turn(QUESTION, first.text)])
+    assert more.searched_for == QUESTION
+    assert more.outcome == "closest" or told not in more.text
+
+
+def test_a_follow_up_leans_on_what_was_asked_of_the_documents() -> None:
+    """Not on thanks, nor on a question about the conversation."""
+    talk = [Turn(QUESTION, "Asaph Hall [1]."), Turn("what did I ask before?", "…"), Turn("thanks!", "Bye.")]
+    whole = followed_up("When was he born?", talk)
+    assert whole.searched_for == "When was he born (Mars, Asaph Hall, discovered moons)?"
+
+
+def test_a_title_alone_answers_nothing() -> None:
+    """Neither a name that is asked for, nor a heading that holds it."""
+    hits = [made_up("Saturn\nIts rings consist of ice.", section="Saturn"), made_up("Rings of Saturn", 2)]
+    assert asked(None, "Saturn", hits).outcome == "closest"
+
+
+@pytest.mark.parametrize("question", ["???", "…", "🙂"])
+def test_a_question_without_a_word_is_about_nothing(question: str) -> None:
+    """Whatever passages were found for it."""
+    assert asked(None, question).outcome == "absent"
+
+
 def test_without_a_model_the_best_sentences_are_the_answer() -> None:
     """Verbatim, each with its passage, behind its subject where it does not name it."""
     whole = asked(None)

@@ -12,7 +12,7 @@ from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import answer
 from trivium.answering.events import Done, Found
 from trivium.answering.intent import expressions, load_intents, recognise
-from trivium.answering.talk import recount
+from trivium.answering.talk import recount, small_talk
 from trivium.embedding.registry import open_embedder
 from trivium.types import Answer, Intent, Turn
 
@@ -45,6 +45,20 @@ def test_a_question_about_the_conversation_is_told_what_was_said() -> None:
         "2. And when? – In 1877.",
     ]
     assert recount([]) == "Nothing has been asked in this conversation yet."
+
+
+def test_of_a_long_conversation_the_last_questions_are_told_by_their_numbers() -> None:
+    """The eighth of ten is not called the first."""
+    told = recount([Turn(f"Question {number}?", "Yes.") for number in range(1, 11)]).splitlines()
+    assert told[0] == "Your last 8 questions were:"
+    assert told[1] == "3. Question 3? – Yes." and told[-1] == "10. Question 10? – Yes."
+
+
+def test_nobody_is_greeted_in_the_middle_of_a_conversation() -> None:
+    """But who says hello."""
+    assert talked("ok", "small_talk")[0].text.startswith("I answer questions from")
+    assert talked("hello again", "small_talk")[0].text.startswith("Hello. I answer")
+    assert small_talk("ok").startswith("Hello. I answer")
 
 
 def test_a_model_sees_its_role_alone_or_the_conversation_alone() -> None:
@@ -82,6 +96,11 @@ PHRASES: list[tuple[str, Intent]] = [
     ("How many moons has Mars?", "collection"),
     ("why?", "collection"),
     ("what is the weather like on Venus", "collection"),
+    ("Mercury", "collection"),
+    ("laptop", "collection"),
+    ("expense report", "collection"),
+    ("tell me more", "collection"),
+    ("no, I mean Pluto", "collection"),
 ]
 
 

@@ -369,15 +369,16 @@ def test_outcomes_look_different_and_a_greeting_has_no_passages(extracting: str,
 
 
 def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -> None:
-    """Described, and in its document; also where the server asks for a key."""
+    """Described, and in its document, where it is in view; also where the server asks for a key."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "chair.png").write_bytes(drawn(size=(640, 480)))
     (tmp_path / "docs" / "page.md").write_text(
-        "# Chairs\n\n![The office chair](chair.png)\n\nDesks are round.\n"
+        f"# Chairs\n\n{'Desks are round. ' * 300}\n\n![The office chair{', of oak' * 90}](chair.png)\n"
     )
     with Engine.create(tmp_path / "store", "minilm") as engine:
         engine.build([tmp_path / "docs"])
     key = "a-key-of-some-length"
+    wide(chrome, 390)
     for settings in (ServerSettings(), ServerSettings(api_keys=(key,))):
         with listening(tmp_path / "store", settings, extracts=True) as address:
             chrome.get(address)
@@ -390,5 +391,8 @@ def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -
                 soon(lambda picture=picture: picture.get_property("naturalWidth") == 320, where)  # type: ignore[misc]
                 assert (picture.get_attribute("alt") or "").startswith("The office chair")
                 if where == "beside":
-                    one(chrome, ".hit .head:has(img)").click()
+                    press_on(chrome, one(chrome, ".hit .head:has(img)"))
+                else:
+                    frame = one(chrome, "#reader-text").rect["y"]
+                    soon(lambda picture=picture, frame=frame: 0 <= picture.rect["y"] - frame < 300, "in view")  # type: ignore[misc]
             chrome.execute_script("sessionStorage.clear()")

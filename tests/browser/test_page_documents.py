@@ -78,6 +78,7 @@ def test_documents_are_searched_filtered_and_deleted_after_asking_once_more(
         assert titles(chrome) == ["Notes on Vulcan"]
         Select(one(chrome, "#documents-format")).select_by_value("")
         row = chrome.find_element(By.XPATH, "//li[button[text()='Deimos']]")
+        assert "1 passage · added 20" in one(row, ".note").text
         one(row, ".remove").click()
         keep, delete = one(row, ".confirm button:last-child"), one(row, ".confirm .danger")
         assert chrome.switch_to.active_element == keep, "the harmless one is nearest"
@@ -110,7 +111,8 @@ def test_a_key_is_asked_for_and_one_that_may_only_read_is_told_so(tmp_path: Path
         soon(lambda: "may only read" in one(chrome, ".upload .state").text, "that it may not")
         press_on(chrome, all_of(chrome, "#documents-list .remove")[0])
         one(chrome, "#documents-list .danger").click()
-        soon(lambda: "may only read" in one(chrome, "#documents-list .failed").text)
+        said = soon(lambda: all_of(chrome, "#documents-list .failed"), "that it may not delete either")
+        assert "may only read" in said[0].text
         chrome.execute_script("sessionStorage.clear()")
 
 
@@ -213,6 +215,14 @@ def test_the_graph_is_looked_up_unfolded_filtered_and_shows_an_answers_way(
         soon(lambda: all_of(chrome, ".dot-chunk.chosen"))
         one(chrome, "#explorer-about .actions button").click()
         assert marked(chrome)
+        one(chrome, "#reader-close").click()
+        wide(chrome, 390)
+        one(chrome, "#explorer-fit").click()
+        assert "Question 1" in one(chrome, "#explorer-legend").text
+        frame = one(chrome, "#explorer-canvas").rect
+        for text in all_of(chrome, ".dot text"):  # also on a phone names are whole
+            assert frame["x"] <= text.rect["x"], text.text
+            assert text.rect["x"] + text.rect["width"] <= frame["x"] + frame["width"], text.text
 
 
 _ABLE = """
@@ -222,11 +232,19 @@ window.sent = [];
 const sources = [{name: 'arxiv', stands_for: 'arxiv', ready: true, lacks: null}];
 window.fetch = (path, options = {}) => {
   window.sent.push([path, options.body ?? '']);
+  if (path === '/transcribe') return answer({text: ' ', language: 'en', seconds: 1});
   if (path === '/live') return answer({mode: options.method === 'POST' ? JSON.parse(options.body).mode : 'off', sources});
   return original(path, options);
 };
+navigator.mediaDevices.getUserMedia = async () => ({getTracks: () => []});
+window.MediaRecorder = class extends EventTarget {
+  static isTypeSupported() { return true; }
+  mimeType = 'audio/webm';
+  start() { this.state = 'recording'; }
+  stop() { this.state = 'inactive'; this.dispatchEvent(new Event('stop')); }
+};
 import('/page/speech.js').then(speech => {
-  speech.prepareSpeech({transcribe: true, speak: true, seconds: 30}, () => {});
+  speech.prepareSpeech({transcribe: true, speak: true, seconds: 30}, text => window.sent.push(['heard', text]));
   done(speech.listenButton('Mars.')?.textContent);
 });
 """
@@ -241,14 +259,18 @@ class Mute(Speech):
 def test_speech_and_live_sources_are_offered_only_where_the_server_has_them(
     tmp_path: Path, chrome: Chrome
 ) -> None:
-    """What servers with and without them say of themselves, as stand-ins."""
+    """And silence is no question. What servers with and without them say of themselves, as stand-ins."""
     with listening(build_store(tmp_path), speech=Mute()) as address:
         visit(chrome, address)
         assert not one(chrome, "#microphone").is_displayed()
         turn = pose(chrome, QUESTION)
         assert "Listen" not in [button.text for button in all_of(turn, ".actions button")]
         assert chrome.execute_async_script(_ABLE) == "Listen"
-        assert one(chrome, "#microphone").is_displayed()
+        microphone, notice = one(chrome, "#microphone"), one(chrome, "#notice")
+        microphone.click()
+        soon(lambda: notice.text.startswith("Listening."))
+        microphone.click()
+        soon(lambda: notice.text.startswith("No words were made out"), "a word on silence")
         one(chrome, "#options > summary").click()
         switch = soon(lambda: all_of(chrome, "#live input"), "the switch")[0]
         assert not switch.is_selected()

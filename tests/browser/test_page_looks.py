@@ -10,11 +10,11 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.chrome import dark_mode, soon, wide
-from tests.browser.thread import all_of, contrast, one, open_why, pose, press_on, visit
+from tests.browser.thread import all_of, contrast, one, open_why, pose, press_on, requested, visit
 from tests.server.world import listening
 from trivium.server.app import PAGE
 
-MOST_BYTES = 160_000
+MOST_BYTES = 170_000
 """Of everything the page loads before it is used, uncompressed."""
 MOST_LINES = 400
 
@@ -64,13 +64,18 @@ def test_nothing_runs_out_of_the_window(address: str, chrome: Chrome, width: int
     assert fits(), "the welcome"
     turn = pose(chrome, "Who found the moons of Mars?")
     assert fits(), "an answer"
-    open_why(chrome, turn)
+    item = open_why(chrome, turn)
     assert fits(), "an explanation"
+    written = all_of(item, ".graph .node text")
+    assert all_of(item, ".graph .second") and all(line.is_displayed() for line in written), "lines of a label"
     for opener, dialog in (("#open-documents", "#documents"), ("#open-graph", "#explorer")):
         one(chrome, opener).click()
         box = one(chrome, dialog)
         soon(box.is_displayed)
         assert fits() and box.rect["width"] <= width, dialog
+        assert box.get_property("scrollHeight") <= box.get_property("clientHeight"), (
+            f"{dialog} scrolls as a whole"
+        )
         one(chrome, f"{dialog}-close").click()
     one(chrome, "#options > summary").click()
     body = one(chrome, ".options-body").rect
@@ -124,4 +129,27 @@ def test_who_wants_less_motion_gets_none(address: str, chrome: Chrome) -> None:
     one(chrome, "input[value=vector]").click()
     soon(lambda: all_of(chrome, ".move"), "what moved")
     assert chrome.execute_script("return document.getAnimations().length") == 0
+    dark_mode(chrome, False)
+
+
+def test_the_api_is_described_for_people(address: str, chrome: Chrome) -> None:
+    """Each request, its fields and the types they lead to, from this server alone; legible on a phone, to axe too."""
+    wide(chrome, 390)
+    requested(chrome)
+    chrome.get(f"{address}/docs")
+    soon(lambda: all_of(chrome, ".operation"), "what can be asked")
+    listed = {
+        " ".join(summary.text.split("\n")[0].split()) for summary in all_of(chrome, ".operation > summary")
+    }
+    assert {"POST /search", "POST /ask", "GET /documents", "DELETE /documents/{page}"} <= listed
+    chrome.execute_script("document.querySelectorAll('details').forEach(one => (one.open = true))")
+    assert "curl http://127.0.0.1" in one(chrome, "#search_search_post pre, .operation pre").text
+    link = next(found for found in all_of(chrome, ".operation .kind a") if found.text == "PastTurn")
+    press_on(chrome, link)
+    assert "question" in one(chrome, "#type-PastTurn[open]").text
+    assert chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    for dark in (False, True):
+        dark_mode(chrome, dark)
+        assert findings(chrome) == []
+    assert all(place.startswith(address) for place in requested(chrome) if place.startswith("http"))
     dark_mode(chrome, False)

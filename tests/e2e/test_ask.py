@@ -74,6 +74,21 @@ def test_people_see_the_answer_and_then_where_it_stands(trivium: Run, sample_sto
     assert any(line.startswith("[") and " › " in line and ".html" in line for line in lines)
 
 
+def test_an_answer_is_explained_by_a_line_for_each_passage(trivium: Run, sample_store: Path) -> None:
+    """Below its citations, as ``search --explain`` has them; JSON has what each retriever added. What is answered without
+    a search has nothing to explain, and what seems to be asked of sources outside says how to ask them."""
+    asked = ["ask", QUESTION, "--store", sample_store]
+    searched = trivium("search", QUESTION, "--store", sample_store, "--k", "6", "--explain").out
+    plain, explained = trivium(*asked).out, trivium(*asked, "--explain").out
+    assert explained == f"{plain}\n{searched}" and len(searched.splitlines()) == 7
+    assert all(row["contributions"] for row in trivium(*asked, "--explain", "--json").json["passages"])
+    assert not any(row["contributions"] for row in trivium(*asked, "--json").json["passages"])
+    talk = trivium("ask", "thanks!", "--store", sample_store, "--explain")
+    assert talk.out.splitlines() == ["thanks!", "You are welcome."]
+    live = trivium("ask", "latest news on Mars", "--store", sample_store, "--intent", "live")
+    assert "--live NAME" in live.err and "--live" not in trivium(*asked).err
+
+
 def test_a_conversation_says_why_its_passages_are_there(sample_store: Path) -> None:
     """``/why``: a line for each passage of the last answer; with a number that passage in full, the citation's."""
     said = f"/why\n{QUESTION}\n/sources\n/why\n/why 2\n/where document = 'Venus.html'\n/why 1\n/why 99\n/new\n/why\n"

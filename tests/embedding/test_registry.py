@@ -132,7 +132,7 @@ def test_an_installed_package_adds_an_embedder(tmp_path: Path, monkeypatch: pyte
     assert open_embedder("acme", own).identity == EmbedderIdentity("acme", "3", 2)
     assert open_embedder("acme:large:v2", own).identity.name == "acme:large:v2"
     assert open_embedder("minilm", own).identity.dimension == 384
-    with pytest.raises(ConfigurationError, match=r"openai:NAME, specter, acme, bad, minilm$"):
+    with pytest.raises(ConfigurationError, match=r"openai:NAME, tei:NAME, specter, acme, bad, minilm$"):
         open_embedder("other", own)
     with pytest.raises(
         ConfigurationError, match=r"'bad' of trivium\.embedders: expected an Embedder, got int"

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, ndcg_score, precision_recall_fscore_support
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
@@ -81,6 +80,9 @@ def test_a_ranking_missing_or_with_a_repeated_chunk_is_refused() -> None:
 @given(st.integers(0, 10_000))
 def test_random_rankings_score_as_scikit_learn_says(seed: int) -> None:
     """30 chunks all ranked, 1 to 6 of them gold, each its own group."""
+    # Here, as they take a second of every process of a run.
+    from sklearn.metrics import average_precision_score, ndcg_score, precision_recall_fscore_support
+
     rng = np.random.default_rng(seed)
     order = rng.permutation(30)
     is_gold = np.zeros(30, dtype=int)

@@ -60,10 +60,13 @@ def live_engine(engine: Engine) -> Engine:
 
 
 def test_what_http_takes_the_steps_take() -> None:
-    """But for what the guide lists."""
+    """But for what the guide lists, and the words of one question."""
     answers = {"question", "history", *TriviumAnswerer.model_fields}
     assert set(AskRequest.model_fields) - answers == {"stream"}
-    assert set(SearchRequest.model_fields) - {"question", *TriviumRetriever.model_fields} == {"image"}
+    assert set(SearchRequest.model_fields) - {"question", *TriviumRetriever.model_fields} == {
+        "image",
+        "recall_query",
+    }
 
 
 def test_an_answer_is_the_engines_with_every_field(engine: Engine, answerer: TriviumAnswerer) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from tests.language_texts import TEXTS
 from tests.pictures import drawn
 from tests.server.world import HTML, QUESTION, build_store, finished, serving
 from trivium.engine import Engine
+from trivium.index.languages import allow_any_embedder
 from trivium.parser.ocr import ocr_available
 from trivium.server.settings import ServerSettings
 
@@ -292,3 +294,30 @@ def test_an_upload_takes_no_document_s_place_unless_it_is_that_document(store: P
         assert uploaded("# Chiron\n\nA moon of Saturn.")["added"] == 1
         assert paths() == {"Neith": "neith.md", "Neith (2)": "neith (2).md", "Chiron": "neith (3).md"}
         assert neith() == before
+
+
+def test_a_form_says_in_which_language_its_documents_are(tmp_path: Path) -> None:
+    """As ``trivium add --language``: another form of a word is found, and an embedder for English is refused."""
+    with Engine.create(tmp_path / "store", "minilm"):
+        pass
+    file = ("files", ("turm.txt", f"# Der Turm\n\n{TEXTS['de']}\n", "text/plain"))
+
+    def sent(client: TestClient, language: str) -> Any:
+        return client.post("/documents", files=[file], data={"language": language})
+
+    with serving(tmp_path / "store") as client:
+        wrong = sent(client, "klingon" * 10)
+        assert (
+            wrong.status_code == 422 and "language: expected a language" in wrong.json()["error"]["message"]
+        )
+        refused = job(client, sent(client, "de"))
+        assert refused["state"] == "failed" and "knows English only" in refused["error"]["message"]
+        assert client.get("/documents").json()["total"] == 0
+    with Engine.open(tmp_path / "store") as engine:
+        allow_any_embedder(engine.store)
+    with serving(tmp_path / "store") as client:
+        assert job(client, sent(client, "DE"))["state"] == "done"
+        given = {"question": "Haus eines Wärters", "retrievers": ["lexical"]}
+        assert client.post("/search", json=given).json()["hits"], "Häusern der Wärter"
+    with Engine.open(tmp_path / "store") as engine:
+        assert "de" in str(engine.store.languages).split()

@@ -83,7 +83,7 @@ def test_a_stopped_server_keeps_what_waits_and_the_next_one_makes_it_in_order(co
     with serving(copy) as client:
         accepted = [add(client, title) for title in ("Hall", "Sharpless", "Todd")]
         accepted.append(client.delete("/documents/Mars").json())
-        until(lambda: held.begun)
+        until(lambda: client.get(f"/jobs/{accepted[0]['id']}").json()["stage"])
         running = client.get(f"/jobs/{accepted[0]['id']}").json()
         assert (running["state"], running["stage"], running["total"]) == ("running", "parse", 2)
         metrics = client.get("/metrics").text

@@ -151,6 +151,20 @@ def test_an_upload_never_leads_to_a_file_of_its_name(
         assert client.get(f"/page-images/{uri}?page=1").status_code == 404
 
 
+@pytest.mark.parametrize("source", ["ridge survey.pdf", "."])
+def test_a_file_of_the_working_directory_has_pages_from_there_only(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    """Given to the build by its name alone, or with the folder that one is in."""
+    monkeypatch.chdir(folder / "docs")
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([source], embed=False)
+    with serving(tmp_path / "store") as client:
+        assert shown(client)["reason"] is None
+        monkeypatch.chdir(tmp_path)
+        assert "start the server there" in shown(client)["reason"]
+
+
 def test_pages_are_documents_and_need_the_key_of_these(folder: Path) -> None:
     with serving(folder / "store", ServerSettings(api_keys=(KEY,))) as client:
         for where in (WHERE, "/page-images/ridge survey?page=2"):

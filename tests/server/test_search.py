@@ -110,6 +110,22 @@ def test_settings_hold_for_one_question_and_for_its_explanation(client: TestClie
     assert [hit["score"] for hit in after] == [hit.score for hit in usual]
 
 
+def test_the_recall_query_of_an_answer_gathers_candidates_and_explains_them(client: TestClient) -> None:
+    """What only the other words find is searched and explained with them, by its score for the question."""
+    given = {"question": "Who is an astronomer?", "retrievers": ["lexical"], "recall_query": "smaller"}
+    hits = client.post("/search", json=given).json()["hits"]
+    assert [hit["page"] for hit in hits] == ["Asaph Hall", "Deimos"]
+    for hit in hits:
+        why = client.post("/explain", json={**given, "uri": hit["uri"]}).json()
+        assert why["candidate"] and why["score"] == hit["score"]
+    alone = {name: value for name, value in given.items() if name != "recall_query"}
+    assert len(client.post("/search", json=alone).json()["hits"]) == 1
+    assert not client.post("/explain", json={**alone, "uri": hits[1]["uri"]}).json()["candidate"]
+    for path in ("/search", "/explain"):
+        refused = client.post(path, json={**given, "uri": "Mars#chunk-1", "recall_query": " "})
+        assert refused.status_code == 422 and "recall_query" in refused.json()["error"]["message"]
+
+
 @pytest.mark.parametrize("path", ["/search", "/explain", "/ask"])
 @pytest.mark.parametrize(
     ("options", "says"),
@@ -175,7 +191,7 @@ def test_what_is_no_json_is_refused(client: TestClient, body: bytes) -> None:
         ("GET", "/page/../app.py", 404, "not_found"),
         ("GET", "/page/%2e%2e/app.py", 404, "not_found"),
         ("GET", "/jobs/none", 404, "not_found"),
-        ("GET", "/docs", 404, "not_found"),
+        ("GET", "/redoc", 404, "not_found"),
     ],
 )
 def test_errors_outside_the_routes_look_alike(

@@ -67,7 +67,9 @@ def test_a_recording_is_sent_as_it_is_or_in_a_form(client: TestClient, recognise
     for kind in ("audio/wav", "audio/webm;codecs=opus", "video/webm", "application/octet-stream"):
         answer = client.post("/transcribe", content=AUDIO, headers={"content-type": kind})
         assert (answer.status_code, answer.json()) == (200, expected), kind
-    answer = client.post("/transcribe", files={"file": ("question.webm", AUDIO)}, data={"meta": "{}"})
+    answer = client.post(
+        "/transcribe", files={"file": ("question.webm", AUDIO)}, data={"meta": "{}", "language": "en-US"}
+    )
     assert answer.json() == expected
     assert recogniser.heard == [AUDIO] * 5
 

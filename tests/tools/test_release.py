@@ -11,8 +11,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -75,6 +73,10 @@ def test_the_list_of_parts_holds_all_that_is_needed_at_run_time_and_nothing_else
 
 def test_the_list_of_parts_is_valid_cyclonedx(tool: ModuleType, environment: dict[str, Any]) -> None:
     """By its published schema; a few parts stand for all, which `make sbom` validates."""
+    # Here, as they take a second of every process of a run.
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
     some = tool.restrict(environment, {"numpy", "protobuf", "neo4j"})
     assert len(some["components"]) == 3 and some["specVersion"] == "1.6"
     validator = JsonStrictValidator(SchemaVersion.V1_6)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from trivium.answering.attribution import attribute
 from trivium.answering.classifier import load_classifier
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
-from trivium.answering.intent import recognise
+from trivium.answering.followups import own_terms
+from trivium.answering.intent import TALK, recognise, searched_turns
 from trivium.answering.joining import with_attribution
 from trivium.answering.marks import MarkFilter
 from trivium.answering.passages import NumberedPassage, passages
 from trivium.answering.prompting import make_prompt
-from trivium.answering.quoting import Quotation, quote
+from trivium.answering.quoting import NOTHING_TOLD, Quotation, Told, quote
 from trivium.answering.repetition import cut_at, repeated_from
 from trivium.answering.rewriting import Rewriting, rewrite_question
 from trivium.answering.talk import converse
@@ -68,7 +69,7 @@ def answer(
     meant = recognise(question, context.embedder) if intent is None else intent
     asked: Rewriting | None = None
     hits = tuple[Hit, ...]()
-    if meant in ("small_talk", "conversation"):
+    if meant in TALK:
         yield Found((), None, meant)
         text, used = yield from converse(
             question, meant == "conversation", history, model, context.domain.scope
@@ -77,13 +78,17 @@ def answer(
         offered: list[NumberedPassage] = []
     else:
         asked = Rewriting(question)
+        before = searched_turns(history, context.embedder) if rewrite else []
         if rewrite:
-            asked = rewrite_question(question, history, model, context.store, context.domain)
+            asked = rewrite_question(question, before, model, context.store, context.domain)
         hits = tuple(context.search(asked.match_query, asked.recall_query))
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         offered = passages(hits, StoreLanguages.read(context.store.languages).analyzer)
         if model is None or not offered:
-            found = yield from _quoted(quote(asked.match_query, offered, context.store, context.embedder))
+            told = _told(question, before, context.domain.expand(question) != asked.match_query)
+            found = yield from _quoted(
+                quote(asked.match_query, offered, context.store, context.embedder, told=told)
+            )
         else:
             found = yield from _written(asked.match_query, offered, context, model, writing)
     numbers = sorted({number for statement in found.statements for number in statement.citations})
@@ -110,6 +115,14 @@ def answer(
             recall_query=None if asked is None else asked.recall_query,
         )
     )
+
+
+def _told(question: str, history: Sequence[Turn], completed: bool) -> Told:
+    """What an answer in the words of the passages has to say something beside: where the question was completed, what it
+    says by itself and the answer before."""
+    if not completed or not history:
+        return NOTHING_TOLD
+    return Told(own_terms(question), history[-1].answer)
 
 
 def _sum(first: Usage, second: Usage) -> Usage:

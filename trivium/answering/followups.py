@@ -3,9 +3,9 @@
 Four kinds lean on what was said; anything else is a question by itself, however short, and is left as it is.
 
 - *Words that refer*: "When was he born?", unless what they refer to stands in the question ("which comet broke up
-  before it hit a planet?").
-- *Ellipsis*: "And Venus?", "What about the next one?": what is asked stands in the question before.
-- *Bare questions*: "Why?", "How long?".
+  before it hit a planet?"). "IT" in capitals is no such word, but information technology.
+- *Ellipsis*: "And Venus?", "What about the next one?", "No, I meant Pluto": what is asked stands in the question before.
+- *Bare questions*: "Why?", "How long?", "Which is the largest?", and those that ask for more: "Tell me more".
 - *Descriptions* of what was just spoken of: "How deep is the crater?", where the last turn named a crater.
 """
 
@@ -34,9 +34,17 @@ _POSSESSIVE = frozenset(words("his her its their"))
 _POINTING = frozenset(words("this these those latter former"))
 _OPENING = re.compile(r"\s*(?:(?:and|but|so|or|also|ok(?:ay)?|then|now)\b[\s,]*)+", re.IGNORECASE)
 _ELLIPTIC = re.compile(
-    r"\s*(?:(?:and|but|or|also)\b[\s,]*)*(?:(?:what|how)\s+about\b|(?:and|or)\b(?:\s+(?:for|of|in|on|at|to|from|with|by)\b)?)",
+    r"\s*(?:(?:and|but|or|also|no|sorry|wait)\b[\s,]*)*(?:(?:what|how)\s+about\b|i\s+meant?\b"
+    r"|(?:and|or)\b(?:\s+(?:for|of|in|on|at|to|from|with|by)\b)?)",
     re.IGNORECASE,
 )
+_WHICH = re.compile(
+    r"\s*which\s+(?:ones?\s+)?(?:of\s+(?:them|these|those)\s+)?(?:is|are|was|were|has|have|had|does|do|did)\b",
+    re.IGNORECASE,
+)
+"""How questions like "Which is the largest?" begin, which do not say of what."""
+_ABBREVIATIONS = re.compile(r"\b(?:IT|US|WHO)\b")
+"""Names that look like pronouns. In a question that is all in capitals they are none."""
 _PREPOSED = re.compile(
     r"\s*(?:in|at|on|from|by|to|for|with|since|until)\s+(?:which|what|how|whom)\b", re.IGNORECASE
 )
@@ -73,26 +81,32 @@ _DEFINITE = re.compile(r"\bthe\s+([^\W\d_]{3,})", re.IGNORECASE)
 _QUANTITIES = frozenset(
     terms(
         "many much long far big large tall old deep high heavy fast hot cold often wide small exactly really so more tell"
-        " explain please me details detail"
+        " explain please me details detail most least go on continue"
     )
 )
+
+_VAGUE = frozenset(
+    terms("year date day time happen happened become became kind sort name called place number")
+)
+"""Words of questions that answers do not repeat."""
 
 
 def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
     """In which way a question leans on the conversation whose last turn this is; None where it stands by itself."""
-    said = words(question)
-    names = known_names(question, store)
+    named = _abbreviations(question)
+    said = words(_ABBREVIATIONS.sub(" ", question) if named else question)
+    names = [*known_names(question, store), *named]
     opened = _OPENING.match(question)
     rest = question if opened is None else question[opened.end() :]
-    topic = _topic(rest)
+    topic = [*topic_terms(rest), *named]
     if not topic:
         # "How large are they?" asks something of what is spoken of, "when did he do that?" what was asked before.
         return "refers" if content_terms(rest) and not _PERSONAL.isdisjoint(said) else "bare"
-    if _PREPOSED.match(rest) and len(topic) <= _FEW_TERMS and not names:
+    if (_PREPOSED.match(rest) or _WHICH.match(rest)) and len(topic) <= _FEW_TERMS and not names:
         return "bare"
     elliptic = _ELLIPTIC.match(question)
     if elliptic is not None and _ASKING.isdisjoint(words(question[elliptic.end() :])):
-        return "elliptic"
+        return "refers" if _asks_anew(question) else "elliptic"
     if _ORDINAL.search(question) and not names:
         return "elliptic"
     if _refers(question, said) or _BEFORE.search(question):
@@ -109,15 +123,60 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     if kind is None:
         return question
     before = complete(history[-1].question, history[:-1], store)
+    if _asks_for_more(question):
+        return before
+    replaced = _with_name_replaced(question, history, store) if kind == "elliptic" else None
+    if replaced is not None:
+        return replaced
     carried = [] if kind in ("elliptic", "bare") else _carried(question, history, store)
     if not carried:
         return f"{before.rstrip()} {question.strip()}"
     own = set(terms(f"{question} {' '.join(carried)}"))
     topic = [
-        word.strip("()?!.,; ") for word in before.split() if _topic(word) and own.isdisjoint(terms(word))
+        word.strip("()?!.,; ")
+        for word in before.split()
+        if not _asks_anew(question) and topic_terms(word) and own.isdisjoint(terms(word))
     ]
     end = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({', '.join([*carried, ' '.join(topic)]).rstrip(', ')}){end}"
+
+
+def _abbreviations(question: str) -> list[str]:
+    return [] if question.isupper() else _ABBREVIATIONS.findall(question)
+
+
+def _asks_for_more(question: str) -> bool:
+    said = words(question)
+    return _ASKING.isdisjoint(said) and _PERSONAL.isdisjoint(said) and not topic_terms(question)
+
+
+def _asks_anew(question: str) -> bool:
+    """Whether an ellipsis says what is asked, and only not of what: "And its mass?"."""
+    elliptic = _ELLIPTIC.match(question)
+    rest = "" if elliptic is None else question[elliptic.end() :]
+    said = words(rest)
+    return _ASKING.isdisjoint(said) and not _POSSESSIVE.isdisjoint(said) and bool(topic_terms(rest))
+
+
+def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphReader) -> str | None:
+    """The question before with the name of this one in the place of its own ("And Venus?"), or of what it refers to; None
+    where either says more than one name, or this one something beside it."""
+    own = known_names(question, store)
+    elliptic = _ELLIPTIC.match(question)
+    if (
+        len(own) != 1
+        or elliptic is None
+        or set(topic_terms(question[elliptic.end() :])) - {"s", *terms(own[0])}
+    ):
+        return None
+    last, earlier = history[-1].question, history[:-1]
+    if earlier and leaning(last, earlier[-1], store) == "refers" and not known_names(last, store):
+        return f"{last.rstrip()} {question.strip()}"  # not what it referred to
+    before = complete(last, earlier, store)
+    names = list(dict.fromkeys(known_names(before, store)))
+    if len(names) != 1:
+        return None
+    return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], before)
 
 
 def known_names(text: str, store: GraphReader) -> list[str]:
@@ -133,7 +192,7 @@ def short_answer(turn: Turn) -> str:
     return without_marks(text)[:ANSWER_CHARACTERS]
 
 
-def _topic(text: str) -> list[str]:
+def topic_terms(text: str) -> list[str]:
     """The terms of a text that say what it is about."""
     return [term for term in content_terms(text) if term not in _QUANTITIES]
 
@@ -149,25 +208,33 @@ def _resolved(before: Sequence[str], pronoun: str) -> bool:
     planet lost its ...")."""
     begins = next((place for place in range(len(before) - 1, 0, -1) if before[place] in _CLAUSE), 0)
     earlier = before[:begins]
-    if _topic(" ".join(earlier)) and _PERSONAL.isdisjoint(earlier):
+    if topic_terms(" ".join(earlier)) and _PERSONAL.isdisjoint(earlier):
         return True
     asks = before[:1] in (["which"], ["what"], ["who"])
-    return pronoun in _POSSESSIVE and asks and bool(_topic(" ".join(before)))
+    return pronoun in _POSSESSIVE and asks and bool(topic_terms(" ".join(before)))
+
+
+def own_terms(question: str) -> frozenset[str]:
+    """The terms by which a follow-up says what is asked, one of which an answer to it says, too."""
+    return frozenset(term for term in topic_terms(question) if term not in _VAGUE)
 
 
 def _describes(question: str, last: Turn) -> bool:
     """Whether a definite description names a kind of thing that the last turn spoke of."""
     spoken = set(terms(f"{last.question} {short_answer(last)}"))
-    described = [_topic(found[1]) for found in _DEFINITE.finditer(question)]
+    described = [topic_terms(found[1]) for found in _DEFINITE.finditer(question)]
     return any(spoken.issuperset(term) for term in described if term)
 
 
 def _carried(question: str, history: Sequence[Turn], store: GraphReader) -> list[str]:
-    """The names last spoken of, that the question does not say itself."""
+    """The names last spoken of, that the question does not say itself; none from before the topic changed."""
     own = known_names(question, store)
-    for turn in reversed(history):
+    for place in range(len(history) - 1, -1, -1):
+        turn = history[place]
         spoken = [name for text in (turn.question, short_answer(turn)) for name in known_names(text, store)]
         carried = [name for name in dict.fromkeys(spoken) if name not in own][:MAX_NAMES]
         if carried:
             return carried
+        if place > 0 and leaning(turn.question, history[place - 1], store) is None:
+            break
     return []

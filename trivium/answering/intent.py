@@ -7,7 +7,7 @@ each built-in embedder and kept in ``intents.json``; for other embedders on the 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,10 +17,18 @@ from typing import Any, Self
 import numpy as np
 
 from trivium.answering.classifier import NO_EMBEDDER
+from trivium.common.cache import LruCache
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder, Vectors
 from trivium.text import words
-from trivium.types import Intent
+from trivium.types import Intent, Turn
+
+TALK: tuple[Intent, ...] = ("small_talk", "conversation")
+"""What is replied to without a search."""
+_MAX_LOOKED_AT = 8
+"""Turns of a conversation."""
+_recognised: LruCache[str, Intent] = LruCache(1024)
+"""By question; the turns of a conversation come again with each of its questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +94,20 @@ def expressions(text: str) -> list[str]:
 def recognise(question: str, embedder: Embedder) -> Intent:
     """What a question is taken for."""
     name = embedder.identity.name
-    if name in _shipped():
-        return load_intents(name).intent(question, embedder.embed_query(question))
-    return load_intents(NO_EMBEDDER).intent(question)
+    if name not in _shipped():
+        return load_intents(NO_EMBEDDER).intent(question)
+    known = _recognised.find(name, [question])
+    if question not in known:
+        known = {question: load_intents(name).intent(question, embedder.embed_query(question))}
+        _recognised.put(name, known)
+    return known[question]
+
+
+def searched_turns(history: Sequence[Turn], embedder: Embedder) -> list[Turn]:
+    """The last turns of a conversation without its small talk and what was asked about the conversation itself: a
+    follow-up does not lean on "thanks"."""
+    recent = history[-_MAX_LOOKED_AT:]
+    return [turn for turn in recent if recognise(turn.question, embedder) not in TALK]
 
 
 @cache

@@ -14,8 +14,16 @@ from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
-from trivium.text import STOPS, plain, sentences, terms, without_parenthesis
-from trivium.types import Outcome, Statement
+from trivium.text import (
+    STOPS,
+    content_terms,
+    plain,
+    question_terms,
+    sentences,
+    terms,
+    without_parenthesis,
+)
+from trivium.types import ChunkKind, Outcome, Statement
 
 MAX_EXCERPT = 480
 """Characters of a passage that are quoted where no sentence answers; a single longer sentence is cut."""
@@ -30,6 +38,19 @@ class Quotation:
     statements: tuple[Statement, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Of a question that was completed for the search: the terms it says by ``own``, and the ``answer`` before it. A
+    sentence about what was carried over alone ("Hall discovered both moons" to "When was he born?") is no answer to it,
+    and the answer that was just given is none either."""
+
+    own: frozenset[str] = frozenset()
+    answer: str = ""
+
+
+NOTHING_TOLD = Told()
+
+
 def quote(
     question: str,
     offered: Sequence[NumberedPassage],
@@ -37,19 +58,35 @@ def quote(
     embedder: Embedder,
     *,
     outright: bool = True,
+    told: Told = NOTHING_TOLD,
 ) -> Quotation:
     """Quote up to three sentences where one answers the question (not so without ``outright``), the three best passages
     where none does although they are near it, and nothing where none is. Two classifiers tell these apart, fitted for
-    the embedder (``experiments/answers``)."""
-    if not offered:
-        return absent()
+    the embedder (``experiments/answers``). ``told`` of a follow-up is what its answer must not be content with."""
     rarity = Rarity.of(store, [question])
+    if not offered or not rarity.terms(question):
+        return absent()
     ranked, threshold = rank(question, offered, rarity, embedder, store)
     near = load_classifier("nearness", embedder.identity.name)
     if near.probability(nearness_features(question, offered, ranked, rarity)) < near.threshold:
         return absent()
-    chosen = choose(ranked, threshold) if outright else []
+    answering = [sentence for sentence in ranked if _tells(sentence, question, told)]
+    chosen = choose(answering, threshold) if outright else []
     return _answered(chosen) if chosen else _closest(offered[:BEST], ranked)
+
+
+def _tells(sentence: Sentence, question: str, told: Told) -> bool:
+    """Whether a sentence can be an answer: it says more than a title, and more than what was just told. That of a picture
+    says which it is, and the picture answers."""
+    if told.own and told.own.isdisjoint(sentence.passage.said_by(sentence.text)):
+        return False
+    if told.answer and _clean(sentence.text) in told.answer:
+        return False
+    if sentence.passage.hit.kind == ChunkKind.IMAGE:
+        return True
+    asked = question_terms(question)
+    is_title = not sentence.text.rstrip().endswith(STOPS) and ":" not in sentence.text
+    return not (is_title and (len(asked) == 1 or set(content_terms(sentence.text)).issubset(asked)))
 
 
 def absent() -> Quotation:

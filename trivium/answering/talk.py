@@ -17,6 +17,7 @@ _MAX_TOKENS = 256
 _ANSWER_CHARACTERS = 200
 
 _THANKS = frozenset(words("thanks thank thx ty cheers appreciated grateful"))
+_GREETINGS = frozenset(words("hello hi hey hiya hallo morning afternoon evening greetings howdy yo"))
 _FAREWELLS = frozenset(words("bye goodbye farewell ciao cya later night"))
 
 _ROLE = """\
@@ -38,7 +39,7 @@ def converse(
     alone; nothing is searched for. ``scope`` is what the collection is. Raises ChatModelError."""
     recent = history[-MAX_TURNS:]
     if model is None or (about_conversation and not recent):
-        text = recount(recent) if about_conversation else small_talk(said, scope)
+        text = recount(history) if about_conversation else small_talk(said, scope, first=not history)
         yield Piece(text)
         return text, Usage()
     turns = "".join(
@@ -58,15 +59,16 @@ def converse(
     return text.strip(), usage_of(reply, model, messages, text)
 
 
-def small_talk(said: str, scope: str | None = None) -> str:
-    """A reply without a model."""
+def small_talk(said: str, scope: str | None = None, *, first: bool = True) -> str:
+    """A reply without a model. Whoever says "ok" in a conversation is not greeted anew (``first`` is false)."""
     spoken = frozenset(words(said))
     if not _THANKS.isdisjoint(spoken):
         return "You are welcome."
     if not _FAREWELLS.isdisjoint(spoken):
         return "Goodbye."
+    greeting = "Hello. " if first or not _GREETINGS.isdisjoint(spoken) else ""
     documents = "the documents of this collection" if scope is None else f"the documents of {scope}"
-    return f"Hello. I answer questions from {documents} and cite them. What would you like to know?"
+    return f"{greeting}I answer questions from {documents} and cite them. What would you like to know?"
 
 
 def recount(history: Sequence[Turn]) -> str:
@@ -76,8 +78,13 @@ def recount(history: Sequence[Turn]) -> str:
     lines = [
         f"{number}. {' '.join(turn.question.split())} – {_beginning(without_marks(turn.answer))}".rstrip("– ")
         for number, turn in enumerate(history, start=1)
-    ]
-    return "\n".join(["In this conversation you asked:", *lines])
+    ][-MAX_TURNS:]
+    asked = (
+        "In this conversation you asked:"
+        if len(lines) == len(history)
+        else f"Your last {MAX_TURNS} questions were:"
+    )
+    return "\n".join([asked, *lines])
 
 
 def _beginning(answer: str) -> str:

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 from trivium.answering.prompt_styles import prompt_style
 from trivium.answering.writing import WritingOptions
-from trivium.embedding.registry import default_name, known_embedders
+from trivium.embedding.base import Embedder
+from trivium.embedding.registry import TEI, default_name, known_embedders
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
 from trivium.graph.embedded import EmbeddedStore
@@ -145,19 +146,40 @@ def check_embedder(name: str | None) -> None:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
 
 
+def embedder_of(name: str | None, address: str | None) -> str | Embedder | None:
+    """The embedder that ``--embedder`` and ``--embed-with`` say: that of a server, where there is an address. Raises
+    ConfigurationError where it serves another model."""
+    check_embedder(name)
+    if address is None:
+        return name
+    family, _, model = (name or TEI).partition(":")
+    if f"{family}:" != TEI:
+        raise typer.BadParameter(
+            f"a server embeds by the embedder tei:NAME, not by {name}", param_hint="--embed-with"
+        )
+    if not address.startswith(("http://", "https://")):
+        raise typer.BadParameter(
+            f"expected an http or https address, got {address!r}", param_hint="--embed-with"
+        )
+    from trivium.embedding.server import ServerEmbedder
+
+    return ServerEmbedder(address, model or None)
+
+
 def check_language_option(language: str | None) -> None:
     """Refuse a language that is not known."""
     with wrong_argument("--language", (InputError,)):
         check_language(ENGLISH if language is None else language)
 
 
-def check_embedder_for(language: str | None, embedder: str | None, store: str) -> None:
+def check_embedder_for(language: str | None, embedder: str | Embedder | None, store: str) -> None:
     """Refuse a model for English as that of a new store in another language, before anything is made. A store that is
     there has its own, which is looked at when it is open."""
     if language is None or check_language(language) == AUTO:
         return
     if not (is_address(store) or EmbeddedStore.exists(store)):
-        check_embedder_knows(check_language(language), default_name() if embedder is None else embedder)
+        name = embedder if embedder is None or isinstance(embedder, str) else embedder.identity.name
+        check_embedder_knows(check_language(language), name or default_name())
 
 
 @dataclass(frozen=True, slots=True)

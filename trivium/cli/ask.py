@@ -15,7 +15,7 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
 from trivium.cli.arguments import Writer, answer_writer, open_engine, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
-from trivium.cli.hits import print_hints, print_sources
+from trivium.cli.hits import print_hints, print_legend, print_reasons, print_sources
 from trivium.cli.options import (
     CONVERSATION,
     SPEECH,
@@ -35,7 +35,7 @@ from trivium.cli.options import (
 )
 from trivium.cli.places import print_citation
 from trivium.cli.speech import SpokenAsk
-from trivium.cli.terminal import out, print_json, shown
+from trivium.cli.terminal import err, out, print_json, shown
 from trivium.engine import Engine
 from trivium.serialization import answer_json
 from trivium.text import plain
@@ -61,6 +61,7 @@ class Answerer:
     json: bool
     stream: bool
     one_line: bool = False
+    explain: bool = False
     heard: Transcript | None = None
     """What was said, where the question was spoken."""
 
@@ -77,6 +78,7 @@ class Answerer:
                 where=self.where,
                 intent=self.intent,
                 rewrite=self.rewrite,
+                explain=self.explain,
                 sources=self.live,
             )
 
@@ -138,6 +140,14 @@ def ask(
             help="Search for a follow-up as it is, not made to stand by itself.",
         ),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            metavar="",
+            help="Below the answer a line for each passage that was found, with the reasons for its rank.",
+        ),
+    ] = False,
     listen: Annotated[
         str | None,
         typer.Option(
@@ -172,6 +182,8 @@ def ask(
 
         trivium ask "Who found the moons of Mars?" --store my-store --model local
 
+        trivium ask "Who discovered the moons of Mars?" --store my-store --explain
+
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
         trivium ask "Which moons are new?" --store my-store --live arxiv
@@ -199,6 +211,7 @@ def ask(
             live or (),
             json,
             not no_stream,
+            explain=explain,
             heard=heard,
         )
         if question is None:
@@ -285,6 +298,12 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 print_hints(answerer.engine.hints(answerer.where))
             if event.searched_for is not None and event.searched_for != question:
                 out.print(f"[dim]searched for: {shown(event.searched_for)}[/]", soft_wrap=True)
+            if event.intent == "live" and not answerer.live:
+                err.print(
+                    "[dim]hint: this asks for something newer or outside of the collection; --live NAME asks"
+                    " live sources, too[/]",
+                    soft_wrap=True,
+                )
             if event.recall_query is not None:
                 out.print(f"[dim]candidates also for: {shown(event.recall_query)}[/]", soft_wrap=True)
         elif isinstance(event, Piece) and shows:
@@ -297,6 +316,10 @@ def answer_at_terminal(answerer: Answerer, question: str, history: Sequence[Turn
                 print_json({**answer_json(event.answer), **spoken}, one_line=answerer.one_line)
             else:
                 print_answer(event.answer, streamed)
+                if answerer.explain and event.answer.passages:
+                    out.print()
+                    print_reasons(event.answer.searched_for or question, event.answer.passages)
+                    print_legend(event.answer.passages)
             return event.answer
     raise RuntimeError("an answer ends with Done")
 

@@ -15,6 +15,7 @@ from trivium.cli.arguments import (
     check_embedder,
     check_embedder_for,
     check_language_option,
+    embedder_of,
     read_load_settings,
     wrong_argument,
 )
@@ -24,6 +25,7 @@ from trivium.cli.options import (
     ChooserOption,
     ChunkerOption,
     EmbedderOption,
+    EmbedWith,
     FormatOption,
     ImagesOption,
     Json,
@@ -128,6 +130,7 @@ def build(
     store: Store,
     format: FormatOption = "auto",
     embedder: EmbedderOption = None,
+    embed_with: EmbedWith = None,
     chunker: ChunkerOption = None,
     model: ChooserOption = None,
     late: LateOption = False,
@@ -166,8 +169,9 @@ def build(
     check_language_option(language)
     if watch:
         check_watched(sources, json)
+    filler = embedder_of(embedder, embed_with)
     if not no_embed and not any_embedder:
-        check_embedder_for(language, embedder, store)
+        check_embedder_for(language, filler, store)
     options = BuildOptions(
         format=format,
         workers=workers,
@@ -183,7 +187,7 @@ def build(
         model=model,
     )
     try:
-        with never_left_empty(store), Engine.create(store, embedder, settings=settings) as engine:
+        with never_left_empty(store), Engine.create(store, filler, settings=settings) as engine:
             if not json and not no_embed:
                 err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
             following = follower(engine, sources, options) if watch else None
@@ -208,6 +212,7 @@ def add(
     sources: Sources,
     store: Store,
     format: FormatOption = "auto",
+    embed_with: EmbedWith = None,
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
@@ -231,7 +236,7 @@ def add(
     metadata = _metadata(meta)
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
-    with Engine.open(store, settings=settings) as engine:
+    with Engine.open(store, embedder_of(None, embed_with), settings=settings) as engine:
         load_sources(
             engine,
             store,
@@ -254,6 +259,7 @@ def add(
 def embed(
     store: Store,
     embedder: EmbedderOption = None,
+    embed_with: EmbedWith = None,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
     any_embedder: AnyEmbedder = False,
@@ -266,10 +272,10 @@ def embed(
     Example:  trivium embed --store my-store --embedder bge-small
     """
     settings, _ = read_load_settings(assignments)
-    check_embedder(embedder)
+    filler = embedder_of(embedder, embed_with)
     _check_images(images)
     started = time.perf_counter()
-    with Engine.open(store, embedder, settings=settings) as engine, progress(quiet=json) as bars:
+    with Engine.open(store, filler, settings=settings) as engine, progress(quiet=json) as bars:
         count = engine.indexer.embed(
             lambda done, total: bars("embed", done, total), any_embedder=any_embedder
         )

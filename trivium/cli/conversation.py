@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trivium.answering.history import append_turn
 from trivium.cli.details import print_details
-from trivium.cli.hits import print_reasons
+from trivium.cli.hits import print_legend, print_reasons
 from trivium.cli.places import print_citation
 from trivium.cli.terminal import err, shown
 from trivium.common.files import write_file
@@ -105,6 +105,7 @@ class Conversation:
             err.print(f"[red]error:[/] expected a number from 1 to {len(hits)}, got {shown(number)}")
         else:
             print_reasons(answer.searched_for or answer.question, hits)
+            print_legend(hits)
 
 
 def as_markdown(answers: Sequence[Answer]) -> str:

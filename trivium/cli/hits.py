@@ -98,6 +98,14 @@ def percent(probability: float) -> str:
     return "> 99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
 
 
+def print_legend(hits: Sequence[Hit]) -> None:
+    """What the percentages of hits are, for people at a terminal."""
+    if cuts() and any(hit.probability is not None for hit in hits):
+        err.print(
+            "[dim]%: how likely this very passage is the answer; several share it, and other words lower it[/]"
+        )
+
+
 def told_score(hit: Hit) -> str:
     """How likely a hit is right, or its score where the fusion is not calibrated."""
     return f"{hit.score:.4g}" if hit.probability is None else percent(hit.probability)

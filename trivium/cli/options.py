@@ -105,8 +105,18 @@ EmbedderOption = Annotated[
     str | None,
     typer.Option(
         "--embedder",
-        help="bge-small, minilm, fastembed:NAME, openai:NAME, or one of an installed package."
+        help="bge-small, minilm, fastembed:NAME, openai:NAME, tei:NAME, or one of an installed package."
         "  \\[default: TRIVIUM_EMBEDDER, else bge-small where it is installed, else minilm]",
+        show_default=False,
+    ),
+]
+EmbedWith = Annotated[
+    str | None,
+    typer.Option(
+        "--embed-with",
+        metavar="URL",
+        help="Embed by the Text Embeddings Inference server at this address, as the embedder tei:NAME of the model it"
+        " serves.  \\[default: TRIVIUM_EMBED_WITH, for a store with such an embedder]",
         show_default=False,
     ),
 ]

@@ -11,7 +11,14 @@ import typer
 
 from trivium.cli.arguments import open_engine, wrong_argument
 from trivium.cli.details import print_details
-from trivium.cli.hits import print_hints, print_hits, print_question, print_reasons, print_sources
+from trivium.cli.hits import (
+    print_hints,
+    print_hits,
+    print_legend,
+    print_question,
+    print_reasons,
+    print_sources,
+)
 from trivium.cli.options import (
     Exact,
     FusionOption,
@@ -126,7 +133,9 @@ def search(
         (print_reasons if explain else print_hits)(question, hits)
         if hits and cuts():
             more = "" if explain else "--explain: why they are here; "
-            err.print(f"\n[dim]{more}--rank N: one of them in full[/]")
+            err.print()
+            print_legend(hits)
+            err.print(f"[dim]{more}--rank N: one of them in full[/]")
     print_sources(outcomes)
 
 

@@ -19,7 +19,7 @@ _ENGLISH = re.compile(
 
 def english_only(name: str) -> bool:
     """Whether the embedder of that name is known to be for English alone: those that come with the package, and models of
-    fastembed that say so. Of others nobody knows; they are taken at their word.
+    fastembed and of servers that say so. Of others nobody knows; they are taken at their word.
 
     >>> english_only("bge-small"), english_only("fastembed:intfloat/multilingual-e5-large")
     (True, False)
@@ -27,4 +27,6 @@ def english_only(name: str) -> bool:
     if name in manifest() or name == _SPECTER:
         return True
     family, _, model = name.partition(":")
-    return family == "fastembed" and _MANY.search(model) is None and _ENGLISH.search(model) is not None
+    return (
+        family in ("fastembed", "tei") and _MANY.search(model) is None and _ENGLISH.search(model) is not None
+    )

@@ -20,6 +20,8 @@ GROUP = "trivium.embedders"
 
 _RECOMMENDED = "bge-small"
 _FALLBACK = "minilm"
+TEI = "tei:"
+"""Before the name of a model that a Text Embeddings Inference server serves."""
 
 _log = logging.getLogger(__name__)
 
@@ -34,8 +36,8 @@ def default_name(settings: Settings | None = None) -> str:
 
 
 def open_embedder(name: str | None = None, settings: Settings | None = None) -> Embedder:
-    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``specter``, or one that
-    an installed package adds.
+    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (of the
+    server that ``embed_with`` names), ``specter``, or one that an installed package adds.
 
     Raises ConfigurationError for an unknown name or a broken entry point, ModelNotInstalledError and MissingExtraError
     with the command that helps."""
@@ -58,6 +60,15 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
         return FastEmbedEmbedder(SPECTER, workers=settings.workers, home=settings.home)
     if family == "openai" and model:
         return _openai(model, settings)
+    if name.startswith(TEI) and model:
+        from trivium.embedding.server import ServerEmbedder
+
+        if settings.embed_with is None:
+            raise ConfigurationError(
+                f"{name} needs the address of a server with that model: set TRIVIUM_EMBED_WITH, or embed_with in"
+                " trivium.toml"
+            )
+        return ServerEmbedder(settings.embed_with, model)
     added: Embedder | None = create_plugin(GROUP, family, name, settings)
     if added is not None:
         if not callable(getattr(added, "embed_query", None)):
@@ -70,7 +81,7 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
 
 def known_embedders() -> list[str]:
     """What :func:`open_embedder` takes; ``NAME`` stands for the name of a model."""
-    return [*manifest(), "fastembed:NAME", "openai:NAME", SPECTER, *list_plugins(GROUP)]
+    return [*manifest(), "fastembed:NAME", "openai:NAME", f"{TEI}NAME", SPECTER, *list_plugins(GROUP)]
 
 
 def _openai(model: str, settings: Settings) -> Embedder:

@@ -10,7 +10,7 @@ from trivium.parser import blocks, inline, table_reader  # noqa: F401  (importin
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.input_limits import checked_bytes
 from trivium.parser.page import MAX_TITLE, REDIRECTED_MARK, identify
-from trivium.parser.reader import Reader
+from trivium.parser.reader import LinkResolver, Reader
 from trivium.parser.site import is_wiki, read_site
 from trivium.types import Page
 
@@ -25,6 +25,7 @@ def parse_html(
     title: str | None = None,
     limits: InputLimits = DEFAULT_LIMITS,
     file: DocumentFile | None = None,
+    resolve_link: LinkResolver | None = None,
 ) -> Page:
     """Parses one rendered page into text, sections, chunks, links and relations.
 
@@ -38,6 +39,7 @@ def parse_html(
         limits: how large and complicated the document may be.
         file: the file that it is. A page that is of no MediaWiki is then read as one of any site
             (:mod:`trivium.parser.site`).
+        resolve_link: gives the title that an address leads to, where a MediaWiki's pages have other addresses than there.
 
     Returns:
         The page, with its canonical title where the page states one.
@@ -50,7 +52,7 @@ def parse_html(
     'Planet'
     """
     try:
-        return _parse(html, source, title, limits, file)
+        return _parse(html, source, title, limits, file, resolve_link)
     except ParseError as error:
         if not source:
             raise
@@ -58,7 +60,12 @@ def parse_html(
 
 
 def _parse(
-    html: str | bytes, source: str, title: str | None, limits: InputLimits, file: DocumentFile | None
+    html: str | bytes,
+    source: str,
+    title: str | None,
+    limits: InputLimits,
+    file: DocumentFile | None,
+    resolve_link: LinkResolver | None,
 ) -> Page:
     data = checked_bytes(html, limits, None if file is None else file.language)
     try:
@@ -74,6 +81,8 @@ def _parse(
             "in its head or a heading; pass title=..."
         )
     reader = Reader(identity.title, identity.host, limits)
+    if resolve_link is not None:
+        reader.resolve_link = resolve_link
     reader.read(_content(tree))
     document = reader.document
     if not document.has_chunks:

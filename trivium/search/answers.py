@@ -26,9 +26,9 @@ MAX_TURN_CHARACTERS = 200_000
 class AskOptions(WritingOptions, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
     is made of sentences of the passages; ``prompt``, ``temperature`` and ``max_tokens`` say how the model is asked
-    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings``, ``where`` and
-    ``sources`` as for a search; ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`); with
-    ``rewrite`` false a follow-up is searched for as it is."""
+    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings``, ``where``, ``explain``
+    and ``sources`` as for a search; ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`);
+    with ``rewrite`` false a follow-up is searched for as it is."""
 
     k: int
     history: Sequence[Turn]
@@ -39,6 +39,7 @@ class AskOptions(WritingOptions, total=False):
     where: Where | None
     intent: Intent | None
     rewrite: bool
+    explain: bool
     sources: Sequence[str] | None
 
 
@@ -74,6 +75,7 @@ def answer_stream(
             k,
             retrievers,
             fusion,
+            explain=options.get("explain", False),
             settings=settings,
             where=condition,
             sources=sources,

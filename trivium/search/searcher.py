@@ -160,16 +160,20 @@ class Searcher:
         exact: bool = False,
         settings: SettingValues | None = None,
         store: SearchStore | None = None,
+        recall: str | None = None,
     ) -> Scored:
         """The candidates that a search with the same arguments ranks, with every view's scores of them, read from the
         pinned state ``store`` of somebody who will read on, else from the store as it is."""
         asked = self.retrievers.choose(retrievers, settings)
         alone = len(asked) == 1 and fusion is None
-        query = self.query(question, exact, store, only=next(iter(asked)) if alone else None)
+        only = next(iter(asked)) if alone else None
+        query = self.query(question, exact, store, only=only)
+        beside = None if recall is None else self.query(recall, exact, store, only=only)
         if alone:
-            return Scored(query, self.table(query, asked, max(DEPTH, k)), None, False)
+            table = gather(query, asked, max(DEPTH, k), recall=beside, on_stage=self.on_stage)
+            return Scored(query, table, None, False)
         fuse = self.fusions.suitable(fusion, asked)
-        table, fused = fuse_candidates(query, asked, fuse, k, on_stage=self.on_stage)
+        table, fused = fuse_candidates(query, asked, fuse, k, self.on_stage, beside)
         return Scored(query, table, fused, fuse.log_odds and query.allowed is None)
 
     def break_down(

@@ -143,7 +143,7 @@ def create_app(
         version=trivium.__version__,
         description=DESCRIPTION,
         lifespan=_lifespan,
-        # Those pages would load scripts from other hosts.
+        # The framework's pages would load scripts from other hosts: /docs is our own.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -168,6 +168,7 @@ def create_app(
     ):
         app.include_router(routes.router)
     app.add_api_route("/", _page, include_in_schema=False)
+    app.add_api_route("/docs", _api_page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
     app.add_middleware(Guard, settings=settings, keys=keys, check_space=wellbeing.check_space)
     if settings.cors_origins:
@@ -199,6 +200,11 @@ def _by_name(usual: ChatModel | None, others: Sequence[ChatModel | None]) -> Map
 async def _page() -> FileResponse:
     """The page for people; what it shows it asks the API for."""
     return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+
+
+async def _api_page() -> FileResponse:
+    """The description of the API for people, drawn from ``/openapi.json``."""
+    return FileResponse(PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
 
 
 @asynccontextmanager

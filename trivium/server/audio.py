@@ -83,3 +83,6 @@ class _File:
 
     def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
         pass  # a field of that name is skipped like others
+
+    def set_language(self, language: str) -> None:
+        pass

@@ -8,7 +8,7 @@ from typing import Any
 
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
-from trivium.errors import InputError, NothingReadError
+from trivium.errors import ConfigurationError, InputError, NothingReadError
 from trivium.graph.facts import document_name
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord
@@ -20,7 +20,7 @@ from trivium.parser.sources.base import Format
 from trivium.parser.sources.recognise import recognise
 from trivium.server.job_table import Change
 from trivium.server.jobs import JobError
-from trivium.server.uploads import METADATA
+from trivium.server.uploads import LANGUAGE, METADATA
 from trivium.settings import load_settings
 from trivium.types import MetadataValue
 
@@ -74,9 +74,14 @@ def _replaced(engine: Engine, before: Mapping[str, PageRecord]) -> list[dict[str
 
 def _metadata(files: Mapping[str, str]) -> dict[str, MetadataValue | None] | None:
     """What was said of the documents when they were sent."""
+    said = _said(files, METADATA)
+    return None if said is None else parse_object(said)
+
+
+def _said(files: Mapping[str, str], name: str) -> str | None:
     for path in files:
-        found = Path(path).with_name(METADATA)
-        return parse_object(found.read_text("utf-8")) if found.exists() else None
+        found = Path(path).with_name(name)
+        return found.read_text("utf-8") if found.exists() else None
     return None
 
 
@@ -106,6 +111,7 @@ def _load(
     check: PageCheck | None = None,
     kind: Format = "auto",
 ) -> IngestReport:
+    language = _said(files, LANGUAGE)
     try:
         return engine.build(
             list(files),
@@ -115,7 +121,12 @@ def _load(
             isolated=True,
             check=check,
             meta=_metadata(files),
+            language=language,
         )
+    except ConfigurationError as error:
+        if language is None:
+            raise
+        raise JobError("language", str(error), {}) from error  # the embedder does not know it
     except NothingReadError as error:  # its report says so by itself
         report: IngestReport = error.report
         return report

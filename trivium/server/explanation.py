@@ -58,13 +58,16 @@ def explain(
     *,
     settings: SettingValues | None = None,
     where: Where | None = None,
+    recall: str | None = None,
 ) -> Explanation:
     """Explain the place of a chunk in what a search with the same arguments ranks. Raises StoreChangedError for an
     unknown chunk, and what the search raises."""
     with engine.store.pinned() as pinned:
         store = pinned if where is None else pinned.within(parse(where))
         (record,) = store.fetch([uri])
-        scored = engine.searcher.score(question, k, retrievers, fusion, settings=settings, store=store)
+        scored = engine.searcher.score(
+            question, k, retrievers, fusion, settings=settings, store=store, recall=recall
+        )
         return _explained(scored, record)
 
 

@@ -52,6 +52,13 @@ AnyText = Annotated[
     ),
 ]
 QuestionText = Annotated[AnyText, AfterValidator(_not_blank), Field(min_length=1)]
+RecallText = Annotated[
+    Annotated[AnyText, AfterValidator(_not_blank)] | None,
+    Field(
+        description="Another question, to which the retrievers are asked for candidates as well: the `recall_query` of an"
+        " answer. It ranks nothing.",
+    ),
+]
 Retrievers = Annotated[
     list[Annotated[Name, Field(examples=list(RETRIEVERS))]] | None,
     Field(

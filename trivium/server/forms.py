@@ -17,6 +17,8 @@ MAX_FILES = 500
 _MAX_FIELDS = 10
 _MAX_FIELD_BYTES = 1 << 20
 _MAX_HEADER_BYTES = 8 << 10
+_MAX_LANGUAGE_CHARACTERS = 20
+"""Of what is no code, errors show as many."""
 
 
 class Files(Protocol):
@@ -41,10 +43,14 @@ class Files(Protocol):
         """Say something of all the files."""
         ...
 
+    def set_language(self, language: str) -> None:
+        """Say in which language all of them are. Raises InputError for one that is not known."""
+        ...
+
 
 class FormReader:
-    """Takes a form piece by piece, and its files into an upload. The field ``meta`` is
-    metadata of them; other fields that are no files are skipped."""
+    """Takes a form piece by piece, and its files into an upload. The field ``meta`` is metadata of them, ``language`` the
+    code of their language; other fields that are no files are skipped."""
 
     def __init__(self, content_type: str, upload: Files) -> None:
         """Raises ApiError where the header of the form names no boundary."""
@@ -61,6 +67,7 @@ class FormReader:
         self._fields = 0
         self._ended = False
         self._field: bytearray | None = None
+        self._field_name = b""
         callbacks: Any = {
             "on_part_begin": self._begin_part,
             "on_header_field": self._header_name,
@@ -118,7 +125,8 @@ class FormReader:
                 raise _malformed(f"expected {MAX_FILES} files at most")
             self._upload.begin_file(options[b"filename"].decode("utf-8", "replace"))
         else:
-            self._field = bytearray() if options[b"name"] == b"meta" else None
+            self._field_name = options[b"name"]
+            self._field = bytearray() if self._field_name in (b"meta", b"language") else None
             self._fields += 1
             if self._fields > _MAX_FIELDS:
                 raise _malformed(f"expected {_MAX_FIELDS} fields at most besides the files")
@@ -137,10 +145,14 @@ class FormReader:
         if self._is_file:
             self._upload.end_file()
         elif self._field is not None:
+            said, name = self._field.decode("utf-8", "replace"), self._field_name.decode("ascii")
             try:
-                self._upload.add_metadata(parse_object(self._field.decode("utf-8", "replace")))
+                if name == "meta":
+                    self._upload.add_metadata(parse_object(said))
+                else:
+                    self._upload.set_language(said[:_MAX_LANGUAGE_CHARACTERS])
             except InputError as error:
-                raise ApiError(422, "invalid", f"meta: {error}") from error
+                raise ApiError(422, "invalid", f"{name}: {error}") from error
 
     def _end(self) -> None:
         self._ended = True

@@ -33,6 +33,7 @@ KEPT_NOT = (
     " its folder when the collection was built."
 )
 GONE = "The pages cannot be shown: the file is not where it was read from."
+_FROM_HERE = " Its path is relative to the folder in which the collection was built: start the server there."
 CHANGED = "The pages cannot be shown: the file has changed since it was read. Build it again."
 FROM_THE_WEB = "The pages cannot be shown here: the file was read from the web."
 
@@ -100,7 +101,7 @@ class Originals:
             if not path.is_file():
                 raise NoOriginalError(GONE)
         except (OSError, ValueError):  # a zero byte
-            raise NoOriginalError(GONE) from None
+            raise NoOriginalError(GONE if path.is_absolute() else GONE + _FROM_HERE) from None
         key: _Key = (original.source, found.st_mtime_ns, found.st_size, original.page)
         with self._lock:
             picture = self._pictures.get(key)

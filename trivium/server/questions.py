@@ -48,6 +48,7 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         image=given.picture(),
         sources=given.sources,
         on_sources=outcomes.extend,
+        recall=given.recall_query,
     )
     warnings = [] if hits or given.where is None else engine.hints(given.where)
     return Reply(_json(SearchAnswer.of(hits, engine.store, warnings, outcomes)), {SCORES: scale_of(hits)})
@@ -69,6 +70,7 @@ def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
         given.fusion,
         settings=given.settings,
         where=given.where,
+        recall=given.recall_query,
     )
     return Reply(_EXPLANATION.dump_json(why))
 

@@ -20,7 +20,7 @@ from trivium.server.keys import Key, KeyRing
 from trivium.server.settings import ServerSettings
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-OPEN_PATHS = ("/", "/health", "/ready", "/favicon.ico")
+OPEN_PATHS = ("/", "/docs", "/health", "/ready", "/favicon.ico")
 """Paths that need no key: the page (which asks for one) and the health checks."""
 OPEN_FOLDER = "/page/"
 UPLOADS = "/documents"

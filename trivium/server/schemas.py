@@ -17,6 +17,7 @@ from trivium.server.fields import (
     PictureText,
     PromptOption,
     QuestionText,
+    RecallText,
     Retrievers,
     SettingsOption,
     Sources,
@@ -50,6 +51,7 @@ class SearchRequest(Given):
 
     question: AnyText = ""
     image: PictureText = None
+    recall_query: RecallText = None
     k: int = Field(10, ge=1, le=MAX_HITS, description="How many passages.")
     retrievers: Retrievers = None
     fusion: FusionOption = None
@@ -217,6 +219,7 @@ class ExplainRequest(Given):
 
     question: QuestionText
     uri: Uri = Field(description="The passage (chunk).", examples=["Phobos#chunk-1"])
+    recall_query: RecallText = None
     k: int = Field(10, ge=1, le=MAX_HITS)
     retrievers: Retrievers = None
     fusion: FusionOption = None

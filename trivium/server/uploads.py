@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import ClientDisconnect
 
 from trivium.common.files import folder_to_disk, is_full_disk, to_disk
+from trivium.languages import check_language
 from trivium.parser.sources.base import clean_text
 from trivium.server.errors import ApiError, ClientGoneError, busy, disk_full
 from trivium.server.forms import FormReader
@@ -42,6 +43,8 @@ _MAX_NAME_CHARACTERS = 200
 _PIECE = 1 << 18
 METADATA = "metadata.json"
 """In the folder of an upload: what its user says of the documents."""
+LANGUAGE = "language"
+"""The same: the code of the language that they are in."""
 _FORM = {
     "multipart/form-data": "multipart/form-data with files",
     "application/json": "application/json with records",
@@ -114,8 +117,14 @@ class Upload:
 
     def add_metadata(self, metadata: Mapping[str, MetadataValue | None]) -> None:
         """Say something of all the files."""
-        content = json.dumps(dict(metadata), sort_keys=True).encode("ascii")
-        with (self._folder / METADATA).open("wb") as file:
+        self._say(METADATA, json.dumps(dict(metadata), sort_keys=True).encode("ascii"))
+
+    def set_language(self, language: str) -> None:
+        """Say in which language all of them are. Raises InputError for one that is not known."""
+        self._say(LANGUAGE, check_language(language).encode("ascii"))
+
+    def _say(self, name: str, content: bytes) -> None:
+        with (self._folder / name).open("wb") as file:
             file.write(content)
             to_disk(file)
         self._digest.update(content)

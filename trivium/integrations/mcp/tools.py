@@ -41,6 +41,7 @@ from trivium.server.fields import (
     FusionOption,
     PromptOption,
     QuestionText,
+    RecallText,
     Retrievers,
     SettingsOption,
     Sources,
@@ -93,6 +94,7 @@ class Tools:
         settings: SettingsOption = None,
         where: WhereText = None,
         sources: Sources = None,
+        recall_query: RecallText = None,
     ) -> Annotated[CallToolResult, Found]:
         """Search the collection: the passages that answer a question best, each with page, section and characters. Ask a
         whole question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are not of the
@@ -113,6 +115,7 @@ class Tools:
                 where=where,
                 sources=live,
                 on_sources=outcomes.extend,
+                recall=recall_query,
             )
             return Found(
                 scores=scale_of(hits),

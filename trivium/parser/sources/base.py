@@ -14,7 +14,7 @@ from trivium.parser.documents.formats import DOCUMENT_FORMATS
 Format = str
 """A format a caller can request: one of :data:`FORMATS`."""
 
-FORMATS: tuple[str, ...] = ("auto", "html", "nq", "records", *DOCUMENT_FORMATS)
+FORMATS: tuple[str, ...] = ("auto", "html", "nq", "records", "wikimedia", "zim", *DOCUMENT_FORMATS)
 """``auto`` recognises each file, by its content where that tells."""
 
 ItemFormat = str
@@ -38,7 +38,8 @@ class Item:
     worker process could not read it itself (a row of a compressed file, a stream, an API response). ``label`` is the
     name to show instead of the location, for example of an upload. ``path`` is where a file lies among those that came
     with it (:attr:`trivium.types.Page.path`), and ``root`` the folder outside of which it may name nothing; None where it
-    came alone. ``language`` is the code of the language that it is in, None when unknown.
+    came alone. ``language`` is the code of the language that it is in, None when unknown. ``entry`` is the path of the
+    document inside an archive that holds many, and ``aliases`` are further titles that the archive gives it.
     """
 
     format: ItemFormat
@@ -51,11 +52,14 @@ class Item:
     path: str = ""
     root: str | None = None
     language: str | None = None
+    entry: str | None = None
+    aliases: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
         """The source that is recorded with the pages of this item."""
-        return self.location if self.label is None else self.label
+        source = self.location if self.label is None else self.label
+        return source if self.entry is None else f"{source}, {self.entry}"
 
     @property
     def name(self) -> str:

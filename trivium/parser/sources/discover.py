@@ -15,7 +15,7 @@ from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.documents.base import DocumentFile
 from trivium.parser.documents.formats import DOCUMENT_FORMATS, reader_of
 from trivium.parser.html import parse_html
-from trivium.parser.sources import arxiv, huggingface, mediawiki, nq, web
+from trivium.parser.sources import arxiv, huggingface, mediawiki, nq, web, wikimedia, zim
 from trivium.parser.sources.base import (
     Format,
     Item,
@@ -111,9 +111,7 @@ def _items(
                 elif (real := os.path.realpath(file.path)) not in seen:
                     seen.add(real)
                     for item in file_items(file.path, format, limits, named=file.named):
-                        if isinstance(item, Item):
-                            item = replace(item, path=file.place, root=file.root)
-                        yield item
+                        yield _placed(item, file) if isinstance(item, Item) else item
         elif source.startswith(huggingface.PREFIX):
             yield from huggingface.items(source)
         elif source.startswith(arxiv.PREFIX):
@@ -129,6 +127,13 @@ def _items(
                 yield wiki.item(source.removeprefix(mediawiki.PREFIX))
             except InputError as error:
                 yield Problem(source, str(error))
+
+
+def _placed(item: Item, file: FoundFile) -> Item:
+    """An item of a file, with where it lies. Documents of an archive lie in it, and none can name a file outside."""
+    if item.entry is None:
+        return replace(item, path=file.place, root=file.root)
+    return replace(item, path=f"{file.place}/{item.path}") if item.path else item
 
 
 def expand(source: str) -> list[FoundFile | Problem]:
@@ -148,12 +153,23 @@ def expand(source: str) -> list[FoundFile | Problem]:
     for match in matches:
         root = match if Path(match).is_dir() else str(Path(match).parent)
         files.extend(
-            path if isinstance(path, Problem) else FoundFile(path, _place(path, root), root, path == source)
+            path
+            if isinstance(path, Problem)
+            else FoundFile(_with_folder(path), _place(path, root), root, path == source)
             for path in (_walk(match) if Path(match).is_dir() else [match])
         )
     if not files:
         raise InputError(f"there are no files in {source!r}")
     return files
+
+
+def _with_folder(path: str) -> str:
+    """A path that names a folder, also of a file in the working directory: names alone are those of uploads.
+
+    >>> _with_folder("report.pdf"), _with_folder("docs/report.pdf")
+    ('./report.pdf', 'docs/report.pdf')
+    """
+    return path if os.path.dirname(path) else f"{os.curdir}{os.sep}{path}"  # noqa: PTH120 - Path drops the dot
 
 
 def _place(path: str, root: str) -> str:
@@ -217,15 +233,19 @@ def file_items(
                 raise
             yield LeftOut(name)
             return
-        if kind == "nq":
-            yield from _rows(path, limits)
+        if kind == "nq" or (kind == wikimedia.FORMAT and not wikimedia.is_tar(Path(path))):
+            yield from _rows(path, kind, limits)
+        elif kind == wikimedia.FORMAT:
+            yield from wikimedia.rows_of_tar(path, limits)
+        elif kind == zim.FORMAT:
+            yield from zim.items(path, limits)
         else:
             yield Item(kind, path)
     except InputError as error:
         yield Problem(name, str(error))
 
 
-def _rows(path: str, limits: InputLimits) -> Iterator[Item | Problem]:
+def _rows(path: str, format: Format, limits: InputLimits) -> Iterator[Item | Problem]:
     """One item per row, given by its byte range; rows of a compressed file, which has none, are included as content."""
     packed = is_gzipped(Path(path))
     for line in read_lines(Path(path), limits):
@@ -234,7 +254,7 @@ def _rows(path: str, limits: InputLimits) -> Iterator[Item | Problem]:
             yield Problem(f"{printable_path(path)}, line {line.number}", reason)
         else:
             content = line.data if packed else None
-            yield Item("nq", path, line.offset, line.length, line.number, content)
+            yield Item(format, path, line.offset, line.length, line.number, content)
 
 
 def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
@@ -245,6 +265,8 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
     """
     if item.format == "records":
         raise ValueError("records are read with read_records and records_to_pages")
+    if item.format == zim.FORMAT:
+        return [zim.to_page(item, limits)]
     data = _bytes(item, limits)
     if item.format in DOCUMENT_FORMATS:
         return [reader_of(item.format)(_document_file(item, data, limits), limits)]
@@ -252,6 +274,8 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
         page = parse_html(data, source=item.name, limits=limits, file=_document_file(item, data, limits))
     elif item.format == arxiv.FORMAT:
         page = arxiv.to_page(parse_json(data, limits), source=item.name)
+    elif item.format == wikimedia.FORMAT:
+        page = wikimedia.to_page(parse_json(data, limits), source=item.name, limits=limits)
     elif item.format == "nq":
         page = nq.to_page(as_row(parse_json(data, limits)), source=item.name, limits=limits)
     else:

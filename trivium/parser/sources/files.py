@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from trivium.errors import InputError, said
 from trivium.limits import DEFAULT_LIMITS, UNPACKED_FREE, InputLimits
@@ -73,20 +73,25 @@ def read_lines(path: Path, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Lin
 
     Raises InputError when the file cannot be read, or not to its end, for example because it is cut short.
     """
+    with opened(path, limits) as file:
+        yield from lines_of(file, limits)
+
+
+def lines_of(file: IO[bytes], limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Line]:
+    """The lines of an open file, as :func:`read_lines`."""
     number = offset = 0
     limit = limits.document_bytes
-    with opened(path, limits) as file:
-        while data := file.readline(limit + 1):
-            number += 1
-            start, offset = offset, offset + len(data)
-            if len(data) > limit and not data.endswith(b"\n"):
-                while rest := file.readline(_MEGABYTE):
-                    offset += len(rest)
-                    if rest.endswith(b"\n"):
-                        break
-                yield Line(number, start, offset - start, None)
-            elif data.strip():
-                yield Line(number, start, len(data), data.rstrip(b"\r\n"))
+    while data := file.readline(limit + 1):
+        number += 1
+        start, offset = offset, offset + len(data)
+        if len(data) > limit and not data.endswith(b"\n"):
+            while rest := file.readline(_MEGABYTE):
+                offset += len(rest)
+                if rest.endswith(b"\n"):
+                    break
+            yield Line(number, start, offset - start, None)
+        elif data.strip():
+            yield Line(number, start, len(data), data.rstrip(b"\r\n"))
 
 
 def too_long(what: str, length: int, limits: InputLimits) -> str:

@@ -18,6 +18,7 @@ from trivium.parser.documents.formats import (
     format_of_name,
 )
 from trivium.parser.documents.ole import OLD_SUFFIXES, OLE_SIGNATURE, describe_ole
+from trivium.parser.sources import wikimedia, zim
 from trivium.parser.sources.base import ItemFormat, some_keys
 from trivium.parser.sources.files import (
     parse_json,
@@ -86,6 +87,8 @@ def recognise(path: Path, limits: InputLimits = DEFAULT_LIMITS, name: str | None
         return _recognise_archive(path, limits)
     if head.startswith(OLE_SIGNATURE):
         raise InputError(f"expected a document, got {describe_ole(read_document(path, limits))}")
+    if head.startswith(zim.SIGNATURE):
+        return zim.FORMAT
     found = format_of_content(head, name)
     if found is not None:
         return found.name
@@ -135,6 +138,8 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
         if head.startswith(signature):
             raise InputError(f"expected a document, got {description}")
     if head[257:262] == b"ustar":
+        if wikimedia.is_dump(path, limits):
+            return wikimedia.FORMAT
         raise InputError("expected a document, got a tar archive; unpack it first")
     text = _decoded(head)
     start = _beginning(text)
@@ -159,6 +164,8 @@ def classify(row: Mapping[str, object]) -> ItemFormat:
     document = row.get("document")
     if "document_html" in row or (isinstance(document, Mapping) and "html" in document):
         return "nq"
+    if "article_body" in row:
+        return wikimedia.FORMAT
     if "title" in row and "text" in row:
         return "records"
     if "document_text" in row:

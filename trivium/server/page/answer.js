@@ -102,9 +102,23 @@ function noteOf(done, searched) {
     done.model !== null ? `Written by ${done.model}.` : quoted ? "Quoted from the passages, word for word." : "",
     searched && done.outcome === "absent" ? ABSENT[done.intent] ?? ABSENT.collection : "",
     unsupported ? "The passages do not bear out what is underlined with dots." : "",
+    liveOutcome(done.sources ?? []),
   ]
     .filter((sentence) => sentence !== "")
     .join(" ");
+}
+
+/** What the live sources that were asked have given, and which of them failed. */
+function liveOutcome(sources) {
+  const said = sources.map(({ name, found, error, cached_age: age }) => {
+    const parts = [
+      error === null ? "" : `failed (${error})`,
+      error === null || age !== null ? `found ${found}` : "",
+      age === null ? "" : `kept from ${age < 5400 ? `${Math.round(age / 60)} min` : `${Math.round(age / 3600)} h`} ago`,
+    ];
+    return `${name} ${parts.filter((part) => part !== "").join(", ")}`;
+  });
+  return said.length === 0 ? "" : `Live sources: ${said.join("; ")}.`;
 }
 
 /** One paragraph for each line; a sentence may go on over several. */

@@ -79,7 +79,8 @@ function draw() {
 }
 
 function row(document) {
-  const facts = [document.path === "" ? "" : document.path, document.format, document.modified?.slice(0, 10) ?? ""];
+  const dates = document.modified ? `of ${document.modified.slice(0, 10)}` : document.added ? `added ${document.added.slice(0, 10)}` : "";
+  const facts = [document.path, document.format, count(document.passages, "passage"), dates];
   const said = el("span", { class: "note" }, facts.filter((fact) => fact !== "").join(" · "));
   const open = el("button", { type: "button", class: "title", onclick: () => openReader(document.uri) }, document.title);
   const item = el("li", {}, open, said);

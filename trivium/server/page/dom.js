@@ -41,7 +41,7 @@ let forgetting = 0;
 export function tell(text) {
   const box = byId("notice");
   box.replaceChildren(text);
-  box.hidden = false;
+  box.hidden = text === "";
   clearTimeout(forgetting);
   forgetting = setTimeout(() => (box.hidden = true), TOLD);
 }

@@ -11,6 +11,7 @@ const AROUND = 16; // neighbours that are unfolded at once; fewer where there is
 const AROUND_NARROW = 9;
 const NARROW = 600;
 const MOST = 150;
+const LETTER = 3.8; // half of what a letter of a name is wide
 const KINDS = { question: "Question", page: "Document", entity: "Entity", section: "Section", chunk: "Passage" };
 
 const dialog = byId("explorer");
@@ -148,6 +149,7 @@ function draw() {
   const [kept, lines] = shown();
   const focused = canvas.contains(document.activeElement) ? document.activeElement.dataset?.id : undefined;
   canvas.replaceChildren(...lines.flatMap(drawnLine), ...kept.map(drawnNode));
+  drawLegend(kept);
   if (focused !== undefined) canvas.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
@@ -193,13 +195,28 @@ function drawnNode(node) {
       },
     },
     svg("circle", { r: node.kind === "question" ? 11 : node.kind === "page" ? 9 : 7 }),
-    svg("text", { y: 24 }, cut(short(node), 26)),
+    svg("text", { y: 24 }, named(node)),
   );
 }
 
-/** What stands below a node: its own heading, with a mark where it is a passage. */
-function short({ kind, label }) {
-  return `${kind === "chunk" ? "¶ " : ""}${label.split(" › ").at(-1)}`;
+/** What stands below a node: its name; of a passage the document and its own heading, behind a mark. */
+function named({ kind, label }) {
+  const [title, ...below] = label.split(" › ");
+  if (kind !== "chunk") return cut(below.at(-1) ?? title, 26);
+  return `¶ ${below.length === 0 ? cut(title, 26) : `${cut(title, 16)} › ${cut(below.at(-1), 16)}`}`;
+}
+
+/** What the signs mean, and how many there are of each. */
+function drawLegend(kept) {
+  const numbers = new Map(Object.keys(KINDS).map((kind) => [kind, kept.filter((node) => node.kind === kind).length]));
+  byId("explorer-legend").replaceChildren(
+    ...[...numbers]
+      .filter(([, number]) => number > 0)
+      .map(([kind, number]) => {
+        const sign = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { r: 6 }));
+        return el("li", { class: `dot-${kind}` }, sign, `${KINDS[kind]} ${number}`);
+      }),
+  );
 }
 
 /** A second press on what is chosen unfolds it, or opens it where it is a place in a document. */
@@ -240,6 +257,7 @@ function neighbour(edge, id) {
   );
 }
 
+/** All that is shown, with the room that its names take. */
 function fit() {
-  view.fit(shown()[0]);
+  view.fit(shown()[0].map((node) => ({ x: node.x, y: node.y, half: LETTER * Array.from(named(node)).length })));
 }

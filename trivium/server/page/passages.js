@@ -10,6 +10,11 @@ import { thumbnail } from "./thumbnail.js";
 import { inWords, likely } from "./why.js";
 
 const SNIPPET = 240;
+const PERCENTAGES =
+  "How likely a passage is to answer the question, estimated from what the views make of it: its words, its meaning, its links. " +
+  "A right one may have a small one, where several passages say the same or say it in other words than the question. " +
+  "They tell the passages of a list apart; whether one answers you, its text tells.";
+const UNRANKED = { rank: null, source_node: null, path: null };
 
 /** The passages of a turn. Of the same turn asked anew: what moved is moved, and says so. */
 export class PassagesView {
@@ -17,7 +22,13 @@ export class PassagesView {
     this.title = el("summary", {}, "Passages");
     this.list = el("ol", { class: "results" });
     this.empty = el("p", { class: "note", hidden: true }, "Nothing was found.");
-    this.box = el("details", { class: "sources", open: true, hidden: true }, this.title, this.empty, this.list);
+    this.legend = el(
+      "details",
+      { class: "legend", hidden: true },
+      el("summary", {}, "What do the percentages mean?"),
+      el("p", {}, PERCENTAGES),
+    );
+    this.box = el("details", { class: "sources", open: true, hidden: true }, this.title, this.empty, this.list, this.legend);
     this.ranks = new Map();
   }
 
@@ -30,6 +41,7 @@ export class PassagesView {
     this.hits = hits;
     this.box.hidden = false;
     this.empty.hidden = hits.length > 0;
+    this.legend.hidden = hits.every(({ probability }) => probability === null);
     this.name("Passages");
     this.items = new Map(hits.map((hit) => [hit.uri, this.#item(hit, again ? movement(this.ranks.get(hit.uri), hit.rank) : null)]));
     this.list.replaceChildren(...this.items.values());
@@ -52,7 +64,10 @@ export class PassagesView {
   /** What each view added, once it is known: the same passages, with reasons. */
   explainAll(explained) {
     const known = new Map(explained.map((hit) => [hit.uri, hit]));
-    for (const hit of this.hits) Object.assign(hit, { contributions: known.get(hit.uri)?.contributions ?? {} });
+    for (const hit of this.hits) {
+      const { contributions = {}, baseline = null, score = null } = known.get(hit.uri) ?? {};
+      Object.assign(hit, { contributions, baseline, score });
+    }
     const scale = scaleOf(this.hits);
     for (const hit of this.hits) {
       const { reason, bars } = this.items.get(hit.uri).parts;
@@ -97,10 +112,18 @@ function openHit(hit, terms) {
   return window.open(hit.live.address, "_blank", "noopener");
 }
 
-function liveOrigin({ source, address, date }) {
-  const said = [`From ${source ?? "a live source"}, not from the collection`, date].filter(Boolean).join(", ");
+function liveOrigin(live) {
+  const { source, address } = live;
+  const said = [`From ${source ?? "a live source"}, not from the collection`, dateOf(live)].filter((part) => part !== "").join(", ");
   const safe = /^https?:\/\//.test(address);
   return el("p", { class: "reason live" }, `${said}: `, safe ? outside(address, address) : address);
+}
+
+/** When what a live source gave was published, as far as it says; else when it was read. */
+function dateOf({ published, retrieved }) {
+  const day = (moment) => (/^\d{4}-\d\d-\d\dT/.test(moment) ? moment.slice(0, 10) : moment);
+  if (published) return `published ${day(published)}`;
+  return retrieved ? `read ${day(retrieved)}` : "";
 }
 
 function place(hit) {
@@ -143,6 +166,10 @@ function slide(list, before) {
 }
 
 async function fill(body, hit, given) {
+  if (hit.live) {
+    fillLive(body, hit);
+    return;
+  }
   body.replaceChildren(el("p", { class: "note" }, "Asking the server …"));
   try {
     const why = await explain({ ...given, uri: hit.uri });
@@ -153,4 +180,15 @@ async function fill(body, hit, given) {
       button("Try again", () => fill(body, hit, given)),
     );
   }
+}
+
+/** Of what is not from the collection there is nothing in the graph: only what the views made of it. */
+function fillLive(body, hit) {
+  const views = Object.keys(hit.contributions ?? {});
+  const said =
+    views.length === 0
+      ? "Its reasons were not kept: ask the question again to see them."
+      : "It is not from the collection, so no link leads to it. What the views of links (entity, path, walk) add is that of the collection's passages nearest to it.";
+  const table = () => contributionTable({ ...hit, views: Object.fromEntries(views.map((name) => [name, UNRANKED])) });
+  body.replaceChildren(el("p", { class: "note" }, said), ...(views.length === 0 ? [] : [table()]));
 }

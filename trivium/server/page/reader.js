@@ -9,6 +9,7 @@ import { thumbnail } from "./thumbnail.js";
 const dialog = byId("reader");
 const article = byId("reader-text");
 let exploring = () => {};
+let settling = new AbortController();
 
 /** `explore(entity)` is called for a link to what has no document. */
 export function prepareReader(explore) {
@@ -20,6 +21,7 @@ export function prepareReader(explore) {
 export async function openReader(page, target, terms = new Set()) {
   byId("reader-title").textContent = headings(page)[0];
   byId("reader-note").textContent = "Reading …";
+  settling.abort();
   article.replaceChildren();
   byId("reader-outline").replaceChildren();
   if (!dialog.open) dialog.showModal();
@@ -65,7 +67,19 @@ function show(found, target, terms) {
   };
   place.focus({ preventScroll: true });
   toPlace();
+  settle(toPlace);
   showOriginal(found, target, byId("reader-note"), toPlace);
+}
+
+/** Pictures move the place when they have come: it is gone to again, until somebody moves the text. */
+function settle(toPlace) {
+  settling.abort();
+  settling = new AbortController();
+  const mine = settling;
+  article.addEventListener("load", toPlace, { capture: true, signal: mine.signal });
+  for (const moves of ["wheel", "pointerdown", "touchmove", "keydown"]) {
+    dialog.addEventListener(moves, () => mine.abort(), { passive: true, signal: mine.signal });
+  }
 }
 
 function origin({ source, path, revision, format, modified }) {

@@ -18,19 +18,32 @@ export function prepareSpeech(speech, heard) {
       recorder.stop();
       return;
     }
+    microphone.disabled = true; // until the browser has asked whether it may be used
     try {
       recorder = await record(able.seconds, async (sound) => {
         recorder = null;
         microphone.setAttribute("aria-pressed", "false");
+        microphone.disabled = true;
+        tell("Making out what was said …");
         try {
-          heard((await transcribe(sound)).text);
+          const { text } = await transcribe(sound);
+          if (text.trim() === "") tell("No words were made out. Press the microphone and speak again.");
+          else {
+            tell("");
+            heard(text);
+          }
         } catch (error) {
           tell(plain(error));
+        } finally {
+          microphone.disabled = false;
         }
       });
       microphone.setAttribute("aria-pressed", "true");
+      tell("Listening. Press the microphone again when you have asked.");
     } catch {
       tell("The microphone cannot be used.");
+    } finally {
+      microphone.disabled = false;
     }
   };
 }

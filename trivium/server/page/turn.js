@@ -51,6 +51,7 @@ export class Turn {
     const given = { question: this.question, history: this.hooks.history(this), rewrite, ...(intent ? { intent } : {}), ...options };
     this.#become("busy");
     this.found = null;
+    this.live = {};
     this.unexplained = false;
     this.actions.hidden = true;
     this.more.hidden = true;
@@ -90,7 +91,7 @@ export class Turn {
     this.last = last;
     this.given = given;
     if (given !== undefined) this.passages.show(done.passages, given);
-    this.#showSearched(done.searched_for);
+    this.#showSearched(done.searched_for, done.recall_query);
     this.unexplained = given !== undefined;
     this.#showDone(done);
     this.#explainOnce();
@@ -122,21 +123,28 @@ export class Turn {
     this.hooks.changed(this);
   }
 
-  #showFound({ passages, searched_for: searched }, options, signal) {
+  #showFound({ passages, searched_for: searched, recall_query: recall }, options, signal) {
     this.found = { passages, searched };
-    this.#showSearched(searched);
+    this.#showSearched(searched, recall);
     if (searched === null) {
       this.passages.hide();
       this.#become("busy");
       return;
     }
     const { retrievers, where, sources } = options;
-    this.given = { question: searched, k: SHOWN, ...(retrievers ? { retrievers } : {}), ...(where ? { where } : {}) };
+    this.given = {
+      question: searched,
+      k: SHOWN,
+      ...(recall ? { recall_query: recall } : {}),
+      ...(retrievers ? { retrievers } : {}),
+      ...(where ? { where } : {}),
+    };
+    this.live = sources ? { sources } : {};
     this.passages.show(passages, this.given);
     this.box.dataset.fresh = "true"; // they are those of this question: no longer dimmed
     this.answer.say("Reading the passages …");
     this.#become("busy");
-    this.#explain({ ...this.given, explain: true, ...(sources ? { sources } : {}) }, signal);
+    this.#explain({ ...this.given, ...this.live, explain: true }, signal);
   }
 
   async #explain(given, signal) {
@@ -148,12 +156,15 @@ export class Turn {
     }
   }
 
-  #showSearched(searched) {
-    this.searched.hidden = searched === null || searched === this.question;
+  /** What was searched for in place of the question; `recall` are other words by which passages were looked for, too. */
+  #showSearched(searched, recall) {
+    const other = recall === null || recall === undefined ? [] : [" and, to find more, for ", el("q", {}, recall)];
+    this.searched.hidden = searched === null || (searched === this.question && other.length === 0);
     if (this.searched.hidden) return;
     this.searched.replaceChildren(
       "Searched for ",
       el("q", {}, searched),
+      ...other,
       " ",
       button("Search as asked", () => this.run({ rewrite: false })),
     );
@@ -193,7 +204,7 @@ export class Turn {
     const given = { ...this.given, k: MORE };
     this.more.disabled = true;
     try {
-      const hits = await search({ ...given, explain: true }, this.running.signal);
+      const hits = await search({ ...given, ...this.live, explain: true }, this.running.signal);
       this.passages.show(hits, given);
       this.passages.explainAll(hits);
       this.passages.cite(this.done.citations);

@@ -107,11 +107,15 @@ function drawLive() {
     }
     drawLive();
   });
-  const usable = live.sources.filter((source) => source.ready);
+  // A source that another name stands for is offered once.
+  const twice = new Set(live.sources.filter((one) => one.ready && one.stands_for !== one.name).map((one) => one.stands_for));
+  const usable = live.sources.filter((one) => one.ready && !twice.has(one.name));
   const sources =
     live.mode === "off"
       ? []
-      : usable.map(({ name }) => el("label", { class: "view" }, el("input", { type: "checkbox", name: "source", value: name }), name));
+      : usable.map(({ name, stands_for: what }) =>
+          el("label", { class: "view" }, el("input", { type: "checkbox", name: "source", value: name }), what === name ? name : `${name} (${what})`),
+        );
   box.replaceChildren(
     el("legend", {}, "Live sources"),
     el("label", { class: "view" }, switched, "May be asked (for everybody who uses this server)"),

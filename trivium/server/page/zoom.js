@@ -1,18 +1,20 @@
 // A drawing that is moved with the mouse, a finger or arrow keys, and made larger with the wheel, two fingers or + and -.
 
 const STEP = 60;
+const ROOM = 50; // around what is shown
 const SLACK = 4; // pixels a click may wander
 
-/** Makes an <svg> so; `fit(places)` shows all of them. */
+/** Makes an <svg> so; `fit(places)` shows all of them ({x, y, half}: of the width of its name). */
 export function panAndZoom(canvas) {
   const box = { x: -300, y: -200, width: 600, height: 400 };
   const pointers = new Map();
   let moved = 0;
   const scale = () => box.width / Math.max(1, canvas.clientWidth);
+  const grown = () => Math.min(1.7, Math.max(1, scale()));
   const apply = () => {
     canvas.setAttribute("viewBox", `${box.x} ${box.y} ${box.width} ${box.height}`);
     // Writing stays legible where much is shown, up to a degree.
-    canvas.style.setProperty("--scale", Math.min(1.7, Math.max(1, scale())).toFixed(2));
+    canvas.style.setProperty("--scale", grown().toFixed(2));
   };
 
   /** Makes everything smaller by a factor, around a point of the drawing. */
@@ -37,16 +39,20 @@ export function panAndZoom(canvas) {
   const fit = (places) => {
     const wide = Math.max(1, canvas.clientWidth);
     const high = Math.max(1, canvas.clientHeight);
-    const xs = places.map(({ x }) => x);
-    const ys = places.map(({ y }) => y);
     if (places.length === 0) return;
-    const room = { x: 90, y: 50 };
-    const needed = { width: Math.max(...xs) - Math.min(...xs) + 2 * room.x, height: Math.max(...ys) - Math.min(...ys) + 2 * room.y };
-    const width = Math.max(needed.width, (needed.height * wide) / high, 0.8 * wide);
-    const height = (width * high) / wide;
-    box.x = (Math.max(...xs) + Math.min(...xs)) / 2 - width / 2;
-    box.y = (Math.max(...ys) + Math.min(...ys)) / 2 - height / 2;
-    Object.assign(box, { width, height });
+    const ys = places.map(({ y }) => y);
+    const needed = Math.max(...ys) - Math.min(...ys) + 2 * ROOM;
+    // Names grow with what is shown, up to a degree: how much room they take is seen when it is known how much that is.
+    let growth = 1;
+    for (let round = 0; round < 3; round += 1) {
+      const left = Math.min(...places.map(({ x, half }) => x - Math.max(ROOM, growth * half)));
+      const right = Math.max(...places.map(({ x, half }) => x + Math.max(ROOM, growth * half)));
+      const width = Math.max(right - left, (needed * wide) / high, 0.8 * wide);
+      const height = (width * high) / wide;
+      const middle = (Math.max(...ys) + Math.min(...ys)) / 2;
+      Object.assign(box, { x: (left + right) / 2 - width / 2, y: middle - height / 2, width, height });
+      growth = grown();
+    }
     apply();
   };
 

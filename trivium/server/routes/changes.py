@@ -49,6 +49,12 @@ _ADD = {
                             "description": "Metadata of all of them, as a JSON object.",
                             "examples": ['{"year": 2024}'],
                         },
+                        "language": {
+                            "type": "string",
+                            "description": "The language of all of them, as a code, or `auto` to recognise that of each;"
+                            " by default that of the collection.",
+                            "examples": ["de"],
+                        },
                     },
                 }
             },
