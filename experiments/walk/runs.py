@@ -12,7 +12,7 @@ from graphs import Edges, solve, transition
 from numpy.typing import NDArray
 
 from trivium.evaluation.retrieval import measure
-from trivium.retrievers.base import best_rows
+from trivium.retrievers.base import best_in_order
 
 BATCH = 64
 MEASURES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5")
@@ -67,7 +67,11 @@ def sweep(
 def ranked(mass: NDArray[np.float32], uris: Sequence[str]) -> Rankings:
     """The ``DEPTH`` best chunks of every column."""
     columns = np.ascontiguousarray(mass.T, dtype=np.float64)
-    return [[uris[row] for row in best_rows(own, uris, DEPTH, np.flatnonzero(own))] for own in columns]
+    best = []
+    for own in columns:
+        reached = np.flatnonzero(own)
+        best.append([uris[reached[row]] for row in best_in_order(own[reached], DEPTH)])
+    return best
 
 
 def judge(one: Set, rankings: Rankings) -> Values:
