@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.contract.graphs import graph
@@ -249,3 +251,20 @@ def test_the_adjacency_joins_chunks_with_what_they_cite_and_their_page(store: Gr
     assert dict(adjacency.chunk_rows) == {"A#S#chunk-1": 0, "A#chunk-1": 1, "B#chunk-1": 2}
     assert adjacency.entity_rows["X"] == 2
     assert "Nix" not in adjacency.entity_rows
+
+
+def test_pages_are_found_by_a_word_of_their_text_and_by_their_path(store: GraphStore) -> None:
+    """Whatever the case, and inside of longer words; those that wait for links are told apart."""
+    first = replace(graph("One", [("Phobos and DEIMOS", [])]), path="docs/one.md", content_hash="a.")
+    second = replace(graph("Two", [("A deimosaur", [])]), path="docs/two.md", content_hash="a.b")
+    third = graph("Three", [("Ceres", [])])
+    store.write([third, second, first])
+    pages = store.find_pages(["One", "Two", "Three"])
+    assert store.pages_saying(["deimos"]) == [pages["One"], pages["Two"]]
+    assert store.pages_saying(["ceres", "phobos", "deimos"]) == [
+        pages[uri] for uri in ("One", "Three", "Two")
+    ]
+    assert store.pages_saying([]) == store.pages_saying(["vesta"]) == []
+    assert store.pages_at(["docs/two.md", "docs/one.md", "docs/two.md"]) == [pages["One"], pages["Two"]]
+    assert store.pages_at(["", "two.md"]) == store.pages_at([]) == []
+    assert store.unlinked_pages() == ["One"]

@@ -185,6 +185,16 @@ class MemoryStore:
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return {uri: self._record(self._graph.pages[uri]) for uri in uris if uri in self._graph.pages}
 
+    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
+        texts = {uri: page.text.lower() for uri, page in self._graph.pages.items()}
+        return [page for page in self.pages() if any(word in texts[page.uri] for word in words)]
+
+    def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
+        return [page for page in self.pages() if page.path and page.path in paths]
+
+    def unlinked_pages(self) -> list[str]:
+        return [page.uri for page in self.pages() if page.content_hash.endswith(".")]
+
     def count_pages(self) -> int:
         return len(self._graph.pages)
 

@@ -257,6 +257,31 @@ def test_stored_records_link_to_pages_that_come_later(
     assert store.cited(["Phobos#chunk-1"]) == {"Phobos#chunk-1": ["Mars"]}
 
 
+def test_a_page_that_nothing_mentions_is_added_without_reading_the_others(
+    store: EmbeddedStore, page: WritePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No text but those with a word of its name is read, no list of all pages, and no index is asked."""
+    records = tmp_path / "records.jsonl"
+    texts = {"Phobos": "Phobos circles Mars.", "Io": "Io circles Jupiter, not Marsala.", "Sun": "A star."}
+    records.write_text("".join(json.dumps({"title": t, "text": text}) + "\n" for t, text in texts.items()))
+    load([str(records)], store)
+    read: list[str] = []
+    page_text = EmbeddedStore.page_text
+
+    def noted(self: EmbeddedStore, uri: str) -> str:
+        read.append(uri)
+        return page_text(self, uri)
+
+    def unasked(*_: object, **__: object) -> None:
+        raise AssertionError("not to be asked")
+
+    monkeypatch.setattr(EmbeddedStore, "page_text", noted)
+    monkeypatch.setattr(EmbeddedStore, "names", unasked)
+    monkeypatch.setattr(EmbeddedStore, "_current", unasked)
+    report = load([str(page("marsa.html", "Marsa", '<a href="/wiki/Port">A port</a>.'))], store)
+    assert (report.added, report.relinked, set(read)) == (1, 0, {"Io"})
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
     store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool

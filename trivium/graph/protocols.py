@@ -226,6 +226,20 @@ class PageReader(Protocol):
         their page)."""
         ...
 
+    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
+        """Pages, by uri, whose text has one of the words (lower-case letters and digits of ASCII), in whatever case and
+        inside of longer words too."""
+        ...
+
+    def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
+        """Pages, by uri, that are shown under one of the paths; empty ones are left out."""
+        ...
+
+    def unlinked_pages(self) -> list[str]:
+        """Uris, sorted, of the pages that wait for links to what they mention (:mod:`trivium.index.mentions`): their
+        content hash ends with a dot."""
+        ...
+
     def count_pages(self) -> int:
         """How many pages there are."""
         ...

@@ -27,7 +27,7 @@ from trivium.graph.schema import Hop, unescape
 from trivium.index.file_pages import FilePages
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import Localiser, StoredLocaliser
-from trivium.index.mentions import link_mentions
+from trivium.index.mentions import link_mentions, pages_mentioning
 from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
 from trivium.index.parsing import parse_in_pool, parse_item
 from trivium.index.places import Places
@@ -213,20 +213,17 @@ class _Loading:
             for problem in pages.read(item):
                 if problem is not None:
                     self._problem(problem)
-        report = self.merge.report
-        changed = bool(pages or report.added or report.replaced)
-        stored = _stored_record_pages(self.store) if changed else []
-        if not pages and not stored:
-            return
-        gazetteer = Gazetteer([*pages.names(), *self.store.names()])
-        for done, (_, outcome) in enumerate(pages.graphs(gazetteer, self.chunker), start=1):
-            if isinstance(outcome, Problem):
-                self._problem(outcome)
-            else:
-                self.merge.add(outcome)
-            self._tell("records", done, len(pages))
-        self.merge.flush()
-        _relink_others(stored, self.store, self.merge, gazetteer)
+        gazetteer: Gazetteer | None = None
+        if pages:
+            gazetteer = Gazetteer([*pages.names(), *self.store.names()])
+            for done, (_, outcome) in enumerate(pages.graphs(gazetteer, self.chunker), start=1):
+                if isinstance(outcome, Problem):
+                    self._problem(outcome)
+                else:
+                    self.merge.add(outcome)
+                self._tell("records", done, len(pages))
+            self.merge.flush()
+        _relink_others(self.store, self.merge, gazetteer)
 
     def isolated(
         self,
@@ -257,14 +254,11 @@ class _Loading:
             else:
                 places.expect(label, label, None)
         merge.files = FilePages(store, places)
-        came = False
 
         def beat(done: int) -> None:
             self._tell("parse", done, max(done, len(files)))
 
         def titles() -> Iterator[tuple[str, str]]:
-            nonlocal came
-            came = True
             merge.flush()
             yield from store.names()
 
@@ -276,10 +270,7 @@ class _Loading:
             else:
                 self._problem(outcome)
         merge.flush()
-        if came or merge.report.added or merge.report.replaced:
-            stored = _stored_record_pages(store)
-            if any(not merge.has(uri) for uri, _ in stored):
-                _relink_others(stored, store, merge, Gazetteer(store.names()))
+        _relink_others(store, merge, None)
 
     def _problem(self, problem: Problem | None) -> None:
         self.merge.report.problem(problem, self.limits.problems)
@@ -298,17 +289,20 @@ def _link_mentions(store: LoadStore, merge: Merge) -> None:
         report.relinked += sum(not merge.has(uri) for uri in changed)
 
 
-def _stored_record_pages(store: LoadStore) -> list[tuple[str, str]]:
-    """(uri, source) of the pages that records made."""
-    return [(page.uri, page.source) for page in store.pages() if page.source.startswith(RECORDS)]
-
-
-def _relink_others(
-    stored: Sequence[tuple[str, str]], store: LoadStore, merge: Merge, gazetteer: Gazetteer
-) -> None:
-    """Look for the names that are new in the records that were stored before this load."""
-    others = [(uri, source) for uri, source in stored if not merge.has(uri)]
-    merge.report.relinked = _relink(others, store, gazetteer)
+def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None) -> None:
+    """Look for the names that are new, and for those that have gone, in the records that were stored before this load.
+    ``gazetteer`` has all names; without one it is made where it is needed, which is seldom."""
+    report = merge.report
+    if not (report.added or report.replaced):
+        return
+    names = [unescape(name) for name in sorted({*merge.names, *report.retitled})]
+    others = [
+        (page.uri, page.source)
+        for page in pages_mentioning(store, names)
+        if page.source.startswith(RECORDS) and not merge.has(page.uri)
+    ]
+    if others:
+        report.relinked = _relink(others, store, Gazetteer(store.names()) if gazetteer is None else gazetteer)
 
 
 def _relink(stored: Sequence[tuple[str, str]], store: LoadStore, gazetteer: Gazetteer) -> int:

@@ -16,6 +16,7 @@ from typing import Protocol
 from trivium.common.iteration import batched
 from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
+from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
 from trivium.index.record_pages import RECORDS
 from trivium.parser.gazetteer import Gazetteer, Mention
@@ -25,6 +26,7 @@ from trivium.types import ChunkKind
 
 _DOT = "."
 _PAGES_A_TIME = 50
+_FEW_WORDS = 100
 _WITHOUT = frozenset({"", "records", "nq", "wiki"})
 """Formats of pages that have links of their own, or get them elsewhere."""
 _GENERIC_TITLES = """
@@ -34,6 +36,16 @@ review section slides summary table test text title untitled welcome
 """
 _GENERIC = frozenset(_GENERIC_TITLES.split())
 """Titles of one word that say what kind of document it is."""
+
+
+class PageSearch(Protocol):
+    """What looking for mentions needs of a store."""
+
+    def pages(self) -> Sequence[PageRecord]: ...
+
+    def pages_saying(self, words: Sequence[str]) -> Sequence[PageRecord]: ...
+
+    def page_text(self, page: str) -> str: ...
 
 
 class MentionStore(GraphReader, PageReader, GraphWriter, Protocol):
@@ -68,15 +80,9 @@ def adopted(graphs: Sequence[PageGraph], store: PageReader) -> list[PageGraph]:
 def link_mentions(store: MentionStore, new_names: Iterable[str]) -> list[str]:
     """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (titles and aliases that
     have come); returns the uris of those whose links have changed."""
-    pages = [page for page in store.pages() if _DOT in page.content_hash]
-    if not pages:
-        return []
-    new = Gazetteer((name, name) for name in new_names)
-    wanted = [
-        page.uri
-        for page in pages
-        if page.content_hash.endswith(_DOT) or (len(new) and new.find(store.page_text(page.uri)))
-    ]
+    waiting = store.unlinked_pages()
+    mentioning = [page.uri for page in pages_mentioning(store, new_names) if _DOT in page.content_hash]
+    wanted = sorted({*waiting, *mentioning})
     if not wanted:
         return []
     gazetteer = Gazetteer(store.names())
@@ -97,6 +103,18 @@ def link_mentions(store: MentionStore, new_names: Iterable[str]) -> list[str]:
             if [chunk.cites for chunk in before.chunks] != [chunk.cites for chunk in after.chunks]
         )
     return changed
+
+
+def pages_mentioning(store: PageSearch, names: Iterable[str]) -> list[PageRecord]:
+    """The pages, by uri, whose texts mention one of the names. Only the texts that have a word of a name are read, as
+    long as the names are few."""
+    new = Gazetteer((name, name) for name in names)
+    if not len(new):
+        return []
+    words = new.words()
+    few = words is not None and len(words) <= _FEW_WORDS
+    pages = store.pages_saying(words) if words is not None and few else store.pages()
+    return [page for page in pages if new.find(store.page_text(page.uri))]
 
 
 def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:

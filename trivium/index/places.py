@@ -17,6 +17,8 @@ from trivium.parser.sources.records import FORMAT as RECORDS_FORMAT
 from trivium.text import composed
 
 _AT_ONCE = 1_000
+_FEW = 20
+"""Files of a load: for more of them all paths of the store are read."""
 
 
 class PlaceStore(Protocol):
@@ -27,6 +29,8 @@ class PlaceStore(Protocol):
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]: ...
 
     def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
+
+    def pages_at(self, paths: Sequence[str]) -> Sequence[PageRecord]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class Places:
         self._linked: dict[str, str] = {}  # source -> path below the folder's name, of what links can lead to
         self._by_root: dict[str, list[str]] = {}
         self._prefixes: dict[str, str] = {}  # root -> what is in front of its files' paths
-        self._owners: dict[str, _Owner] | None = None  # by the path that is shown
+        self._owners: dict[str, _Owner | None] = {}  # by the path that is shown, of those that were asked for
+        self._knows_owners = False  # of all paths
 
     def expect_item(self, item: Item) -> None:
         """An item of the load, where it is a file's."""
@@ -120,11 +125,10 @@ class Places:
         the pages that are ``released`` are free."""
         source = source.removeprefix(RECORDS)
         place = self._places[source]
-        owners = self._known_owners()
         own: str | None = None
         path = place.inner
         for path in place.paths():
-            owner = owners.get(path)
+            owner = self._owner(path)
             if owner is None or owner.uri == uri or owner.uri in released:
                 break
             if shared and is_same(owner.source, source):
@@ -134,7 +138,8 @@ class Places:
                 own = "" if record is None else record.path
             if path == own:
                 break
-        owners.setdefault(path, _Owner(source, uri))
+        if self._owners.get(path) is None:
+            self._owners[path] = _Owner(source, uri)
         return path
 
     def _prefix(self, root: str) -> str:
@@ -154,18 +159,24 @@ class Places:
                     return True
         return False
 
-    def _known_owners(self) -> dict[str, _Owner]:
-        if self._owners is None:
-            self._owners = {}
+    def _owner(self, path: str) -> _Owner | None:
+        """The document that a path is shown of. A small load asks the store for one path at a time."""
+        if len(self._places) > _FEW and not self._knows_owners:
+            self._knows_owners = True
             pages = self._store.pages(None, _AT_ONCE)
             while pages:
                 for page in pages:
-                    if page.path:
-                        self._owners.setdefault(
-                            page.path, _Owner(page.source.removeprefix(RECORDS), page.uri)
-                        )
+                    self._note(page)
                 pages = self._store.pages(pages[-1].uri, _AT_ONCE) if len(pages) == _AT_ONCE else []
-        return self._owners
+        if path not in self._owners and not self._knows_owners:
+            self._owners[path] = None
+            for page in self._store.pages_at([path]):
+                self._note(page)
+        return self._owners.get(path)
+
+    def _note(self, page: PageRecord) -> None:
+        if page.path and self._owners.get(page.path) is None:
+            self._owners[page.path] = _Owner(page.source.removeprefix(RECORDS), page.uri)
 
 
 def prefixes(root: str) -> Iterator[str]:

@@ -89,6 +89,21 @@ class Gazetteer:
     def __len__(self) -> int:
         return len(self._targets)
 
+    def words(self) -> list[str] | None:
+        """For each name a word of it, the longest of lower-case ASCII: a text without any of them, in whatever case,
+        mentions none. None where a name has no such word.
+
+        >>> Gazetteer([("Mercury (planet)", "Mercury (planet)")]).words()
+        ['mercury']
+        """
+        found: dict[str, None] = {}
+        for name in self._targets:
+            plain = [word for word in name.split(" ") if word.isascii()]
+            if not plain:
+                return None
+            found[max(plain, key=len)] = None
+        return list(found)
+
     def find(self, text: str) -> list[Mention]:
         """The mentions in a text, in order, not overlapping.
 

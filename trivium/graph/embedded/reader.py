@@ -76,6 +76,34 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     return {row[0]: _page_record(*row) for row in rows}
 
 
+def pages_saying(connection: Connection, words: Sequence[str]) -> list[PageRecord]:
+    """Pages, by uri, whose text has one of the words of lower-case ASCII."""
+    rows = connection.execute(
+        f"{_RECORD} FROM json_each(?) AS j JOIN page AS p ON instr(lower(p.text), j.value) JOIN name AS n ON n.id = p.id"
+        " LEFT JOIN page_facts AS f ON f.page_id = p.id GROUP BY n.uri ORDER BY n.uri",
+        [as_json(words)],
+    )
+    return [_page_record(*row) for row in rows]
+
+
+def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
+    """Pages, by uri, that are shown under one of the paths."""
+    rows = connection.execute(
+        f"{_RECORD} FROM json_each(?) AS j JOIN page_facts AS f ON f.path = j.value JOIN page AS p ON p.id = f.page_id"
+        " JOIN name AS n ON n.id = p.id ORDER BY n.uri",
+        [as_json(dict.fromkeys(filter(None, paths)))],
+    )
+    return [_page_record(*row) for row in rows]
+
+
+def unlinked_pages(connection: Connection) -> list[str]:
+    """Uris of the pages that wait for links to what they mention."""
+    rows = connection.execute(
+        "SELECT n.uri FROM page AS p JOIN name AS n ON n.id = p.id WHERE p.content_hash LIKE '%.' ORDER BY n.uri"
+    )
+    return [uri for (uri,) in rows]
+
+
 def _page_record(
     uri: str,
     source: str,

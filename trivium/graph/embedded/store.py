@@ -162,6 +162,18 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.find_pages(connection, uris)
 
+    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
+        with self._database.reading() as connection:
+            return reader.pages_saying(connection, words)
+
+    def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
+        with self._database.reading() as connection:
+            return reader.pages_at(connection, paths)
+
+    def unlinked_pages(self) -> list[str]:
+        with self._database.reading() as connection:
+            return reader.unlinked_pages(connection)
+
     def count_pages(self) -> int:
         with self._database.reading() as connection:
             return reader.count_pages(connection)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
@@ -191,6 +191,26 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
         for row in connection.read(cypher.PAGE_RECORDS, {"uris": asked}, whole=True)[0][0]
     }
     return {uri: found[uri] for uri in asked if uri in found}
+
+
+def pages_saying(connection: Connection, words: Sequence[str]) -> list[PageRecord]:
+    """Pages, by uri, whose text has one of the words of lower-case ASCII."""
+    return _found_pages(connection, cypher.PAGES_SAYING, {"words": list(words)})
+
+
+def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
+    """Pages, by uri, that are shown under one of the paths."""
+    return _found_pages(connection, cypher.PAGES_AT, {"paths": list(filter(None, paths))})
+
+
+def unlinked_pages(connection: Connection) -> list[str]:
+    """Uris of the pages that wait for links to what they mention."""
+    return sorted(connection.read(cypher.UNLINKED_PAGES, {}, whole=True)[0][0])
+
+
+def _found_pages(connection: Connection, query: LiteralString, asked: dict[str, Any]) -> list[PageRecord]:
+    rows = connection.read(query, asked, whole=True)[0][0]
+    return sorted((_page_record(*row) for row in rows), key=lambda page: page.uri)
 
 
 def _page_record(

@@ -150,6 +150,15 @@ class Neo4jStore:
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return reader.find_pages(self._connection, uris)
 
+    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
+        return reader.pages_saying(self._connection, words)
+
+    def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
+        return reader.pages_at(self._connection, paths)
+
+    def unlinked_pages(self) -> list[str]:
+        return reader.unlinked_pages(self._connection)
+
     def count_pages(self) -> int:
         return reader.count_pages(self._connection)
 

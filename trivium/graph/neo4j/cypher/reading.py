@@ -76,6 +76,24 @@ RETURN collect([
 ])
 """
 
+PAGES_SAYING: LiteralString = """
+MATCH (p:Page) WITH p, toLower(p.body) AS text WHERE any(word IN $words WHERE text CONTAINS word)
+RETURN collect([
+  p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
+  p.uri
+])
+"""
+
+PAGES_AT: LiteralString = """
+MATCH (p:Page) WHERE p.path IN $paths
+RETURN collect([
+  p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
+  p.uri
+])
+"""
+
+UNLINKED_PAGES: LiteralString = "MATCH (p:Page) WHERE p.content_hash ENDS WITH '.' RETURN collect(p.uri)"
+
 COUNT_PAGES: LiteralString = "MATCH (p:Page) RETURN count(p)"
 
 CHUNK_TEXTS: LiteralString = """
