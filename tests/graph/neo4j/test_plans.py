@@ -19,8 +19,9 @@ from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.indexes import detect
 from trivium.graph.schema import Hop, Label
 
-OF_THE_WHOLE = {"ALIAS_COUNT", "TEXT_COUNTS"}
-"""Counts of everything there is of something; no search asks them."""
+OF_THE_WHOLE = {"ALIAS_COUNT", "TEXT_COUNTS", "PAGES_SAYING", "PAGES_AT", "UNLINKED_PAGES"}
+"""Counts of everything there is of something, and what is looked for among all pages when documents come; no search asks
+them."""
 
 LABELS = ((Label.CHUNK,), (Label.PAGE,), (Label.ENTITY,), (Label.SUBCHAPTER, Label.PAGE))
 PARAMETERS: dict[str, Any] = {
