@@ -387,8 +387,14 @@ def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -
                 chrome.refresh()
             pose(chrome, "Which office chair is shown?")
             for selector, where in ((".hit .snippet img", "beside"), ("#reader img", "in its document")):
-                picture = soon(lambda selector=selector: all_of(chrome, selector), where)[0]  # type: ignore[misc]
-                soon(lambda picture=picture: picture.get_property("naturalWidth") == 320, where)  # type: ignore[misc]
+                # Passages are drawn again when the answer has come: looked for anew each time.
+                pictures = soon(
+                    lambda selector=selector: [  # type: ignore[misc]
+                        each for each in all_of(chrome, selector) if each.get_property("naturalWidth") == 320
+                    ],
+                    where,
+                )
+                picture = pictures[0]
                 assert (picture.get_attribute("alt") or "").startswith("The office chair")
                 if where == "beside":
                     press_on(chrome, one(chrome, ".hit .head:has(img)"))
