@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 
 from tests.browser.chrome import dark_mode, soon, wide
 from tests.browser.thread import (
@@ -368,6 +370,11 @@ def test_outcomes_look_different_and_a_greeting_has_no_passages(extracting: str,
     soon(lambda: all_of(greeting, ".hit"), "it is searched for all the same")
 
 
+def _drawn_wide(chrome: Chrome, selector: str) -> list[WebElement]:
+    """Looked for anew each time: passages are drawn again when the answer has come."""
+    return [picture for picture in all_of(chrome, selector) if picture.get_property("naturalWidth") == 320]
+
+
 def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -> None:
     """Described, and in its document, where it is in view; also where the server asks for a key."""
     (tmp_path / "docs").mkdir()
@@ -387,8 +394,7 @@ def test_a_picture_is_shown_beside_its_passage(tmp_path: Path, chrome: Chrome) -
                 chrome.refresh()
             pose(chrome, "Which office chair is shown?")
             for selector, where in ((".hit .snippet img", "beside"), ("#reader img", "in its document")):
-                picture = soon(lambda selector=selector: all_of(chrome, selector), where)[0]  # type: ignore[misc]
-                soon(lambda picture=picture: picture.get_property("naturalWidth") == 320, where)  # type: ignore[misc]
+                picture = soon(partial(_drawn_wide, chrome, selector), where)[0]
                 assert (picture.get_attribute("alt") or "").startswith("The office chair")
                 if where == "beside":
                     press_on(chrome, one(chrome, ".hit .head:has(img)"))
