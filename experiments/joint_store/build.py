@@ -36,7 +36,7 @@ def main() -> None:
     ]
     with trivium.Engine.create(given.store, given.embedder) as engine, progress() as bars:
         report = engine.build(sources, sentences=not given.no_sentences, progress=bars)
-        print_load(report, engine.info(), 0.0)
+        print_load(report, engine.info(), 0.0, verbose=False)
 
 
 if __name__ == "__main__":

@@ -264,6 +264,10 @@ def test_pages_are_found_by_a_word_of_their_text_and_by_their_path(store: GraphS
     assert store.pages_saying(["ceres", "phobos", "deimos"]) == [
         pages[uri] for uri in ("One", "Three", "Two")
     ]
+    assert store.pages_saying(["ceres", "deimos"], mark=".") == [pages["One"], pages["Two"]]
+    assert store.pages_saying(["deimos"], mark=".b") == [pages["Two"]]
+    assert store.pages_saying(["deimos"], source="te") == [pages["One"], pages["Two"]]
+    assert store.pages_saying(["deimos"], source="est") == []
     assert store.pages_saying([]) == store.pages_saying(["vesta"]) == []
     assert store.pages_at(["docs/two.md", "docs/one.md", "docs/two.md"]) == [pages["One"], pages["Two"]]
     assert store.pages_at(["", "two.md"]) == store.pages_at([]) == []

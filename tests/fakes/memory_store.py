@@ -185,9 +185,15 @@ class MemoryStore:
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return {uri: self._record(self._graph.pages[uri]) for uri in uris if uri in self._graph.pages}
 
-    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
+    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
         texts = {uri: page.text.lower() for uri, page in self._graph.pages.items()}
-        return [page for page in self.pages() if any(word in texts[page.uri] for word in words)]
+        return [
+            page
+            for page in self.pages()
+            if page.source.startswith(source)
+            and mark in page.content_hash
+            and any(word in texts[page.uri] for word in words)
+        ]
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return [page for page in self.pages() if page.path and page.path in paths]

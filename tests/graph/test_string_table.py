@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,3 +37,19 @@ def test_the_memory_of_a_table_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
         assert list(made) == strings
         assert [made.find(text) for text in strings] == list(range(200))
     assert len(made._rows) <= 10
+
+
+@given(
+    st.sets(st.text(st.characters(codec="utf-8"))),
+    st.sets(st.text(st.characters(codec="utf-8"))),
+    st.randoms(),
+)
+def test_a_patched_table_is_that_of_the_new_strings(before: set[str], new: set[str], random: Random) -> None:
+    """Also where a string goes and comes back, and it says where each is."""
+    ordered = sorted(before)
+    gone = sorted(row for row, text in enumerate(ordered) if text in new or random.random() < 0.3)
+    made, moved, places = table(ordered).patched(np.array(gone, dtype=np.int64), sorted(new))
+    assert list(made) == sorted(new | {text for row, text in enumerate(ordered) if row not in gone})
+    assert [made[place] for place in places.tolist()] == sorted(new)
+    for row, now in enumerate(moved.tolist()):
+        assert now == -1 if row in gone else made[now] == ordered[row]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,15 @@ from trivium.common.ragged import expand_ranges
 Rows = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]
 """Arrays by name."""
+
+
+def find_sorted(numbers: Rows, wanted: Rows) -> Rows:
+    """Places of numbers among ascending ones, -1 where they are not there."""
+    if not len(numbers):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    found: Rows = np.where(numbers[places] == wanted, places, -1)
+    return found
 
 
 def save_arrays(folder: Path, name: str, arrays: Arrays) -> None:
@@ -55,6 +65,38 @@ def load_array(folder: Path, name: str) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class Stacked:
+    """Two arrays one above the other as if they were one: the ``upper`` may be a file that is mapped into memory, and is
+    not copied when rows are added."""
+
+    upper: NDArray[Any]
+    lower: NDArray[Any]
+
+    @classmethod
+    def of(cls, array: NDArray[Any]) -> Stacked:
+        """One array alone."""
+        return cls(array, array[:0])
+
+    def __len__(self) -> int:
+        return len(self.upper) + len(self.lower)
+
+    def grown(self, more: NDArray[Any]) -> Stacked:
+        """With more rows below."""
+        return Stacked(self.upper, np.concatenate([self.lower, more.astype(self.lower.dtype, copy=False)]))
+
+    def take(self, rows: Rows) -> NDArray[Any]:
+        """The rows at these places (n,), in this order."""
+        if len(self.lower) == 0:
+            taken: NDArray[Any] = self.upper[rows]
+            return taken
+        above = rows < len(self.upper)
+        taken = np.empty((len(rows), *self.lower.shape[1:]), dtype=self.lower.dtype)
+        taken[above] = self.upper[rows[above]]
+        taken[~above] = self.lower[rows[~above] - len(self.upper)]
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
 class Csr:
     """``indices[indptr[i]:indptr[i + 1]]`` are the entries of row i, in a meaningful order."""
 
@@ -70,6 +112,32 @@ class Csr:
         counts = self.indptr[rows + 1] - self.indptr[rows]
         _, places = expand_ranges(self.indptr[rows], counts)
         return self.indices[places], counts
+
+    def patched(
+        self, owners: Rows, count: int, entries: Rows, replaced: Mapping[int, NDArray[np.integer[Any]]]
+    ) -> Csr:
+        """The lists of ``count`` rows: row i is now row ``owners[i]``, in the same order, and lists ``entries[j]`` where
+        it listed j; -1 is gone. Rows ``replaced`` (by their new number) have other lists."""
+        before = np.diff(self.indptr)
+        renewed = np.zeros(count, dtype=bool)
+        renewed[list(replaced)] = True
+        stays = owners >= 0
+        stays[stays] = ~renewed[owners[stays]]
+        kept = entries[self.indices]
+        chosen = np.repeat(stays, before) & (kept >= 0)
+        so_far = np.concatenate([[0], np.cumsum(chosen)])
+        sizes = np.zeros(count, dtype=np.int64)
+        sizes[owners[stays]] = (so_far[self.indptr[1:]] - so_far[self.indptr[:-1]])[stays]
+        for row, own in replaced.items():
+            sizes[row] = len(own)
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indices = np.empty(int(indptr[-1]), dtype=np.int32)
+        old = np.ones(len(indices), dtype=bool)
+        for row, own in replaced.items():
+            place = slice(indptr[row], indptr[row + 1])
+            indices[place], old[place] = own, False
+        indices[old] = kept[chosen]
+        return Csr(indptr, indices)
 
 
 def group(owners: Rows, entries: Rows, count: int) -> Csr:

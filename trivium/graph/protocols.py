@@ -226,9 +226,10 @@ class PageReader(Protocol):
         their page)."""
         ...
 
-    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
+    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
         """Pages, by uri, whose text has one of the words (lower-case letters and digits of ASCII), in whatever case and
-        inside of longer words too."""
+        inside of longer words too; of those whose source begins with ``source`` and whose content hash contains
+        ``mark``."""
         ...
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:

@@ -298,8 +298,8 @@ def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None) 
     names = [unescape(name) for name in sorted({*merge.names, *report.retitled})]
     others = [
         (page.uri, page.source)
-        for page in pages_mentioning(store, names)
-        if page.source.startswith(RECORDS) and not merge.has(page.uri)
+        for page in pages_mentioning(store, names, source=RECORDS)
+        if not merge.has(page.uri)
     ]
     if others:
         report.relinked = _relink(others, store, Gazetteer(store.names()) if gazetteer is None else gazetteer)

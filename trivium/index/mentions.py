@@ -43,7 +43,9 @@ class PageSearch(Protocol):
 
     def pages(self) -> Sequence[PageRecord]: ...
 
-    def pages_saying(self, words: Sequence[str]) -> Sequence[PageRecord]: ...
+    def pages_saying(
+        self, words: Sequence[str], *, source: str = "", mark: str = ""
+    ) -> Sequence[PageRecord]: ...
 
     def page_text(self, page: str) -> str: ...
 
@@ -81,7 +83,7 @@ def link_mentions(store: MentionStore, new_names: Iterable[str]) -> list[str]:
     """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (titles and aliases that
     have come); returns the uris of those whose links have changed."""
     waiting = store.unlinked_pages()
-    mentioning = [page.uri for page in pages_mentioning(store, new_names) if _DOT in page.content_hash]
+    mentioning = [page.uri for page in pages_mentioning(store, new_names, mark=_DOT)]
     wanted = sorted({*waiting, *mentioning})
     if not wanted:
         return []
@@ -105,16 +107,26 @@ def link_mentions(store: MentionStore, new_names: Iterable[str]) -> list[str]:
     return changed
 
 
-def pages_mentioning(store: PageSearch, names: Iterable[str]) -> list[PageRecord]:
-    """The pages, by uri, whose texts mention one of the names. Only the texts that have a word of a name are read, as
-    long as the names are few."""
+def pages_mentioning(
+    store: PageSearch, names: Iterable[str], *, source: str = "", mark: str = ""
+) -> list[PageRecord]:
+    """The pages, by uri, whose texts mention one of the names, of those whose source begins with ``source`` and whose
+    content hash contains ``mark``. Only the texts that have a word of a name are read, as long as the names are few."""
     new = Gazetteer((name, name) for name in names)
     if not len(new):
         return []
     words = new.words()
     few = words is not None and len(words) <= _FEW_WORDS
-    pages = store.pages_saying(words) if words is not None and few else store.pages()
-    return [page for page in pages if new.find(store.page_text(page.uri))]
+    pages = (
+        store.pages_saying(words, source=source, mark=mark) if words is not None and few else store.pages()
+    )
+    return [
+        page
+        for page in pages
+        if page.source.startswith(source)
+        and mark in page.content_hash
+        and new.find(store.page_text(page.uri))
+    ]
 
 
 def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:

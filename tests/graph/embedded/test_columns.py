@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.graphs import graph
+from trivium.graph.arrays import Stacked
 from trivium.graph.embedded import EmbeddedStore, sentence_column
 from trivium.graph.embedded.coarse import CoarseVectors
 from trivium.graph.embedded.files import MANIFEST
@@ -28,7 +29,12 @@ def test_none_of_the_nearest_is_missed(seed: int, count: int, width: int, k: int
     vectors = random.standard_normal((count + 1, width)) * random.choice([1, 1e-4], (count + 1, 1)) + 1e-3
     units = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     rows = np.sort(random.permutation(count))
-    coarse = CoarseVectors.of(units, rows)
+    stacked = Stacked(units[: count // 2], units[count // 2 :])
+    coarse = CoarseVectors.of(stacked, rows)
+    some = np.sort(random.permutation(count)[: count // 3])
+    patched = CoarseVectors.of(stacked, some).patched(some, stacked, rows)
+    assert np.array_equal(patched.codes, coarse.codes) and np.array_equal(patched.scales, coarse.scales)
+    assert patched.error == coarse.error
     cosines = units[rows].astype(np.float64) @ units[-1].astype(np.float64)
     assert set(np.argsort(-cosines, kind="stable")[:k]) <= set(coarse.nearest(units[-1], k))
     among = random.random(count) < 0.5

@@ -7,13 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.contract.graphs import embed_pending, pages
+from tests.contract.graphs import IDENTITY, embed_pending, pages
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
-from trivium.graph.embedded import EmbeddedStore
+from trivium.graph.embedded import EmbeddedStore, ann_index, search, snapshot
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.protocols import GraphStore
 
@@ -53,6 +54,41 @@ def _carry_out(store: GraphStore, step: Step) -> object:
     else:
         store.refresh()
     return None
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    first=st.lists(pages, min_size=1, max_size=4), steps=_steps, indexed=st.booleans(), whole=st.booleans()
+)
+def test_changes_made_in_memory_give_the_same(
+    first: list[PageGraph], steps: list[Step], indexed: bool, whole: bool
+) -> None:
+    """After each step the indexes are brought up to date, by the process that made it and by one that opens the store;
+    with and without approximate indexes in the files below. ``whole``: the pages are embedded before."""
+    with (
+        pytest.MonkeyPatch.context() as patches,
+        TemporaryDirectory() as folder,
+        EmbeddedStore.create(Path(folder) / "s") as store,
+    ):
+        patches.setattr(snapshot, "MOST_PATCHED", 1e6)
+        for module in (ann_index, search) if indexed else ():
+            patches.setattr(module, "EXACT_BELOW", 1)
+        store.set_embedder(IDENTITY)
+        oracle = MemoryStore()
+        oracle.set_embedder(IDENTITY)
+        for step in [("write", first), *([("embed", None)] if whole else [])]:
+            _carry_out(store, step), _carry_out(oracle, step)
+        store.refresh()
+        files = sorted(path.name for path in (Path(folder) / "s" / "index").iterdir())
+        for step in steps:
+            assert _carry_out(store, step) == _carry_out(oracle, step)
+            store.refresh()
+        wanted = state_of(oracle)
+        assert state_of(store) == wanted
+        with EmbeddedStore.open(Path(folder) / "s") as again:
+            assert state_of(again) == wanted
+        if all(action != "delete" for action, _ in steps):  # of nothing any share is nothing
+            assert sorted(path.name for path in (Path(folder) / "s" / "index").iterdir()) == files
 
 
 def _as_written(page: PageGraph) -> PageGraph:

@@ -71,7 +71,7 @@ def test_nothing_is_left_of_a_store_whose_pages_were_all_removed(tmp_path: Path)
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     rows = {name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
     database.close()
-    kept = {"meta", "generation", "sqlite_sequence"}
+    kept = {"meta", "generation", "change", "sqlite_sequence"}
     assert {name for name, count in rows.items() if count} == kept
 
 

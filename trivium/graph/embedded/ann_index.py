@@ -81,12 +81,12 @@ class IndexPlan:
         if self.base is not None and len(self.add) == 0:
             link_or_copy(self.base / file, folder / file)
         else:
-            index = _new_index(matrix.values.shape[1])
+            index = _new_index(matrix.dimension)
             if self.base is not None:
                 index.load(str(self.base / file))
             for begin in range(0, len(self.add), _BATCH):
                 rows = self.add[begin : begin + _BATCH]
-                vectors = np.ascontiguousarray(matrix.values[nodes.vector[rows]])
+                vectors = matrix.gather(nodes.vector[rows])
                 index.add(nodes.ids[rows].astype(np.uint64), vectors, threads=1)
                 step(len(rows))
             index.save(str(folder / file))

@@ -6,12 +6,11 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from importlib.resources import files
 
 from trivium.errors import StoreFormatError
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.meta import read_meta
-from trivium.graph.embedded.schema_versions import schema_version
+from trivium.graph.embedded.schema_versions import schema_script, schema_version
 from trivium.graph.findings import Finding, Severity
 from trivium.graph.schema import SCHEMA_VERSION
 
@@ -90,7 +89,7 @@ def _definitions(connection: Connection) -> list[str]:
     if schema_version(connection) != SCHEMA_VERSION:
         return []
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(files(__package__).joinpath("schema.sql").read_text("utf-8"))
+        fresh.executescript(schema_script())
         wanted = _defined(fresh)
     there = _defined(connection)
     return [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats32
 from trivium.common.compiled import compiled
-from trivium.graph.arrays import Rows
+from trivium.graph.arrays import Rows, Stacked, find_sorted
 from trivium.graph.records import Codes, Vectors
 
 _LARGEST = 127
@@ -28,11 +28,37 @@ class CoarseVectors:
     error: float
 
     @classmethod
-    def of(cls, values: Vectors, rows: Rows) -> Self:
-        """Those of some rows of a matrix, in this order."""
-        codes = np.empty((len(rows), values.shape[1]), dtype=np.int8)
+    def of(cls, vectors: Stacked, rows: Rows) -> Self:
+        """Those of some rows, in this order."""
+        codes = np.empty((len(rows), vectors.upper.shape[1]), dtype=np.int8)
         scales = np.empty(len(rows), dtype=np.float32)
-        return cls(codes, scales, float(_quantise(values, rows, codes, scales)))
+        error = 0.0
+        below = rows >= len(vectors.upper)
+        for own, values, places in (
+            (~below, vectors.upper, rows[~below]),
+            (below, vectors.lower, rows[below] - len(vectors.upper)),
+        ):
+            if len(places):
+                part = (
+                    np.empty((len(places), codes.shape[1]), dtype=np.int8),
+                    np.empty(len(places), dtype=np.float32),
+                )
+                error = max(error, float(_quantise(values, places, *part)))
+                codes[own], scales[own] = part
+        return cls(codes, scales, error)
+
+    def patched(self, old: Rows, vectors: Stacked, rows: Rows) -> Self:
+        """Those of other ``rows`` (m,), ascending; what it has of them, of the rows ``old`` (n,), ascending,
+        is taken over."""
+        known = find_sorted(old, rows)
+        new = np.flatnonzero(known < 0)
+        more = type(self).of(vectors, rows[new])
+        kept = known >= 0
+        codes = np.empty((len(rows), self.codes.shape[1]), dtype=np.int8)
+        scales = np.empty(len(rows), dtype=np.float32)
+        codes[kept], codes[new] = self.codes[known[kept]], more.codes
+        scales[kept], scales[new] = self.scales[known[kept]], more.scales
+        return type(self)(codes, scales, max(self.error, more.error))
 
     def nearest(self, vector: Vectors, k: int, among: NDArray[np.bool_] | None = None) -> Rows:
         """Places of the vectors that may be among the k of highest cosine with a unit vector (d,), and more; where

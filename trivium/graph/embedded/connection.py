@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +18,7 @@ from trivium.common.files import TEMPORARY, is_full_disk, write_new_file
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError, StoreNotFoundError
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.files import cannot_change, is_full
-from trivium.graph.embedded.schema_versions import add_missing_tables, schema_version, upgrade
+from trivium.graph.embedded.schema_versions import add_missing_tables, schema_script, schema_version, upgrade
 from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
@@ -33,6 +32,8 @@ READ_CACHE_KIB = 65_536
 """Page cache of a connection that reads."""
 WRITE_CACHE_KIB = 98_304
 """Page cache of the connection that writes. More made a load of 2,000 pages no faster, and servers have 1 GB in all."""
+CHANGES_KEPT = 2_000
+"""Of so many states it is listed what each changed (changes.sql)."""
 _OF_DAMAGE = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
 """Names of errors. The first is one of the statement: as the package's own are right, the schema is not."""
 _UNREADABLE_TEXT = "Could not decode to UTF-8"
@@ -293,6 +294,9 @@ def current_state(connection: Connection) -> str:
 def begin_state(connection: Connection) -> None:
     """Give the state that this transaction makes a new name: every index made from an earlier one is stale."""
     connection.execute("INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))))")
+    connection.execute(
+        "DELETE FROM change WHERE number < (SELECT max(number) FROM generation) - ?", [CHANGES_KEPT]
+    )
 
 
 def create_database(folder: Path) -> Database:
@@ -335,7 +339,7 @@ def _empty_database() -> bytes:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.executescript(
-            f"PRAGMA page_size = 8192; BEGIN; {files(__package__).joinpath('schema.sql').read_text('utf-8')}"
+            f"PRAGMA page_size = 8192; BEGIN; {schema_script()}"
             f"PRAGMA user_version = {SCHEMA_VERSION}; PRAGMA application_id = {APPLICATION_ID}; COMMIT;"
         )
         content = bytearray(connection.serialize())

@@ -19,8 +19,9 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
+from trivium.common.ragged import expand_ranges
 from trivium.errors import StoreFormatError
-from trivium.graph.arrays import Rows, load_array, load_arrays, new_array, save_array, save_arrays
+from trivium.graph.arrays import Rows, Stacked, load_array, load_arrays, new_array, save_array, save_arrays
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.files import cannot_change, link_or_copy
 from trivium.graph.embedded.topology import Nodes
@@ -168,11 +169,11 @@ def _clone(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ForwardIndex:
-    """``values`` (i32) are the numbers of the terms of each chunk's headings, then of its text, in the order of the
-    chunks' numbers in the database; those of row i begin at ``starts[i]``. ``lengths`` (n x 2) are how many text and
-    headings have. ``table`` holds the known terms, ``numbers`` the number of each."""
+    """``values`` (i32) are the numbers of the terms of each chunk's headings, then of its text; those of row i begin at
+    ``starts[i]``. ``lengths`` (n x 2) are how many text and headings have. ``table`` holds the known terms, ``numbers``
+    the number of each."""
 
-    values: NDArray[np.int32]
+    values: Stacked
     starts: Rows
     lengths: Rows
     table: StringTable
@@ -184,12 +185,33 @@ class ForwardIndex:
         lengths = np.zeros((len(rows), 2), dtype=np.int64)
         starts = np.zeros(len(rows), dtype=np.int64)
         lengths[present], starts[present] = self.lengths[rows[present]], self.starts[rows[present]]
+        values: NDArray[np.int32] = self.values.upper
+        if len(rows) and starts.max() >= len(values):  # only then: most of it is not in memory
+            sizes = lengths.sum(axis=1)
+            values = self.values.take(expand_ranges(starts, sizes)[1])
+            starts = np.cumsum(sizes) - sizes
         try:
-            return count_numbers(self.values, starts, lengths, self._asked(terms))
+            return count_numbers(values, starts, lengths, self._asked(terms))
         except IndexError as error:
             raise StoreFormatError(
                 f"the derived file {_FORWARD}.npy of the store is damaged: run  trivium check STORE --repair"
             ) from error
+
+    def patched(self, moved: Rows, lengths: Rows, added: Rows, terms: Sequence[str]) -> ForwardIndex:
+        """The index after changes: chunks are now in the rows ``moved`` (-1: gone); those in the rows ``added`` have
+        these ``terms``, joined by spaces, the headings' first. ``lengths`` are those of all."""
+        words = [text.split() for text in terms]
+        unknown = sorted({word for own in words for word in own if self.table.find(word) < 0})
+        table, terms_moved, places = self.table.patched(np.empty(0, dtype=np.int64), unknown)
+        numbers = np.empty(len(table), dtype=np.int32)
+        numbers[terms_moved] = self.numbers
+        numbers[places] = np.arange(len(self.numbers), len(table))
+        starts = np.zeros(len(lengths), dtype=np.int64)
+        starts[moved[moved >= 0]] = self.starts[moved >= 0]
+        sizes = np.array([len(own) for own in words], dtype=np.int64)
+        starts[added] = len(self.values) + np.cumsum(sizes) - sizes
+        more = numbers[table.find_all(list(chain.from_iterable(words)))] if len(table) else numbers
+        return ForwardIndex(self.values.grown(more), starts, lengths, table, numbers)
 
     def _asked(self, terms: Sequence[str]) -> Rows:
         found = self.table.find_all(terms)
@@ -234,7 +256,7 @@ def load_forward_index(folder: Path, lengths: Rows) -> ForwardIndex:
     """Map what :func:`build_forward_index` wrote."""
     arrays = load_arrays(folder, _VOCABULARY)
     return ForwardIndex(
-        load_array(folder, _FORWARD),
+        Stacked.of(load_array(folder, _FORWARD)),
         arrays["starts"],
         lengths,
         unpack_strings("terms", arrays),

@@ -76,12 +76,13 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     return {row[0]: _page_record(*row) for row in rows}
 
 
-def pages_saying(connection: Connection, words: Sequence[str]) -> list[PageRecord]:
-    """Pages, by uri, whose text has one of the words of lower-case ASCII."""
+def pages_saying(connection: Connection, words: Sequence[str], source: str, mark: str) -> list[PageRecord]:
+    """Pages, by uri, whose text has one of the words of lower-case ASCII, whose source begins and whose hash has."""
     rows = connection.execute(
-        f"{_RECORD} FROM json_each(?) AS j JOIN page AS p ON instr(lower(p.text), j.value) JOIN name AS n ON n.id = p.id"
-        " LEFT JOIN page_facts AS f ON f.page_id = p.id GROUP BY n.uri ORDER BY n.uri",
-        [as_json(words)],
+        f"{_RECORD} FROM page AS p JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"  # noqa: S608
+        " WHERE substr(p.source, 1, length(?1)) = ?1 AND instr(p.content_hash, ?2)"
+        " AND EXISTS (SELECT 1 FROM json_each(?3) AS j WHERE instr(lower(p.text), j.value)) ORDER BY n.uri",
+        [source, mark, as_json(words)],
     )
     return [_page_record(*row) for row in rows]
 
@@ -99,7 +100,8 @@ def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
 def unlinked_pages(connection: Connection) -> list[str]:
     """Uris of the pages that wait for links to what they mention."""
     rows = connection.execute(
-        "SELECT n.uri FROM page AS p JOIN name AS n ON n.id = p.id WHERE p.content_hash LIKE '%.' ORDER BY n.uri"
+        "SELECT n.uri FROM page AS p JOIN name AS n ON n.id = p.id WHERE substr(p.content_hash, -1) = '.'"
+        " ORDER BY n.uri"
     )
     return [uri for (uri,) in rows]
 

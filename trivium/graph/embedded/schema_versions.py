@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from importlib.resources import files
 
 from trivium.graph.schema import SCHEMA_VERSION
 
@@ -88,6 +90,34 @@ _ADDED = (
 """Schema versions and the tables that each brought, as in schema.sql. A store that is upgraded has them empty."""
 
 
+_WAITING = (
+    "CREATE TEMP TABLE waiting AS SELECT id AS text_id FROM text WHERE id NOT IN (SELECT text_id FROM vector)",
+    "CREATE TEMP TABLE waiting_sentences AS"
+    " SELECT DISTINCT text_id FROM chunk WHERE text_id NOT IN (SELECT text_id FROM sentences)",
+)
+_CHANGES_SINCE = 6
+"""The version that brought changes.sql."""
+
+
+def schema_script() -> str:
+    """What makes an empty database of this version."""
+    return _script("schema.sql") + _script("changes.sql")
+
+
+def _script(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one: ``executescript`` would end the transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
 def schema_version(connection: sqlite3.Connection) -> int:
     """The version of the schema a database was made by or upgraded to."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -101,13 +131,19 @@ def upgrade(connection: sqlite3.Connection) -> None:
         for since, table in _ADDED:
             if version < since:
                 connection.execute(f"CREATE TABLE {table}")
+        if version < _CHANGES_SINCE:
+            for statement in _statements(_script("changes.sql")):
+                connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def add_missing_tables(connection: sqlite3.Connection) -> None:
-    """Give a connection that cannot write the tables that a store of an earlier version lacks, empty. They stay empty for
-    this connection even if another process upgrades the store."""
+    """Give a connection that cannot write the tables that a store of an earlier version lacks, as an upgrade would
+    fill them. They stay so for this connection even if another process upgrades the store. What changes is not listed."""
     version = schema_version(connection)
     for since, table in _ADDED:
         if version < since:
             connection.execute(f"CREATE TEMP TABLE {table}")
+    if version < _CHANGES_SINCE:
+        for statement in _WAITING:
+            connection.execute(statement)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, repeat
 
@@ -13,7 +13,6 @@ from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import EXACT_BELOW
 from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.topology import Nodes, chunks_along
-from trivium.graph.embedded.vectors import nearest_rows
 from trivium.graph.filter_values import Mask
 from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key, round_score, round_scores
 from trivium.graph.schema import Hop, Label
@@ -28,6 +27,8 @@ COMPARED_AT_MOST = 8_192
 """So many nodes that match a condition are compared one by one with a question, in a store that has an index."""
 _MARGIN = 1.5
 """How many more neighbours an index is asked for than would do if those that match lay evenly."""
+_K1, _B = 1.2, 0.75
+"""Of tantivy's BM25."""
 _SCAN_SHARE = 4
 """Of a matrix that is in memory all rows are compared when more than one in so many may be found."""
 
@@ -116,11 +117,20 @@ def _find_candidates(
 ) -> Rows:
     index = indexes.ann.get(label)
     if index is not None and not exact:
-        return index.search(nodes, vector, k)
+        return _with_fresh(indexes, label, index.search(nodes, vector, k), vector, k)
     rows = indexes.embedded_rows(label)
     if len(rows) < EXACT_BELOW:
         return rows[indexes.coarse(label).nearest(vector, k)]
-    return rows[nearest_rows(indexes.matrix.values, nodes.vector[rows], vector, k)]
+    return rows[indexes.matrix.nearest(nodes.vector[rows], vector, k)]
+
+
+def _with_fresh(indexes: IndexSnapshot, label: Label, found: Rows, vector: Vectors, k: int) -> Rows:
+    """What the index of a label found, and the nearest of what it does not know."""
+    fresh = indexes.fresh_rows(label)
+    if not len(fresh):
+        return found
+    nearest = fresh[indexes.matrix.nearest(indexes.topology.nodes[label].vector[fresh], vector, k)]
+    return np.union1d(found, nearest)
 
 
 def _find_among(
@@ -148,7 +158,7 @@ def _find_among(
         wanted[rows] = True
         count = int(_MARGIN * k * len(nodes.ids) / len(rows))
         while count < len(nodes.ids) // _SCAN_SHARE:
-            found = index.search(nodes, vector, count)
+            found = _with_fresh(indexes, label, index.search(nodes, vector, count), vector, count)
             found = found[wanted[found]]
             if len(found) >= k:
                 return found
@@ -156,7 +166,7 @@ def _find_among(
     by_vector = rows[np.argsort(nodes.vector[rows], kind="stable")]
     if len(by_vector) == 0:
         return by_vector
-    return by_vector[nearest_rows(indexes.matrix.values, nodes.vector[by_vector], vector, k)]
+    return by_vector[indexes.matrix.nearest(nodes.vector[by_vector], vector, k)]
 
 
 def _leading(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
@@ -228,6 +238,38 @@ def _ordered(
             strict=True,
         )
     ]
+
+
+def keyword_hits(
+    indexes: IndexSnapshot, terms: Sequence[str], k: int, frequency: Callable[[Sequence[str]], Floats]
+) -> tuple[list[float], Rows]:
+    """BM25 scores and rows of about the k best chunks by words, in no order, and more. ``frequency`` says in how many
+    chunks terms occur."""
+    scores, numbers = indexes.keywords.search(terms, k)
+    rows = indexes.topology.nodes[Label.CHUNK].rows_of(numbers)
+    there = rows >= 0
+    known = [score for score, still in zip(scores, there.tolist(), strict=True) if still], rows[there]
+    added = indexes.added_chunks()
+    if not len(added) or k <= 0:
+        return known
+    more, added = score_words(indexes, added, terms, frequency)
+    return known[0] + more, np.concatenate([known[1], added])
+
+
+def score_words(
+    indexes: IndexSnapshot, rows: Rows, terms: Sequence[str], frequency: Callable[[Sequence[str]], Floats]
+) -> tuple[list[float], Rows]:
+    """BM25 scores, as the keyword index counts, of the chunks that have some of the terms, and their rows."""
+    wanted = list(dict.fromkeys(terms))
+    counts = indexes.terms.count(rows, wanted)
+    in_chunks = frequency(wanted)
+    count, mean = len(indexes.topology.terms), indexes.topology.mean_terms
+    idf = np.log1p((count - in_chunks + 0.5) / (in_chunks + 0.5))
+    often = counts.text + counts.headings
+    norm = 1 - _B + _B * (counts.text_length + counts.headings_length) / max(mean, 1e-9)
+    scores = (idf * often * (_K1 + 1) / (often + _K1 * norm[:, None])).sum(axis=1)
+    some = np.flatnonzero(often.sum(axis=1))
+    return scores[some].tolist(), rows[some]
 
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,12 +10,21 @@ import numpy as np
 
 from trivium.common.iteration import batched
 from trivium.common.ragged import expand_ranges
-from trivium.graph.arrays import Rows, load_array, load_arrays, new_array, save_array, save_arrays
+from trivium.graph.arrays import (
+    Rows,
+    Stacked,
+    find_sorted,
+    load_array,
+    load_arrays,
+    new_array,
+    save_array,
+    save_arrays,
+)
 from trivium.graph.embedded.connection import Connection, as_json, read_integers
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.vectors import intact
-from trivium.graph.records import Codes, SentenceVectors
+from trivium.graph.records import SentenceVectors
 
 _CODES = "sentences"
 _PLACES = "sentences.places"
@@ -27,7 +37,7 @@ class SentenceColumn:
     """``codes`` (s x d) are the sentences of one text after another, those of text i ``codes[starts[i]:starts[i + 1]]``;
     ``text`` (chunks,) is which text each chunk has, -1 where that has no vectors of sentences."""
 
-    codes: Codes
+    codes: Stacked
     starts: Rows
     text: Rows
 
@@ -37,7 +47,35 @@ class SentenceColumn:
         starts = np.where(texts >= 0, self.starts[texts], 0)
         counts = np.where(texts >= 0, self.starts[texts + 1] - starts, 0)
         _, places = expand_ranges(starts, counts)
-        return SentenceVectors(self.codes[places], np.concatenate([[0], np.cumsum(counts)]))
+        return SentenceVectors(self.codes.take(places), np.concatenate([[0], np.cumsum(counts)]))
+
+    def patched(
+        self,
+        connection: Connection,
+        moved: Rows,
+        nodes: Nodes,
+        texts: Sequence[tuple[int, int]],
+        dimension: int,
+    ) -> SentenceColumn:
+        """The column after changes: chunks are now in the rows ``moved`` (-1: gone) of ``nodes``, and ``texts`` (numbers
+        of chunks and of their texts) are chunks that are new or may have other sentences."""
+        text = np.full(len(nodes.ids), -1, dtype=np.int64)
+        text[moved[moved >= 0]] = self.text[moved >= 0]
+        distinct = list(dict.fromkeys(number for _, number in texts))
+        found = {
+            number: np.frombuffer(data, dtype=np.int8).reshape(-1, dimension)
+            for some in batched(distinct, _TEXTS_A_READ)
+            for number, data in _read(connection, some)
+        }
+        places = {number: place for place, number in enumerate(found, len(self.starts) - 1)}
+        for row, (_, number) in zip(
+            nodes.rows_of(np.array([c for c, _ in texts], np.int64)).tolist(), texts, strict=True
+        ):
+            text[row] = places.get(number, -1)
+        sizes = np.array([len(codes) for codes in found.values()], dtype=np.int64)
+        more = np.concatenate([np.empty((0, dimension), np.int8), *found.values()])
+        starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum(sizes)])
+        return SentenceColumn(self.codes.grown(more), starts, text)
 
 
 def build_sentences(
@@ -55,7 +93,7 @@ def build_sentences(
     starts = np.concatenate([[0], np.cumsum(found[:, 1] // max(1, dimension))])
     of_chunk = read_integers(connection, "SELECT id, text_id FROM chunk", 2)
     text = np.full(len(nodes.ids), -1, dtype=np.int64)
-    text[nodes.rows_of(of_chunk[:, 0])] = _find(texts, of_chunk[:, 1])
+    text[nodes.rows_of(of_chunk[:, 0])] = find_sorted(texts, of_chunk[:, 1])
     save_arrays(folder, _PLACES, {"texts": texts, "checksums": checksums, "starts": starts, "text": text})
 
     old, same = _known(previous, texts, checksums, np.diff(starts), dimension)
@@ -72,23 +110,29 @@ def build_sentences(
         here = expand_ranges(starts[kept], sizes)[1]
         there = expand_ranges(old.starts[old.text[kept]], sizes)[1]
         for begin in range(0, len(here), _BLOCK):
-            codes[here[begin : begin + _BLOCK]] = old.codes[there[begin : begin + _BLOCK]]
+            codes[here[begin : begin + _BLOCK]] = old.codes.take(there[begin : begin + _BLOCK])
     for some in batched(np.flatnonzero(~same).tolist(), _TEXTS_A_READ):
-        rows = connection.execute(
-            "SELECT v.data, s.crc FROM json_each(?) AS j JOIN sentences AS v ON v.text_id = j.value"
-            " LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id ORDER BY v.text_id",
-            [as_json(texts[some].tolist())],
-        )
-        for place, (data, crc) in zip(some, rows, strict=True):
-            own = np.frombuffer(intact(data, crc, "sentences"), dtype=np.int8)
+        for place, (_, data) in zip(some, _read(connection, texts[some].tolist()), strict=True):
+            own = np.frombuffer(data, dtype=np.int8)
             codes[starts[place] : starts[place + 1]] = own.reshape(-1, dimension)
     codes.flush()
+
+
+def _read(connection: Connection, texts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """The sentences of those texts that have some, by ascending number."""
+    rows = connection.execute(
+        "SELECT v.text_id, v.data, s.crc FROM json_each(?) AS j JOIN sentences AS v ON v.text_id = j.value"
+        " LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id ORDER BY v.text_id",
+        [as_json(texts)],
+    )
+    for number, data, crc in rows:
+        yield number, intact(data, crc, "sentences")
 
 
 def load_sentences(folder: Path) -> SentenceColumn:
     """Map what :func:`build_sentences` wrote."""
     arrays = load_arrays(folder, _PLACES)
-    return SentenceColumn(load_array(folder, _CODES), arrays["starts"], arrays["text"])
+    return SentenceColumn(Stacked.of(load_array(folder, _CODES)), arrays["starts"], arrays["text"])
 
 
 def _known(
@@ -102,16 +146,7 @@ def _known(
     arrays, codes = load_arrays(previous, _PLACES), load_array(previous, _CODES)
     if codes.shape[1] != dimension or not len(arrays["texts"]):
         return None, unknown
-    rows = _find(arrays["texts"], texts)
+    rows = find_sorted(arrays["texts"], texts)
     same = (rows >= 0) & (arrays["checksums"][rows] == checksums) & (checksums >= 0)
     same &= np.diff(arrays["starts"])[rows] == counts
-    return SentenceColumn(codes, arrays["starts"], rows), same
-
-
-def _find(numbers: Rows, wanted: Rows) -> Rows:
-    """Places of numbers among ascending ones, -1 where they are not there."""
-    if not len(numbers):
-        return np.full(len(wanted), -1, dtype=np.int64)
-    places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    found: Rows = np.where(numbers[places] == wanted, places, -1)
-    return found
+    return SentenceColumn(Stacked.of(codes), arrays["starts"], rows), same

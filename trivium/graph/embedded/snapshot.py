@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import shutil
 import sqlite3
-from collections.abc import Container, Hashable
+from collections.abc import Container, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building
+from trivium.graph.embedded.changes import read_changes
 from trivium.graph.embedded.connection import Connection, Database, current_state, damaged, is_damaged
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
@@ -31,6 +32,7 @@ from trivium.graph.embedded.keyword_index import (
     is_panic,
     load_forward_index,
 )
+from trivium.graph.embedded.patch import count_new, patch_topology
 from trivium.graph.embedded.sentence_column import SentenceColumn, build_sentences, load_sentences
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
 from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, read_embedder
@@ -48,6 +50,9 @@ FORMAT = 4
 """Raise it whenever a file of the index changes its meaning: files of another format are built anew."""
 _LACKING = (3,)
 """Formats that lack a file, and whose others still hold: they are built upon."""
+MOST_PATCHED = 0.02
+"""The share of all nodes up to which changes are made in memory, on top of files of an earlier state. Whoever opens the
+store makes them anew."""
 _SEARCHES = 32
 _PREFIX = "generation-"
 
@@ -56,6 +61,17 @@ _log = logging.getLogger(__name__)
 _CONDITIONS = 16
 VectorSearch = tuple[Label, bool, int, bytes, Hashable]
 """Label, whether exact, how many neighbours, the vector's bytes, and what limits the nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What of a snapshot was made later than its files, in memory. ``last_chunk`` is the highest number of a chunk that
+    the files know, ``fresh`` by label are the numbers of nodes that they do not know, or with another vector, and
+    ``changes`` is how many rows came, went or changed."""
+
+    last_chunk: int
+    fresh: Mapping[Label, Rows] = field(default_factory=dict)
+    changes: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,6 +87,7 @@ class IndexSnapshot:
     ann: dict[Label, AnnIndex]
     keywords: KeywordIndex
     terms: ForwardIndex
+    base: Base
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
@@ -101,17 +118,39 @@ class IndexSnapshot:
             from trivium.graph.embedded.coarse import CoarseVectors  # loads numba
 
             rows = self.topology.nodes[label].vector[self.embedded_rows(label)]
-            self._coarse[label] = CoarseVectors.of(self.matrix.values, rows)
+            self._coarse[label] = CoarseVectors.of(self.matrix.vectors, rows)
         return self._coarse[label]
 
+    def added_chunks(self) -> Rows:
+        """Rows of the chunks that the keyword index does not know, by number."""
+        nodes = self.topology.nodes[Label.CHUNK]
+        return nodes.by_id[
+            np.searchsorted(nodes.ids, self.base.last_chunk, side="right", sorter=nodes.by_id) :
+        ]
 
-def load_snapshot(database: Database, progress: Progress | None = None) -> IndexSnapshot:
-    """The indexes of the state now committed; what is missing, stale or damaged is built first. Raises StoreBusyError
+    def fresh_rows(self, label: Label) -> Rows:
+        """Rows of the nodes that the index of a label does not know with their vectors, in the order of these."""
+        rows = self.topology.nodes[label].rows_of(self.base.fresh.get(label, np.empty(0, dtype=np.int64)))
+        vectors = self.topology.nodes[label].vector
+        rows = rows[rows >= 0]
+        rows = rows[vectors[rows] >= 0]
+        return rows[np.argsort(vectors[rows], kind="stable")]
+
+
+def load_snapshot(
+    database: Database, progress: Progress | None = None, known: IndexSnapshot | None = None
+) -> IndexSnapshot:
+    """The indexes of the state now committed; what is missing, stale or damaged is built first. After a few changes they
+    are brought up to date in memory instead, from those ``known``, or from the latest in files. Raises StoreBusyError
     where another process builds them and is stuck."""
     index = database.folder / INDEX
     with database.reading() as connection:
         key = current_state(connection)
     found = _open(index / f"{_PREFIX}{key}", key)
+    if found is not None:
+        return found
+    with database.reading_one_state() as connection:
+        found = _patched(connection, index, known)
     if found is not None:
         return found
     try:
@@ -132,6 +171,70 @@ def load_snapshot(database: Database, progress: Progress | None = None) -> Index
     if found is None:
         raise StoreError(f"the indexes below {index} were changed while they were built; try again")
     return found
+
+
+def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -> IndexSnapshot | None:
+    """The indexes of the state that the connection sees, made in memory. None where too much has changed."""
+    previous = _previous(connection, index)
+    if previous is not None and (
+        known is None or _number(previous.name.removeprefix(_PREFIX)) > _number(known.key)
+    ):
+        known = _open(previous, previous.name.removeprefix(_PREFIX))
+    if known is None:
+        return None
+    try:
+        return _patch(connection, known)
+    except (OSError, sqlite3.Error, TriviumError):
+        raise
+    except Exception as error:  # whatever comes of a damaged file: new ones are made
+        _log.warning(
+            "the indexes of %s cannot be brought up to date (%s: %s)", index, type(error).__name__, error
+        )
+        return None
+
+
+def _patch(connection: Connection, old: IndexSnapshot) -> IndexSnapshot | None:
+    embedder = read_embedder(connection)
+    dimension = 0 if embedder is None else embedder.dimension
+    if dimension != old.dimension:
+        return None
+    most = int(MOST_PATCHED * sum(len(nodes.ids) for nodes in old.topology.nodes.values())) - old.base.changes
+    changes = read_changes(connection, old.key, most)
+    if changes is None:
+        return None
+    count = len(changes) + count_new(connection, old.topology, old.matrix)
+    if count > most:
+        return None
+    new = patch_topology(connection, old.topology, old.matrix, changes, dimension)
+    chunks = new.topology.nodes[Label.CHUNK]
+    snapshot = IndexSnapshot(
+        key=current_state(connection),
+        dimension=dimension,
+        topology=new.topology,
+        matrix=new.matrix,
+        sentences=old.sentences.patched(connection, new.moved, chunks, new.texts, dimension),
+        ann=old.ann,
+        keywords=old.keywords,
+        terms=old.terms.patched(new.moved, new.topology.terms, new.added, new.terms),
+        base=Base(
+            old.base.last_chunk,
+            {
+                label: np.union1d(old.base.fresh.get(label, np.empty(0, dtype=np.int64)), numbers)
+                for label, numbers in new.fresh.items()
+            },
+            old.base.changes + count,
+        ),
+    )
+    for label, coarse in old._coarse.items():
+        before = old.topology.nodes[label].vector[old.embedded_rows(label)]
+        now = snapshot.topology.nodes[label].vector[snapshot.embedded_rows(label)]
+        snapshot._coarse[label] = coarse.patched(before, snapshot.matrix.vectors, now)
+    return snapshot
+
+
+def _number(key: str) -> int:
+    """The number of a state."""
+    return int(key.partition("-")[0])
 
 
 def _build(connection: Connection, index: Path, key: str, counter: _Counter) -> None:
@@ -217,7 +320,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
         return None
     try:
         matrix = load_matrix(folder)
-        dimension = matrix.values.shape[1]
+        dimension = matrix.dimension
         ann = {label: open_index(folder, label, dimension) for label in Label}
         topology = load_topology(folder)
         return IndexSnapshot(
@@ -229,6 +332,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             ann={label: index for label, index in ann.items() if index is not None},
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
+            base=Base(int(topology.nodes[Label.CHUNK].ids.max(initial=0))),
         )
     except FileNotFoundError:
         return None  # it was removed while it was opened

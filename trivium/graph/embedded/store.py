@@ -51,6 +51,7 @@ from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
     Codes,
+    Floats,
     Neighbour,
     PageRecord,
     Passage,
@@ -162,9 +163,9 @@ class EmbeddedStore:
         with self._database.reading() as connection:
             return reader.find_pages(connection, uris)
 
-    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
+    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
         with self._database.reading() as connection:
-            return reader.pages_saying(connection, words)
+            return reader.pages_saying(connection, words, source, mark)
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         with self._database.reading() as connection:
@@ -333,12 +334,15 @@ class EmbeddedStore:
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         indexes = self._current()
-        scores, numbers = indexes.keywords.search(terms, k)
-        nodes = indexes.topology.nodes[Label.CHUNK]
-        rows = nodes.rows_of(numbers).tolist()
-        found = [(score, nodes.uris[row]) for score, row in zip(scores, rows, strict=True) if row >= 0]
-        ranked = sorted(found, key=lambda pair: rank_key(*pair))
-        return [uri for _, uri in ranked]
+        scores, rows = search.keyword_hits(indexes, terms, k, self._frequency)
+        uris = indexes.topology.nodes[Label.CHUNK].uris.take(rows.tolist())
+        ranked = sorted(zip(scores, uris, strict=True), key=lambda pair: rank_key(*pair))
+        return [uri for _, uri in ranked[: max(k, 0)]]
+
+    def _frequency(self, terms: Sequence[str]) -> Floats:
+        """In how many chunks each term occurs."""
+        with self._database.reading() as connection:
+            return document_frequency(connection, terms)
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
         indexes = self._current()
@@ -347,9 +351,7 @@ class EmbeddedStore:
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
         topology = self._current().topology
-        with self._database.reading() as connection:
-            frequency = document_frequency(connection, terms)
-        return TermStatistics(len(topology.terms), topology.mean_terms, frequency)
+        return TermStatistics(len(topology.terms), topology.mean_terms, self._frequency(terms))
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
         indexes = self._asked(vector)
@@ -450,7 +452,7 @@ class EmbeddedStore:
             with self._loading:
                 indexes = self._indexes
                 if indexes is None or indexes.key != key:
-                    indexes = self._indexes = load_snapshot(self._database, progress)
+                    indexes = self._indexes = load_snapshot(self._database, progress, indexes)
         return indexes
 
     def _forget_indexes(self) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trivium.common.dots import dots
 from trivium.errors import EmbedderMismatchError, StoreError, StoreFormatError
-from trivium.graph.arrays import Rows, load_array, new_array, save_array
+from trivium.graph.arrays import Rows, Stacked, find_sorted, load_array, new_array, save_array
 from trivium.graph.embedded.connection import Connection, Database, as_json, begin_state, read_integers
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.meta import read_meta, write_meta
@@ -72,6 +72,7 @@ class _Kind:
     text: Callable[..., str]
 
 
+# A cross join is what has SQLite begin with the left table.
 _CHUNK_TEXTS = """
     SELECT coalesce(s.uri, n.uri), c.text FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value
     JOIN name AS n ON n.id = c.page_id LEFT JOIN section AS s ON s.id = c.section_id ORDER BY j.key
@@ -82,32 +83,32 @@ _NAME_TEXTS = """
     """
 _KINDS = (
     _Kind(
-        "SELECT c.id, c.text_id FROM chunk AS c JOIN name AS n ON n.id = c.page_id"
-        " LEFT JOIN vector AS v ON v.text_id = c.text_id WHERE v.id IS NULL ORDER BY n.uri, c.position",
+        "SELECT c.id, c.text_id FROM waiting AS w CROSS JOIN chunk AS c ON c.text_id = w.text_id"
+        " JOIN name AS n ON n.id = c.page_id ORDER BY n.uri, c.position",
         _CHUNK_TEXTS,
         lambda section, text: embedding_text(headings_of(section), text),
     ),
     _Kind(
-        "SELECT n.id, n.text_id FROM page AS p JOIN name AS n ON n.id = p.id"
-        " LEFT JOIN vector AS v ON v.text_id = n.text_id WHERE v.id IS NULL ORDER BY n.uri",
+        "SELECT n.id, n.text_id FROM waiting AS w CROSS JOIN name AS n ON n.text_id = w.text_id"
+        " JOIN page AS p ON p.id = n.id ORDER BY n.uri",
         _NAME_TEXTS,
         entity_text,
     ),
     _Kind(
-        "SELECT s.id, s.text_id FROM section AS s JOIN name AS n ON n.id = s.page_id"
-        " LEFT JOIN vector AS v ON v.text_id = s.text_id WHERE v.id IS NULL ORDER BY n.uri, s.position",
+        "SELECT s.id, s.text_id FROM waiting AS w CROSS JOIN section AS s ON s.text_id = w.text_id"
+        " JOIN name AS n ON n.id = s.page_id ORDER BY n.uri, s.position",
         "SELECT s.uri FROM json_each(?) AS j JOIN section AS s ON s.id = j.value ORDER BY j.key",
         str,
     ),
     _Kind(
-        "SELECT n.id, n.text_id FROM name AS n LEFT JOIN vector AS v ON v.text_id = n.text_id"
-        " WHERE n.leads_to IS NULL AND v.id IS NULL ORDER BY n.uri",
+        "SELECT n.id, n.text_id FROM waiting AS w CROSS JOIN name AS n ON n.text_id = w.text_id"
+        " WHERE n.leads_to IS NULL ORDER BY n.uri",
         _NAME_TEXTS,
         entity_text,
     ),
     _Kind(
-        "SELECT r.id, r.text_id FROM relation_type AS r LEFT JOIN vector AS v ON v.text_id = r.text_id"
-        " WHERE v.id IS NULL ORDER BY r.type",
+        "SELECT r.id, r.text_id FROM waiting AS w CROSS JOIN relation_type AS r ON r.text_id = w.text_id"
+        " ORDER BY r.type",
         "SELECT r.type FROM json_each(?) AS j JOIN relation_type AS r ON r.id = j.value ORDER BY j.key",
         str,
     ),
@@ -187,9 +188,8 @@ def pending_sentences(database: Database) -> Pending[Passage]:
     with database.reading_one_state() as connection:
         found = read_integers(
             connection,
-            "SELECT c.id, c.text_id FROM chunk AS c JOIN name AS n ON n.id = c.page_id"
-            " LEFT JOIN sentences AS v ON v.text_id = c.text_id"
-            " WHERE v.text_id IS NULL ORDER BY n.uri, c.position",
+            "SELECT c.id, c.text_id FROM waiting_sentences AS w CROSS JOIN chunk AS c ON c.text_id = w.text_id"
+            " JOIN name AS n ON n.id = c.page_id ORDER BY n.uri, c.position",
             2,
         )
     (chunks,) = _first_of_each_text([found])
@@ -226,48 +226,57 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """``values`` (n x d, f32) are the vectors, ``ids`` (n,) their ascending numbers in the database."""
+    """``vectors`` (n x d, f32), and ``ids`` (n,), their ascending numbers in the database."""
 
-    values: Vectors
+    vectors: Stacked
     ids: Rows
+
+    @property
+    def dimension(self) -> int:
+        """The d of the vectors."""
+        return int(self.vectors.upper.shape[1])
+
+    def rows_of(self, ids: Rows) -> Rows:
+        """Rows of vectors by their numbers, -1 where unknown."""
+        return find_sorted(self.ids, ids)
 
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
         """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
         cosine does not depend on what else is asked for."""
-        scores = dots(self.values, vector, rows)
+        upper, lower = self.vectors.upper, self.vectors.lower
+        if len(lower) == 0:
+            scores = dots(upper, vector, rows)
+        else:
+            below = rows >= len(upper)
+            scores = dots(upper, vector, np.where(below, -1, rows))
+            scores[below] = dots(lower, vector, rows[below] - len(upper))
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def gather(self, rows: Rows) -> Vectors:
         """Vectors (n x d), NaN for row -1."""
-        gathered = np.full((len(rows), self.values.shape[1]), np.nan, dtype=np.float32)
+        gathered = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
         present = rows >= 0
-        gathered[present] = self.values[rows[present]]
+        gathered[present] = self.vectors.take(rows[present])
         return gathered
 
+    def nearest(self, rows: Rows, vector: Vectors, k: int) -> Rows:
+        """Places in ``rows`` (n,), fastest in ascending order, that may be among the k of highest cosine, and a few more.
+        Single precision decides which are far off; the caller orders the others in double precision."""
+        if k >= len(rows):
+            return np.arange(len(rows))
+        scores = np.empty(len(rows), dtype=np.float32)
+        for begin in range(0, len(rows), _BLOCK):
+            scores[begin : begin + _BLOCK] = _products(self._pick(rows[begin : begin + _BLOCK]), vector)
+        least = np.partition(scores, len(rows) - k)[len(rows) - k]
+        return np.flatnonzero(scores >= least - _SLACK)
 
-def nearest_rows(
-    values: Vectors, rows: Rows | None, vector: Vectors, k: int, among: NDArray[np.bool_] | None = None
-) -> Rows:
-    """Places of the rows that may be among the k of highest cosine, and a few more.
-
-    ``rows`` selects rows of ``values`` (all when None), fastest in ascending order; the answer is places in that
-    selection; where ``among`` is given, only those it is true of. Single precision decides which rows are far off; the
-    caller orders the others in double precision.
-    """
-    count = len(values) if rows is None else len(rows)
-    scores = np.empty(count, dtype=np.float32)
-    for begin in range(0, count, _BLOCK):
-        some = slice(begin, begin + _BLOCK)
-        scores[some] = _products(values[some] if rows is None else _pick(values, rows[some]), vector)
-    if among is not None:
-        scores[~among] = -np.inf
-        k = min(k, int(np.count_nonzero(among)))
-        if k == 0:
-            return np.empty(0, dtype=np.int64)
-    elif k >= count:
-        return np.arange(count)
-    least = np.partition(scores, count - k)[count - k]
-    return np.flatnonzero(scores >= least - _SLACK)
+    def _pick(self, rows: Rows) -> Vectors:
+        """Vectors by ascending rows; without a copy where these follow one another."""
+        first, last = int(rows[0]), int(rows[-1])
+        upper: Vectors = self.vectors.upper
+        if last < len(upper) and last - first + 1 == len(rows) and np.all(np.diff(rows) == 1):
+            return upper[first : last + 1]
+        return self.vectors.take(rows)
 
 
 def _products(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
@@ -275,14 +284,6 @@ def _products(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
     threads of a BLAS wait for each other, for 10 ms and more on a busy machine, to save a fraction of one."""
     products: NDArray[Any] = np.vecdot(matrix, vector)
     return products
-
-
-def _pick(values: Vectors, rows: Rows) -> Vectors:
-    """Rows of a matrix; without a copy where they follow one another."""
-    first, last = int(rows[0]), int(rows[-1])
-    if last - first + 1 == len(rows) and np.all(np.diff(rows) == 1):
-        return values[first : last + 1]
-    return values[rows]
 
 
 def build_matrix(connection: Connection, folder: Path, previous: Path | None, dimension: int) -> Rows:
@@ -295,7 +296,7 @@ def build_matrix(connection: Connection, folder: Path, previous: Path | None, di
     ids.sort()
     save_array(folder, "matrix.ids", ids)
     old = None if previous is None else load_matrix(previous)
-    if old is not None and old.values.shape[1] != dimension:
+    if old is not None and old.dimension != dimension:
         old = None  # of an embedder that left before it filled anything
     if old is not None and previous is not None and np.array_equal(old.ids, ids):
         link_or_copy(previous / "matrix.npy", folder / "matrix.npy")
@@ -310,9 +311,18 @@ def build_matrix(connection: Connection, folder: Path, previous: Path | None, di
         kept = np.flatnonzero(np.isin(old.ids, ids, assume_unique=True))
         for begin in range(0, len(kept), _BLOCK):
             some = kept[begin : begin + _BLOCK]
-            values[begin : begin + len(some)] = old.values[some]
+            values[begin : begin + len(some)] = old.vectors.upper[some]
         filled = len(kept)
     after = int(ids[filled - 1]) if filled else 0
+    for block in new_vectors(connection, after, dimension):
+        values[filled : filled + len(block)] = block
+        filled += len(block)
+    values.flush()
+    return ids
+
+
+def new_vectors(connection: Connection, after: int, dimension: int) -> Iterator[Vectors]:
+    """The vectors whose number is above ``after``, in blocks (n x d), by number."""
     cursor = connection.execute(
         "SELECT v.data, s.crc FROM vector AS v LEFT JOIN vector_sum AS s ON s.text_id = v.text_id"
         " WHERE v.id > ? ORDER BY v.id",
@@ -320,13 +330,9 @@ def build_matrix(connection: Connection, folder: Path, previous: Path | None, di
     )
     while rows := cursor.fetchmany(_BLOCK):
         data = b"".join(intact(data, crc, "vector") for data, crc in rows)
-        block = np.frombuffer(data, dtype="<f4").reshape(len(rows), dimension)
-        values[filled : filled + len(rows)] = block
-        filled += len(rows)
-    values.flush()
-    return ids
+        yield np.frombuffer(data, dtype="<f4").reshape(len(rows), dimension)
 
 
 def load_matrix(folder: Path) -> Matrix:
     """Map what :func:`build_matrix` wrote."""
-    return Matrix(load_array(folder, "matrix"), load_array(folder, "matrix.ids"))
+    return Matrix(Stacked.of(load_array(folder, "matrix")), load_array(folder, "matrix.ids"))

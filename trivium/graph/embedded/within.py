@@ -18,7 +18,7 @@ from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.protocols import SearchStore
-from trivium.graph.records import Neighbour, Reached, Vectors, rank_key
+from trivium.graph.records import Floats, Neighbour, Reached, Vectors, rank_key
 from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
 from trivium.graph.within import Within
@@ -27,7 +27,6 @@ COUNTED_AT_MOST = 4_096
 """The terms of so many chunks are counted; of more, the keyword index is asked."""
 _MARGIN = 1.5
 _ATTEMPTS = 20
-_K1, _B = 1.2, 0.75
 
 
 class EmbeddedWithin(Within):
@@ -84,26 +83,17 @@ class EmbeddedWithin(Within):
         if k <= 0 or not terms or not len(allowed.rows):
             return []
         if len(allowed.rows) <= COUNTED_AT_MOST:
-            found = self._count(indexes, allowed.rows, terms)
+            scores, rows = search.score_words(indexes, allowed.rows, terms, self._frequency)
         else:
-            found = _ask_index(indexes, allowed, terms, k)
+            scores, rows = _ask_index(indexes, allowed, terms, k, self._frequency)
         uris = indexes.topology.nodes[Label.CHUNK].uris
-        ranked = sorted(((score, uris[row]) for score, row in found), key=lambda pair: rank_key(*pair))
+        found = zip(scores, uris.take(rows.tolist()), strict=True)
+        ranked = sorted(found, key=lambda pair: rank_key(*pair))
         return [uri for _, uri in ranked[:k]]
 
-    def _count(self, indexes: IndexSnapshot, rows: Rows, terms: Sequence[str]) -> list[tuple[float, int]]:
-        """(BM25, row) of the chunks that have some of the terms."""
-        wanted = list(dict.fromkeys(terms))
-        counts = indexes.terms.count(rows, wanted)
+    def _frequency(self, terms: Sequence[str]) -> Floats:
         with self._database.reading() as connection:
-            frequency = document_frequency(connection, wanted)
-        count, mean = len(indexes.topology.terms), indexes.topology.mean_terms
-        idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))
-        often = counts.text + counts.headings
-        norm = 1 - _B + _B * (counts.text_length + counts.headings_length) / max(mean, 1e-9)
-        scores = (idf * often * (_K1 + 1) / (often + _K1 * norm[:, None])).sum(axis=1)
-        some = np.flatnonzero(often.sum(axis=1))
-        return list(zip(scores[some].tolist(), rows[some].tolist(), strict=True))
+            return document_frequency(connection, terms)
 
     # -- what matches ----------------------------------------------------------------------------------------------
 
@@ -177,19 +167,17 @@ def _limit(indexes: IndexSnapshot, allowed: Allowed, label: Label, hop: Hop | No
 
 
 def _ask_index(
-    indexes: IndexSnapshot, allowed: Allowed, terms: Sequence[str], k: int
-) -> list[tuple[float, int]]:
-    """(score, row) of about the k best by the keyword index, which is asked for more until there are enough."""
-    nodes = indexes.topology.nodes[Label.CHUNK]
+    indexes: IndexSnapshot,
+    allowed: Allowed,
+    terms: Sequence[str],
+    k: int,
+    frequency: Callable[[Sequence[str]], Floats],
+) -> tuple[list[float], Rows]:
+    """Scores and rows of about the k best by the keyword index, and more; it is asked for more until there are enough."""
     count = int(_MARGIN * k * len(allowed.mask) / len(allowed.rows))
     while True:
-        scores, numbers = indexes.keywords.search(terms, count)
-        rows = nodes.rows_of(numbers)
-        found = [
-            (score, row)
-            for score, row in zip(scores, rows.tolist(), strict=True)
-            if row >= 0 and allowed.mask[row]
-        ]
-        if len(found) >= k or len(numbers) < count:
-            return found[:k]
+        scores, rows = search.keyword_hits(indexes, terms, count, frequency)
+        fits = allowed.mask[rows]
+        if np.count_nonzero(fits) >= k or len(rows) < count:
+            return [score for score, fit in zip(scores, fits.tolist(), strict=True) if fit], rows[fits]
         count *= 4

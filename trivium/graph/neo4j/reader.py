@@ -193,9 +193,11 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
     return {uri: found[uri] for uri in asked if uri in found}
 
 
-def pages_saying(connection: Connection, words: Sequence[str]) -> list[PageRecord]:
-    """Pages, by uri, whose text has one of the words of lower-case ASCII."""
-    return _found_pages(connection, cypher.PAGES_SAYING, {"words": list(words)})
+def pages_saying(connection: Connection, words: Sequence[str], source: str, mark: str) -> list[PageRecord]:
+    """Pages, by uri, whose text has one of the words of lower-case ASCII, whose source begins and whose hash has."""
+    return _found_pages(
+        connection, cypher.PAGES_SAYING, {"words": list(words), "source": source, "mark": mark}
+    )
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:

@@ -150,8 +150,8 @@ class Neo4jStore:
     def find_pages(self, uris: Sequence[str]) -> dict[str, PageRecord]:
         return reader.find_pages(self._connection, uris)
 
-    def pages_saying(self, words: Sequence[str]) -> list[PageRecord]:
-        return reader.pages_saying(self._connection, words)
+    def pages_saying(self, words: Sequence[str], *, source: str = "", mark: str = "") -> list[PageRecord]:
+        return reader.pages_saying(self._connection, words, source, mark)
 
     def pages_at(self, paths: Sequence[str]) -> list[PageRecord]:
         return reader.pages_at(self._connection, paths)

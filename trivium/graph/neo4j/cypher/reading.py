@@ -77,7 +77,8 @@ RETURN collect([
 """
 
 PAGES_SAYING: LiteralString = """
-MATCH (p:Page) WITH p, toLower(p.body) AS text WHERE any(word IN $words WHERE text CONTAINS word)
+MATCH (p:Page) WHERE p.source STARTS WITH $source AND p.content_hash CONTAINS $mark
+WITH p, toLower(p.body) AS text WHERE any(word IN $words WHERE text CONTAINS word)
 RETURN collect([
   p.source, p.revision, p.content_hash, coalesce(p.format, ''), coalesce(p.path, ''), p.modified, p.metadata, p.added,
   p.uri
