@@ -90,6 +90,7 @@ class IndexSnapshot:
     base: Base
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
+    _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
     """The last vector searches: rows among which the neighbours are. Several retrievers ask the same."""
 
@@ -130,11 +131,13 @@ class IndexSnapshot:
 
     def fresh_rows(self, label: Label) -> Rows:
         """Rows of the nodes that the index of a label does not know with their vectors, in the order of these."""
-        rows = self.topology.nodes[label].rows_of(self.base.fresh.get(label, np.empty(0, dtype=np.int64)))
-        vectors = self.topology.nodes[label].vector
-        rows = rows[rows >= 0]
-        rows = rows[vectors[rows] >= 0]
-        return rows[np.argsort(vectors[rows], kind="stable")]
+        if label not in self._fresh:
+            rows = self.topology.nodes[label].rows_of(self.base.fresh.get(label, np.empty(0, dtype=np.int64)))
+            vectors = self.topology.nodes[label].vector
+            rows = rows[rows >= 0]
+            rows = rows[vectors[rows] >= 0]
+            self._fresh[label] = rows[np.argsort(vectors[rows], kind="stable")]
+        return self._fresh[label]
 
 
 def load_snapshot(
