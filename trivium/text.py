@@ -29,6 +29,8 @@ _ABBREVIATED = re.compile(
 )
 STOPS = tuple(".!?…。！？]\"'”’)")
 """With what a whole sentence ends, a citation or a quotation behind its full stop included."""
+_CLOSING = " \t\n.!?…。！？؟"
+"""What closes a sentence, white space included."""
 _LIST_ITEM = re.compile(r"\W*\d{1,3}\.")
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
@@ -166,6 +168,15 @@ def content_terms(text: str) -> list[str]:
     []
     """
     return [term for term in dict.fromkeys(terms(text)) if term not in _FUNCTION_TERMS]
+
+
+def without_closing_marks(question: str) -> str:
+    """A question without what closes its sentence, by which people differ; as it is where nothing else is left.
+
+    >>> without_closing_marks("How many moons has Mars ?"), without_closing_marks("?")
+    ('How many moons has Mars', '?')
+    """
+    return question.rstrip(_CLOSING) or question
 
 
 def count_tokens(text: str) -> int:

@@ -29,9 +29,10 @@ NEAR = 5
 PASSAGES = 6
 
 
-def ask(engine: trivium.Engine, question: Question) -> Answer:
-    """As ``trivium ask`` does without a model."""
-    return engine.ask(question.text, k=PASSAGES, intent="collection")
+def ask(engine: trivium.Engine, question: Question, ending: str | None = None) -> Answer:
+    """As ``trivium ask`` does without a model, with another ``ending`` in place of the question's own mark."""
+    text = question.text if ending is None else question.text.rstrip(" ?.!") + ending
+    return engine.ask(text, k=PASSAGES, intent="collection")
 
 
 def main() -> None:
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--foreign", nargs="*", type=Path, default=[])
     parser.add_argument("--sample", type=int, default=150, help="questions of the file")
     parser.add_argument("--classifiers", type=Path)
+    parser.add_argument("--ending", help='of every question: "", "?", "." ... (default: its own)')
     arguments = parser.parse_args()
     rng = random.Random(1)
     with trivium.Engine.open(arguments.store) as engine:
@@ -59,7 +61,7 @@ def main() -> None:
         refused = 0
         for question in asked:
             gold = {uri for group in traced.gold[question.id].groups for uri in group}
-            answer = ask(engine, question)
+            answer = ask(engine, question, arguments.ending)
             near = not gold.isdisjoint(hit.uri for hit in answer.passages[:NEAR])
             outcomes[answer.outcome] += 1
             refused += near and answer.outcome == "absent"
@@ -75,7 +77,7 @@ def main() -> None:
             if not question.history and file != arguments.questions
         ]
         foreign = rng.sample(others, min(FOREIGN, len(others)))
-        absent = sum(ask(engine, question).outcome == "absent" for question in foreign)
+        absent = sum(ask(engine, question, arguments.ending).outcome == "absent" for question in foreign)
     print(
         f"{arguments.questions.stem}: {right.total()} of {len(asked)} with a known answer ("
         + ", ".join(f"{name} {right[name]} of {outcomes[name]}" for name in ("answered", "closest", "absent"))

@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trivium.answering.extraction import features
 from trivium.answering.passages import NumberedPassage, passages
+from trivium.answering.rarity import Rarity
 from trivium.answering.sentence_vectors import vectors_of
 from trivium.embedding.base import Vectors
 from trivium.engine import Engine
@@ -76,3 +78,23 @@ def test_a_passage_that_has_changed_since_is_embedded(engine: Engine) -> None:
         vectors_of([(now, text) for text in now.sentences], counting, engine.store)
         assert counting.seen == [f"Mars: {text}" for text in now.sentences]
         counting.seen.clear()
+
+
+class HearsMarks(HashEmbedder):
+    """An embedder to which a question mark is a word, as to some models."""
+
+    def embed_query(self, text: str) -> Vectors:
+        return super().embed_query(text.replace("?", " questionmark"))
+
+
+@pytest.mark.parametrize("mark", ["?", " ?", ".", "!", " \n", "?!"])
+def test_a_sentence_is_judged_alike_whatever_mark_the_question_ends_with(engine: Engine, mark: str) -> None:
+    """People type questions with and without one; a mark inside stays."""
+    question = "What gives Mars its colour"
+    found = passages(engine.search(question, k=5))
+    rarity = Rarity.of(engine.store, [question, *(text for passage in found for text in passage.sentences)])
+    embedder = HearsMarks()
+    bare = [row for _, _, row in features(question, found, rarity, embedder)]
+    assert [row for _, _, row in features(question + mark, found, rarity, embedder)] == bare
+    inside = [row for _, _, row in features(question.replace(" ", "? ", 1), found, rarity, embedder)]
+    assert inside != bare

@@ -14,7 +14,7 @@ from trivium.answering.sentence_vectors import vectors_of
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
 from trivium.graph.protocols import SearchStore
-from trivium.text import terms, words
+from trivium.text import terms, without_closing_marks, words
 
 MAX_SENTENCES = 3
 MAX_EMBEDDED = 14
@@ -98,9 +98,9 @@ def features(
     ]
     if embedder is not None and rows:
         vectors = vectors_of([(passage, text) for passage, text, _ in rows], embedder, store)
-        for (_, _, row), cosine in zip(
-            rows, dots(vectors, embedder.embed_query(question)).tolist(), strict=True
-        ):
+        # Some embedders take a mark for a word that is in no sentence: an answer would change with it.
+        asked_for = embedder.embed_query(without_closing_marks(question))
+        for (_, _, row), cosine in zip(rows, dots(vectors, asked_for).tolist(), strict=True):
             row["cosine"] = cosine
     # How far a sentence is above the others: an answer stands out, while all text on the topic is near the question.
     for name in ("covered", "cosine"):
