@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
+from tests.fakes.earlier_stores import without_changes
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError
 from trivium.graph.embedded import EmbeddedStore, connection, schema_versions
 from trivium.graph.schema import SCHEMA_VERSION
@@ -48,17 +49,6 @@ def _open(folder: Path) -> sqlite3.Connection:
     return sqlite3.connect(folder / "graph.db", isolation_level=None)
 
 
-def _without_changes() -> str:
-    """What takes from a database what version 6 brought, all of which is in changes.sql."""
-    script = files("trivium.graph.embedded").joinpath("changes.sql").read_text()
-    made = re.findall(r"^CREATE (TABLE|TRIGGER|INDEX) (\w+)", script, flags=re.M)
-    assert len(made) > 10
-    dropped = "".join(
-        f"DROP {kind} {name};" for kind, name in sorted(made, key=lambda what: what[0] == "TABLE")
-    )
-    return f"{dropped} DELETE FROM meta WHERE key = 'changes_since';"
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An embedded store as version 1 made it: without what later versions added to the schema."""
@@ -68,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
         embed_pending(store)
         store.refresh()
     database = _open(folder)
-    database.executescript(_without_changes())
+    database.executescript(";".join(without_changes()))
     database.executescript("".join(f"DROP TABLE {name};" for name in ADDED) + "PRAGMA user_version = 1;")
     script, removed = re.subn(
         rf"CREATE TABLE (?:{'|'.join(ADDED)}) .*?;",
@@ -140,7 +130,7 @@ def test_a_store_of_version_2_waits_for_its_sentences(folder: Path) -> None:
         store.set_types({"Sun": "star"})
     database = _open(folder)
     dropped = "".join(f"DROP TABLE {name};" for name in ("sentences", *SUMS))
-    database.executescript(_without_changes() + f"{dropped} PRAGMA user_version = 2;")
+    database.executescript(";".join(without_changes()) + f";{dropped} PRAGMA user_version = 2;")
     database.close()
     with EmbeddedStore.open(folder, read_only=True) as store:
         assert store.sentence_vectors(store.chunk_uris()).starts.tolist() == [0, 0, 0]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from trivium.errors import StoreFormatError
 from trivium.graph.embedded import check_rows, check_structure
-from trivium.graph.embedded.connection import Connection, Database, as_json, current_state
+from trivium.graph.embedded.connection import Connection, Database, as_json
 from trivium.graph.embedded.files import damaged_files
-from trivium.graph.embedded.snapshot import snapshot_folder
+from trivium.graph.embedded.snapshot import latest_folder
 from trivium.graph.findings import PAGES, Finding, Severity
 from trivium.graph.records import Passage, Progress
 from trivium.graph.schema import embedding_text
@@ -54,7 +54,7 @@ class EmbeddedChecker:
                 for done, check in enumerate(() if found else _ROWS, start=2):
                     found += check.find(connection)
                     report(done, steps)
-                found += self._check_files(current_state(connection))
+                found += self._check_files(connection)
         except StoreFormatError as error:
             found = [check_structure.beyond_repair([str(error)])]
         report(steps, steps)
@@ -100,9 +100,10 @@ class EmbeddedChecker:
         with self._database.writing() as connection:
             check_rows.drop_sentences(connection, _text_ids(connection, texts))
 
-    def _check_files(self, key: str) -> list[Finding]:
-        folder = snapshot_folder(self._database.folder, key)
-        if not folder.exists():
+    def _check_files(self, connection: Connection) -> list[Finding]:
+        """Of the state now committed, or of the latest before: what is asked next begins with these."""
+        folder = latest_folder(connection, self._database.folder)
+        if folder is None:
             return []
         wrong = damaged_files(folder)
         if not wrong:

@@ -348,9 +348,9 @@ def _warn(folder: Path, error: BaseException) -> None:
     _log.warning("the index %s is damaged and is built anew (%s: %s)", folder, type(error).__name__, error)
 
 
-def snapshot_folder(folder: Path, key: str) -> Path:
-    """Where the indexes of a state of the store in ``folder`` are, when they are made."""
-    return folder / INDEX / f"{_PREFIX}{key}"
+def latest_folder(connection: Connection, folder: Path) -> Path | None:
+    """Where the latest indexes of the store in ``folder`` are, whole or not; None where none are made."""
+    return next(iter(_folders(connection, folder / INDEX)), None)
 
 
 def _holds(folder: Path, formats: Container[int] = (FORMAT, *_LACKING)) -> bool:
@@ -361,7 +361,11 @@ def _holds(folder: Path, formats: Container[int] = (FORMAT, *_LACKING)) -> bool:
 
 def _previous(connection: Connection, index: Path) -> Path | None:
     """The latest whole snapshot of this store's own history."""
+    return next((path for path in _folders(connection, index) if _holds(path)), None)
+
+
+def _folders(connection: Connection, index: Path) -> list[Path]:
+    """The snapshots of this store's own history, latest first."""
     mine = dict(connection.execute("SELECT token, number FROM generation"))
     there = [path for path in index.glob(f"{_PREFIX}*-*") if path.name.rpartition("-")[2] in mine]
-    there.sort(key=lambda path: mine[path.name.rpartition("-")[2]], reverse=True)
-    return next((path for path in there if _holds(path)), None)
+    return sorted(there, key=lambda path: mine[path.name.rpartition("-")[2]], reverse=True)
