@@ -28,6 +28,7 @@ from trivium.graph.neo4j.indexes import (
     recognise,
 )
 from trivium.graph.records import Passage
+from trivium.graph.schema import SCHEMA_VERSION
 from trivium.index.report import IngestReport
 from trivium.types import EmbedderIdentity
 
@@ -75,7 +76,9 @@ def test_a_store_of_another_version_is_refused(connection: Connection) -> None:
     """Both versions are named."""
     prepare(connection)
     _run(connection, "MATCH (t:Trivium) SET t.schema_version = 99")
-    with pytest.raises(StoreFormatError, match="schema version 99, this program reads 2 to 5;"):
+    with pytest.raises(
+        StoreFormatError, match=f"schema version 99, this program reads 2 to {SCHEMA_VERSION};"
+    ):
         recognise(connection)
 
 
