@@ -22,6 +22,7 @@ import trivium
 from experiments.answers.collect import contains
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
+from trivium.text import without_closing_marks
 from trivium.types import Answer, Question
 
 FOREIGN = 100
@@ -31,7 +32,7 @@ PASSAGES = 6
 
 def ask(engine: trivium.Engine, question: Question, ending: str | None = None) -> Answer:
     """As ``trivium ask`` does without a model, with another ``ending`` in place of the question's own mark."""
-    text = question.text if ending is None else question.text.rstrip(" ?.!") + ending
+    text = question.text if ending is None else without_closing_marks(question.text) + ending
     return engine.ask(text, k=PASSAGES, intent="collection")
 
 

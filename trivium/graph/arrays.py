@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,11 +89,19 @@ class Stacked:
         if len(self.lower) == 0:
             taken: NDArray[Any] = self.upper[rows]
             return taken
-        above = rows < len(self.upper)
         taken = np.empty((len(rows), *self.lower.shape[1:]), dtype=self.lower.dtype)
-        taken[above] = self.upper[rows[above]]
-        taken[~above] = self.lower[rows[~above] - len(self.upper)]
+        for chosen, array, places in self.split(rows):
+            taken[chosen] = array[places]
         return taken
+
+    def split(self, rows: Rows) -> Iterator[tuple[NDArray[np.bool_], NDArray[Any], Rows]]:
+        """For each of the two arrays that some of the rows (n,) are in: which of them (n,), the array, and their places
+        in it. Row -1 goes with the upper one, as it is."""
+        below = rows >= len(self.upper)
+        if not below.all():
+            yield ~below, self.upper, rows[~below]
+        if below.any():
+            yield below, self.lower, rows[below] - len(self.upper)
 
 
 @dataclass(frozen=True, slots=True)

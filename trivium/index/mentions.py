@@ -116,17 +116,12 @@ def pages_mentioning(
     if not len(new):
         return []
     words = new.words()
-    few = words is not None and len(words) <= _FEW_WORDS
-    pages = (
-        store.pages_saying(words, source=source, mark=mark) if words is not None and few else store.pages()
-    )
-    return [
-        page
-        for page in pages
-        if page.source.startswith(source)
-        and mark in page.content_hash
-        and new.find(store.page_text(page.uri))
-    ]
+    pages: Iterable[PageRecord]
+    if words is not None and len(words) <= _FEW_WORDS:
+        pages = store.pages_saying(words, source=source, mark=mark)
+    else:
+        pages = (p for p in store.pages() if p.source.startswith(source) and mark in p.content_hash)
+    return [page for page in pages if new.find(store.page_text(page.uri))]
 
 
 def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:

@@ -86,7 +86,7 @@ class IndexPlan:
                 index.load(str(self.base / file))
             for begin in range(0, len(self.add), _BATCH):
                 rows = self.add[begin : begin + _BATCH]
-                vectors = matrix.gather(nodes.vector[rows])
+                vectors = matrix.vectors.take(nodes.vector[rows])
                 index.add(nodes.ids[rows].astype(np.uint64), vectors, threads=1)
                 step(len(rows))
             index.save(str(folder / file))

@@ -21,14 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from trivium.common.files import replacing, scratch_folder, writing_new_file
 from trivium.common.progress import Progress
 from trivium.errors import InputError, StoreError, StoreFormatError
-from trivium.graph.embedded.connection import (
-    DATABASE,
-    Connection,
-    check_new_folder,
-    current_state,
-    open_database,
-)
+from trivium.graph.embedded.connection import DATABASE, Connection, check_new_folder, open_database
 from trivium.graph.embedded.schema_versions import schema_version
+from trivium.graph.embedded.states import current_state
 from trivium.graph.schema import SCHEMA_VERSION
 
 FORMAT = 1

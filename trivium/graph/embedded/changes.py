@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from trivium.graph.embedded.connection import CHANGES_KEPT, Connection
+from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.meta import read_meta
+from trivium.graph.embedded.states import CHANGES_KEPT, current_state, state_number, was_state
 
 _SINCE = "changes_since"
-_KINDS = ("chunk", "section", "page", "name", "vector", "sentences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +24,22 @@ class Changes:
     sentences: list[int]
 
     def __len__(self) -> int:
-        return sum(len(getattr(self, kind)) for kind in _KINDS)
+        return sum(len(getattr(self, kind.name)) for kind in fields(self))
 
 
 def read_changes(connection: Connection, key: str, most: int) -> Changes | None:
     """What has changed since the state ``key``. None where that is no earlier state of this store, where not all changes
     since are listed, or where there are more than ``most``."""
-    number, _, token = key.partition("-")
-    (last,) = connection.execute("SELECT max(number) FROM generation").fetchone()
-    known = connection.execute(
-        "SELECT 1 FROM generation WHERE number = ? AND token = ?", [int(number), token]
-    )
+    number, last = state_number(key), state_number(current_state(connection))
     since = read_meta(connection, _SINCE)
-    if since is None or known.fetchone() is None or int(number) < max(int(since), last - CHANGES_KEPT):
+    if since is None or not was_state(connection, key) or number < max(int(since), last - CHANGES_KEPT):
         return None
     rows = connection.execute(
-        "SELECT kind, id FROM change WHERE number >= ? LIMIT ?", [int(number), most + 1]
+        "SELECT kind, id FROM change WHERE number >= ? LIMIT ?", [number, most + 1]
     ).fetchall()
     if len(rows) > most:
         return None
-    found: dict[str, set[int]] = {kind: set() for kind in _KINDS}
+    found: dict[str, set[int]] = {kind.name: set() for kind in fields(Changes)}
     for kind, row in rows:
         found[kind].add(row)
     return Changes(**{kind: sorted(numbers) for kind, numbers in found.items()})

@@ -13,10 +13,11 @@ from zlib import crc32
 
 import numpy as np
 
-from trivium.graph.embedded.connection import Connection, as_json, begin_state
+from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.ids import forms_of
 from trivium.graph.embedded.pictures import drop_picture_vectors, vectors_as_stored
 from trivium.graph.embedded.reconcile import Touched, reconcile
+from trivium.graph.embedded.states import begin_state
 from trivium.graph.embedded.vectors import read_embedder
 from trivium.graph.findings import SENTENCES, VECTORS, Finding, Severity, damaged_pages
 from trivium.graph.pictures import EMBED_PICTURES

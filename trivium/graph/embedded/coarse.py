@@ -33,18 +33,13 @@ class CoarseVectors:
         codes = np.empty((len(rows), vectors.upper.shape[1]), dtype=np.int8)
         scales = np.empty(len(rows), dtype=np.float32)
         error = 0.0
-        below = rows >= len(vectors.upper)
-        for own, values, places in (
-            (~below, vectors.upper, rows[~below]),
-            (below, vectors.lower, rows[below] - len(vectors.upper)),
-        ):
-            if len(places):
-                part = (
-                    np.empty((len(places), codes.shape[1]), dtype=np.int8),
-                    np.empty(len(places), dtype=np.float32),
-                )
-                error = max(error, float(_quantise(values, places, *part)))
-                codes[own], scales[own] = part
+        for chosen, values, places in vectors.split(rows):
+            part = (
+                np.empty((len(places), codes.shape[1]), dtype=np.int8),
+                np.empty(len(places), dtype=np.float32),
+            )
+            error = max(error, float(_quantise(values, places, *part)))
+            codes[chosen], scales[chosen] = part
         return cls(codes, scales, error)
 
     def patched(self, old: Rows, vectors: Stacked, rows: Rows) -> Self:

@@ -32,8 +32,6 @@ READ_CACHE_KIB = 65_536
 """Page cache of a connection that reads."""
 WRITE_CACHE_KIB = 98_304
 """Page cache of the connection that writes. More made a load of 2,000 pages no faster, and servers have 1 GB in all."""
-CHANGES_KEPT = 2_000
-"""Of so many states it is listed what each changed (changes.sql)."""
 _OF_DAMAGE = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
 """Names of errors. The first is one of the statement: as the package's own are right, the schema is not."""
 _UNREADABLE_TEXT = "Could not decode to UTF-8"
@@ -281,22 +279,6 @@ def read_integers(connection: Connection, query: str, columns: int) -> Rows:
     while rows := cursor.fetchmany(50_000):
         blocks.append(np.array(rows, dtype=np.int64))
     return np.concatenate(blocks)
-
-
-def current_state(connection: Connection) -> str:
-    """What names the committed state: a count of writing transactions, and a random token."""
-    number, token = connection.execute(
-        "SELECT number, token FROM generation ORDER BY number DESC LIMIT 1"
-    ).fetchone()
-    return f"{number}-{token}"
-
-
-def begin_state(connection: Connection) -> None:
-    """Give the state that this transaction makes a new name: every index made from an earlier one is stale."""
-    connection.execute("INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))))")
-    connection.execute(
-        "DELETE FROM change WHERE number < (SELECT max(number) FROM generation) - ?", [CHANGES_KEPT]
-    )
 
 
 def create_database(folder: Path) -> Database:

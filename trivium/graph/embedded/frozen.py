@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 
 from trivium.errors import StoreBusyError, StoreError
-from trivium.graph.embedded.connection import Connection, Database, current_state, translated
+from trivium.graph.embedded.connection import Connection, Database, translated
 from trivium.graph.embedded.snapshot import IndexSnapshot
+from trivium.graph.embedded.states import current_state
 
 _ATTEMPTS = 20
 """How often to try again when the indexes turn out to be older than the connections, because of a write between the

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from trivium.common.ragged import expand_ranges
 from trivium.errors import StoreFormatError
 from trivium.graph.arrays import Rows, Stacked, load_array, load_arrays, new_array, save_array, save_arrays
-from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.connection import Connection, Database, as_json
 from trivium.graph.embedded.files import cannot_change, link_or_copy
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.occurrences import count_numbers
@@ -284,11 +284,13 @@ def _new(connection: Connection, after: int, numbers: defaultdict[str, int]) -> 
         yield np.fromiter(map(numbers.__getitem__, words), dtype=np.int32, count=len(words))
 
 
-def document_frequency(connection: Connection, terms: Sequence[str]) -> Floats:
+def document_frequency(database: Database, terms: Sequence[str]) -> Floats:
     """Number of chunks that contain each term (len(terms),)."""
-    frequencies = dict(
-        connection.execute(
-            "SELECT t.term, t.df FROM json_each(?) AS j JOIN term AS t ON t.term = j.value", [as_json(terms)]
+    with database.reading() as connection:
+        frequencies = dict(
+            connection.execute(
+                "SELECT t.term, t.df FROM json_each(?) AS j JOIN term AS t ON t.term = j.value",
+                [as_json(terms)],
+            )
         )
-    )
     return np.array([frequencies.get(term, 0) for term in terms], dtype=np.float64)

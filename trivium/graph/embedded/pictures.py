@@ -9,8 +9,9 @@ from dataclasses import asdict
 from zlib import crc32
 
 from trivium.errors import StoreFormatError
-from trivium.graph.embedded.connection import Connection, as_json, begin_state
+from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.meta import read_meta, write_meta
+from trivium.graph.embedded.states import begin_state
 from trivium.graph.pictures import EMBED_PICTURES, PictureVectors, join_vectors, refuse_claim, split_vectors
 from trivium.graph.records import Vectors
 from trivium.types import EmbedderIdentity

@@ -22,7 +22,7 @@ from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
 from trivium.graph.embedded.building import Going, building
 from trivium.graph.embedded.changes import read_changes
-from trivium.graph.embedded.connection import Connection, Database, current_state, damaged, is_damaged
+from trivium.graph.embedded.connection import Connection, Database, damaged, is_damaged
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
 from trivium.graph.embedded.keyword_index import (
     ForwardIndex,
@@ -34,6 +34,7 @@ from trivium.graph.embedded.keyword_index import (
 )
 from trivium.graph.embedded.patch import count_new, patch_topology
 from trivium.graph.embedded.sentence_column import SentenceColumn, build_sentences, load_sentences
+from trivium.graph.embedded.states import current_state, state_number, was_state
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
 from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, read_embedder
 from trivium.graph.filter_values import ChunkFacts
@@ -72,6 +73,10 @@ class Base:
     last_chunk: int
     fresh: Mapping[Label, Rows] = field(default_factory=dict)
     changes: int = 0
+
+    def fresh_ids(self, label: Label) -> Rows:
+        """Those of ``fresh`` of one label."""
+        return self.fresh.get(label, np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ class IndexSnapshot:
     def fresh_rows(self, label: Label) -> Rows:
         """Rows of the nodes that the index of a label does not know with their vectors, in the order of these."""
         if label not in self._fresh:
-            rows = self.topology.nodes[label].rows_of(self.base.fresh.get(label, np.empty(0, dtype=np.int64)))
+            rows = self.topology.nodes[label].rows_of(self.base.fresh_ids(label))
             vectors = self.topology.nodes[label].vector
             rows = rows[rows >= 0]
             rows = rows[vectors[rows] >= 0]
@@ -178,11 +183,10 @@ def load_snapshot(
 
 def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -> IndexSnapshot | None:
     """The indexes of the state that the connection sees, made in memory. None where too much has changed."""
-    previous = _previous(connection, index)
-    if previous is not None and (
-        known is None or _number(previous.name.removeprefix(_PREFIX)) > _number(known.key)
-    ):
-        known = _open(previous, previous.name.removeprefix(_PREFIX))
+    for folder in _folders(connection, index):
+        if known is not None and state_number(_key(folder)) <= state_number(known.key):
+            break
+        known = _open(folder, _key(folder)) or known
     if known is None:
         return None
     try:
@@ -221,10 +225,7 @@ def _patch(connection: Connection, old: IndexSnapshot) -> IndexSnapshot | None:
         terms=old.terms.patched(new.moved, new.topology.terms, new.added, new.terms),
         base=Base(
             old.base.last_chunk,
-            {
-                label: np.union1d(old.base.fresh.get(label, np.empty(0, dtype=np.int64)), numbers)
-                for label, numbers in new.fresh.items()
-            },
+            {label: np.union1d(old.base.fresh_ids(label), numbers) for label, numbers in new.fresh.items()},
             old.base.changes + count,
         ),
     )
@@ -233,11 +234,6 @@ def _patch(connection: Connection, old: IndexSnapshot) -> IndexSnapshot | None:
         now = snapshot.topology.nodes[label].vector[snapshot.embedded_rows(label)]
         snapshot._coarse[label] = coarse.patched(before, snapshot.matrix.vectors, now)
     return snapshot
-
-
-def _number(key: str) -> int:
-    """The number of a state."""
-    return int(key.partition("-")[0])
 
 
 def _build(connection: Connection, index: Path, key: str, counter: _Counter) -> None:
@@ -366,6 +362,10 @@ def _previous(connection: Connection, index: Path) -> Path | None:
 
 def _folders(connection: Connection, index: Path) -> list[Path]:
     """The snapshots of this store's own history, latest first."""
-    mine = dict(connection.execute("SELECT token, number FROM generation"))
-    there = [path for path in index.glob(f"{_PREFIX}*-*") if path.name.rpartition("-")[2] in mine]
-    return sorted(there, key=lambda path: mine[path.name.rpartition("-")[2]], reverse=True)
+    there = [path for path in index.glob(f"{_PREFIX}*-*") if was_state(connection, _key(path))]
+    return sorted(there, key=lambda path: state_number(_key(path)), reverse=True)
+
+
+def _key(folder: Path) -> str:
+    """The state that a snapshot in a folder is of."""
+    return folder.name.removeprefix(_PREFIX)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -14,13 +15,7 @@ import numpy as np
 
 from trivium.graph.embedded import reader, search, topology, writer
 from trivium.graph.embedded.check import EmbeddedChecker
-from trivium.graph.embedded.connection import (
-    DATABASE,
-    Database,
-    create_database,
-    current_state,
-    open_database,
-)
+from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
 from trivium.graph.embedded.page_graphs import page_graphs
@@ -34,6 +29,7 @@ from trivium.graph.embedded.pictures import (
 )
 from trivium.graph.embedded.schema_versions import schema_version
 from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
+from trivium.graph.embedded.states import current_state
 from trivium.graph.embedded.vectors import (
     claim,
     pending_sentences,
@@ -51,7 +47,6 @@ from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
     Codes,
-    Floats,
     Neighbour,
     PageRecord,
     Passage,
@@ -334,15 +329,10 @@ class EmbeddedStore:
 
     def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
         indexes = self._current()
-        scores, rows = search.keyword_hits(indexes, terms, k, self._frequency)
+        scores, rows = search.keyword_hits(indexes, terms, k, partial(document_frequency, self._database))
         uris = indexes.topology.nodes[Label.CHUNK].uris.take(rows.tolist())
         ranked = sorted(zip(scores, uris, strict=True), key=lambda pair: rank_key(*pair))
         return [uri for _, uri in ranked[: max(k, 0)]]
-
-    def _frequency(self, terms: Sequence[str]) -> Floats:
-        """In how many chunks each term occurs."""
-        with self._database.reading() as connection:
-            return document_frequency(connection, terms)
 
     def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
         indexes = self._current()
@@ -351,7 +341,9 @@ class EmbeddedStore:
 
     def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
         topology = self._current().topology
-        return TermStatistics(len(topology.terms), topology.mean_terms, self._frequency(terms))
+        return TermStatistics(
+            len(topology.terms), topology.mean_terms, document_frequency(self._database, terms)
+        )
 
     def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
         indexes = self._asked(vector)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,16 +232,15 @@ def chunks_along(topology: Topology, label: Label, row: int, hop: Hop) -> Rows:
             return children
     elif label in (Label.PAGE, Label.ENTITY):
         if label is Label.ENTITY:
-            row = _page_of_entity(topology, row)
+            row = page_of_entity(topology.page_entity, row)
         if row >= 0:
             chunks = topology.page_chunks.row(row).astype(np.int64)
             return chunks[topology.section[chunks] < 0] if hop is Hop.CHILD else chunks
     return np.empty(0, dtype=np.int64)
 
 
-def _page_of_entity(topology: Topology, entity: int) -> int:
-    """The page row of an entity row, -1 where it has no page. Both are in uri order."""
-    entities = topology.page_entity
+def page_of_entity(entities: NDArray[np.integer[Any]], entity: int) -> int:
+    """The page row of an entity row, -1 where it has no page; ``entities`` (pages,) are those that pages are, rising."""
     row = int(np.searchsorted(entities, entity))
     return row if row < len(entities) and entities[row] == entity else -1
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from trivium.common.dots import dots
 from trivium.errors import EmbedderMismatchError, StoreError, StoreFormatError
 from trivium.graph.arrays import Rows, Stacked, find_sorted, load_array, new_array, save_array
-from trivium.graph.embedded.connection import Connection, Database, as_json, begin_state, read_integers
+from trivium.graph.embedded.connection import Connection, Database, as_json, read_integers
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.meta import read_meta, write_meta
+from trivium.graph.embedded.states import begin_state
 from trivium.graph.records import Codes, Floats, Passage, Pending, Vectors
 from trivium.graph.schema import embedding_text, entity_text, headings_of
 from trivium.graph.vectors import check_codes, check_vectors, text_hash
@@ -243,13 +244,9 @@ class Matrix:
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
         """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
         cosine does not depend on what else is asked for."""
-        upper, lower = self.vectors.upper, self.vectors.lower
-        if len(lower) == 0:
-            scores = dots(upper, vector, rows)
-        else:
-            below = rows >= len(upper)
-            scores = dots(upper, vector, np.where(below, -1, rows))
-            scores[below] = dots(lower, vector, rows[below] - len(upper))
+        scores = np.empty(len(rows))
+        for chosen, vectors, places in self.vectors.split(rows):
+            scores[chosen] = dots(vectors, vector, places)
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def gather(self, rows: Rows) -> Vectors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,11 @@ from trivium.errors import StoreBusyError
 from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded import reader, search
-from trivium.graph.embedded.connection import Database, current_state, read_integers
+from trivium.graph.embedded.connection import Database, read_integers
 from trivium.graph.embedded.keyword_index import document_frequency
 from trivium.graph.embedded.search import Limit, Limits
 from trivium.graph.embedded.snapshot import IndexSnapshot
+from trivium.graph.embedded.states import current_state
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.protocols import SearchStore
@@ -83,17 +85,15 @@ class EmbeddedWithin(Within):
         if k <= 0 or not terms or not len(allowed.rows):
             return []
         if len(allowed.rows) <= COUNTED_AT_MOST:
-            scores, rows = search.score_words(indexes, allowed.rows, terms, self._frequency)
+            scores, rows = search.score_words(
+                indexes, allowed.rows, terms, partial(document_frequency, self._database)
+            )
         else:
-            scores, rows = _ask_index(indexes, allowed, terms, k, self._frequency)
+            scores, rows = _ask_index(indexes, allowed, terms, k, partial(document_frequency, self._database))
         uris = indexes.topology.nodes[Label.CHUNK].uris
         found = zip(scores, uris.take(rows.tolist()), strict=True)
         ranked = sorted(found, key=lambda pair: rank_key(*pair))
         return [uri for _, uri in ranked[:k]]
-
-    def _frequency(self, terms: Sequence[str]) -> Floats:
-        with self._database.reading() as connection:
-            return document_frequency(connection, terms)
 
     # -- what matches ----------------------------------------------------------------------------------------------
 

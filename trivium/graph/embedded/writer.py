@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from trivium.graph.chunker import BLOCKS, check_chunker
-from trivium.graph.embedded.connection import Connection, as_json, begin_state
+from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.ids import name_ids, text_ids
 from trivium.graph.embedded.insert import insert_pages, insert_relations
 from trivium.graph.embedded.meta import read_meta, write_meta
 from trivium.graph.embedded.reader import chunker as stored_chunker
 from trivium.graph.embedded.reconcile import TermChanges, Touched, reconcile
+from trivium.graph.embedded.states import begin_state
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text

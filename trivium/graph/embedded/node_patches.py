@@ -1,0 +1,136 @@
+"""Which nodes there are after changes, where they are now, and which vectors they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trivium.graph.arrays import Rows
+from trivium.graph.embedded.changes import Changes
+from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.topology import Nodes
+from trivium.graph.embedded.vectors import Matrix
+from trivium.graph.schema import Label
+
+_NAME = """
+    SELECT n.id, n.uri, n.leads_to IS NULL, coalesce(v.id, -1), p.id IS NOT NULL
+    FROM name AS n LEFT JOIN vector AS v ON v.text_id = n.text_id LEFT JOIN page AS p ON p.id = n.id
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class NodePatch:
+    """Where the nodes of a label are now: ``moved`` (old rows,), -1 where they are gone; ``added`` are the rows of those
+    that came, in the order of their uris."""
+
+    nodes: Nodes
+    moved: Rows
+    added: Rows
+
+    def before(self) -> Rows:
+        """Which row each node had (new rows,), -1 for those that came."""
+        rows = np.full(len(self.nodes.ids), -1, dtype=np.int64)
+        stays = self.moved >= 0
+        rows[self.moved[stays]] = np.flatnonzero(stays)
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that is new or has changed; of one that is gone neither holds."""
+
+    number: int
+    uri: str = ""
+    is_entity: bool = False
+    vector: int = -1
+    is_page: bool = False
+
+
+def read_names(connection: Connection, changes: Changes, after: int) -> list[Name]:
+    """The names that changed, became pages or are no more, and those above a number."""
+    listed = sorted({*changes.name, *changes.page})
+    rows = connection.execute(
+        f"{_NAME} JOIN json_each(?) AS j ON n.id = j.value WHERE n.id <= ?", [as_json(listed), after]
+    )
+    found = {row[0]: row for row in rows}
+    found |= {row[0]: row for row in connection.execute(f"{_NAME} WHERE n.id > ?", [after])}
+    names = [
+        Name(number, uri, bool(entity), vector, bool(page))
+        for number, uri, entity, vector, page in found.values()
+    ]
+    return [*names, *(Name(number) for number in listed if number not in found)]
+
+
+def settle(old: Nodes, names: Sequence[Name], belongs: Callable[[Name], bool], matrix: Matrix) -> NodePatch:
+    """The nodes of a label whose nodes are names."""
+    there = old.rows_of(np.array([name.number for name in names], dtype=np.int64)) >= 0
+    gone = [name.number for name, known in zip(names, there, strict=True) if known and not belongs(name)]
+    new = sorted(
+        (name.uri, name.number, name.vector)
+        for name, known in zip(names, there, strict=True)
+        if belongs(name) and not known
+    )
+    patch = patch_nodes(old, gone, new, matrix)
+    rows = patch.nodes.rows_of(np.array([name.number for name in names], dtype=np.int64))
+    vectors = matrix.rows_of(np.array([name.vector for name in names], dtype=np.int64))
+    patch.nodes.vector[rows[rows >= 0]] = vectors[rows >= 0]  # some have another text
+    return patch
+
+
+def patch_nodes(
+    old: Nodes, gone: Sequence[int], new: Sequence[tuple[str, int, int]], matrix: Matrix
+) -> NodePatch:
+    """Without the nodes with numbers ``gone``, and with ``new`` ones (uri, number, number of the vector) in the order of
+    their uris."""
+    rows = old.rows_of(np.array(gone, dtype=np.int64))
+    uris, moved, added = old.uris.patched(np.sort(rows[rows >= 0]), [uri for uri, _, _ in new])
+    stays = moved >= 0
+    ids, vector = (np.empty(len(uris), dtype=np.int64) for _ in range(2))
+    ids[moved[stays]], ids[added] = old.ids[stays], column(new, 1)
+    vector[moved[stays]], vector[added] = old.vector[stays], matrix.rows_of(column(new, 2))
+    kept = moved[old.by_id]
+    kept = kept[kept >= 0]
+    later = added[np.argsort(ids[added])]
+    by_id = np.insert(kept, np.searchsorted(ids[kept], ids[later]), later)
+    return NodePatch(Nodes(uris, ids, by_id, vector), moved, added)
+
+
+_OF_TEXTS = {
+    table: f"SELECT x.id, coalesce(v.id, -1) FROM json_each(?) AS j JOIN {table} AS x ON x.text_id = j.value"  # noqa: S608
+    " LEFT JOIN vector AS v ON v.text_id = x.text_id"
+    for table in ("chunk", "section", "name")
+}
+"""Nodes by their texts, and the vectors that they have now."""
+_TABLES = {Label.CHUNK: "chunk", Label.SUBCHAPTER: "section", Label.PAGE: "name", Label.ENTITY: "name"}
+
+
+def give_vectors(
+    connection: Connection, patches: Mapping[Label, NodePatch], texts: Iterable[int], matrix: Matrix
+) -> dict[Label, Rows]:
+    """Point the nodes with one of the ``texts`` to the vector that it has now. Returns by label the numbers of nodes that
+    came, or were pointed to one."""
+    wanted = [as_json(sorted(texts))]
+    found = {
+        table: np.array(connection.execute(query, wanted).fetchall(), dtype=np.int64).reshape(-1, 2)
+        for table, query in _OF_TEXTS.items()
+    }
+    fresh: dict[Label, Rows] = {}
+    for label, patch in patches.items():
+        numbers, vectors = found[_TABLES[label]].T
+        rows = patch.nodes.rows_of(numbers)
+        patch.nodes.vector[rows[rows >= 0]] = matrix.rows_of(vectors[rows >= 0])
+        fresh[label] = np.union1d(patch.nodes.ids[patch.added], numbers[rows >= 0])
+    return fresh
+
+
+def column(rows: Sequence[Sequence[Any]], place: int) -> Rows:
+    """One column of rows from the database."""
+    return np.array([row[place] for row in rows], dtype=np.int64)
+
+
+def highest(ids: Rows) -> int:
+    """The highest of some numbers, 0 of none."""
+    return int(ids.max(initial=0))
