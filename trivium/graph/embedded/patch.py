@@ -29,18 +29,18 @@ from trivium.graph.embedded.node_patches import (
     read_names,
     settle,
 )
-from trivium.graph.embedded.topology import Nodes, Topology, page_of_entity
+from trivium.graph.embedded.topology import Nodes, Topology, page_of_entity, read_last_name
 from trivium.graph.embedded.vectors import Matrix, new_vectors
 from trivium.graph.schema import Label
 
 _CHUNKS = """
     SELECT c.id, c.uri, c.page_id, coalesce(c.section_id, -1), c.position, c.term_count, c.heading_count, c.text_id,
         coalesce(v.id, -1), c.heading_terms || ' ' || c.terms
-    FROM chunk AS c LEFT JOIN vector AS v ON v.text_id = c.text_id WHERE c.id > ? ORDER BY c.uri
+    FROM chunk AS c LEFT JOIN vector AS v ON v.text_id = c.text_id WHERE c.id > ? ORDER BY +c.uri
     """
 _SECTIONS = """
     SELECT s.id, s.uri, s.page_id, coalesce(v.id, -1)
-    FROM section AS s LEFT JOIN vector AS v ON v.text_id = s.text_id WHERE s.id > ? ORDER BY s.uri
+    FROM section AS s LEFT JOIN vector AS v ON v.text_id = s.text_id WHERE s.id > ? ORDER BY +s.uri
     """
 
 
@@ -74,7 +74,7 @@ def patch_topology(
 
     chunk_rows = connection.execute(_CHUNKS, [highest(nodes[Label.CHUNK].ids)]).fetchall()
     section_rows = connection.execute(_SECTIONS, [highest(nodes[Label.SUBCHAPTER].ids)]).fetchall()
-    names = read_names(connection, changes, highest(nodes[Label.ENTITY].ids))
+    names = read_names(connection, changes, old.last_name)
     chunks = patch_nodes(
         nodes[Label.CHUNK], changes.chunk, [(row[1], row[0], row[8]) for row in chunk_rows], matrix
     )
@@ -99,6 +99,7 @@ def patch_topology(
         _cited(connection, chunks.nodes.ids[chunks.added], _other_ends(nodes[Label.ENTITY], names, changes)),
         _outlines(connection, {row[2] for row in section_rows}),
         {label: patch.nodes for label, patch in patches.items()},
+        read_last_name(connection),
     )
     texts = [(row[0], row[7]) for row in chunk_rows]
     texts += connection.execute(
@@ -113,15 +114,15 @@ def patch_topology(
 _COUNTS = {
     Label.CHUNK: "SELECT count(*) FROM chunk WHERE id > ?",
     Label.SUBCHAPTER: "SELECT count(*) FROM section WHERE id > ?",
-    Label.ENTITY: "SELECT count(*) FROM name WHERE id > ?",
 }
 
 
 def count_new(connection: Connection, old: Topology, matrix: Matrix) -> int:
     """How many chunks, sections, names and vectors came since."""
-    counts = [(query, old.nodes[label].ids) for label, query in _COUNTS.items()]
-    counts.append(("SELECT count(*) FROM vector WHERE id > ?", matrix.ids))
-    return sum(int(connection.execute(query, [highest(ids)]).fetchone()[0]) for query, ids in counts)
+    counts = [(query, highest(old.nodes[label].ids)) for label, query in _COUNTS.items()]
+    counts.append(("SELECT count(*) FROM name WHERE id > ?", old.last_name))
+    counts.append(("SELECT count(*) FROM vector WHERE id > ?", highest(matrix.ids)))
+    return sum(int(connection.execute(query, [after]).fetchone()[0]) for query, after in counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,9 @@ class _Graph:
         entity = entities.nodes.rows_of(pages.nodes.ids[pages.added])
         self._page_entity = _carry(pages, _follow(entities.moved, old.page_entity), entity)
 
-    def topology(self, cited: _Citations, outlines: Rows, nodes: dict[Label, Nodes]) -> Topology:
+    def topology(
+        self, cited: _Citations, outlines: Rows, nodes: dict[Label, Nodes], last_name: int
+    ) -> Topology:
         """All of it; ``outlines`` are (page, section) by number, in document order, of pages with sections that came."""
         old, chunks, entities = self._old, self._chunks, self._entities
         count, entity_count = len(chunks.nodes.ids), len(entities.nodes.ids)
@@ -236,6 +239,7 @@ class _Graph:
             position=self._position,
             terms=self._terms,
             mean_terms=float(self._terms.sum()) / max(1, len(self._terms)),
+            last_name=last_name,
             page_entity=self._page_entity.astype(np.int32),
             section_page=self._section_page.astype(np.int32),
             page_chunks=page_chunks,

@@ -60,8 +60,8 @@ def pages(connection: Connection, after: str | None, limit: int | None) -> list[
     """Pages by uri: at most ``limit`` whose uri comes after ``after``."""
     rows = connection.execute(
         f"{_RECORD} FROM name AS n JOIN page AS p ON p.id = n.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
-        " WHERE n.uri > ? OR ? IS NULL ORDER BY n.uri LIMIT ?",
-        [after, after, -1 if limit is None else max(limit, 0)],
+        " WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
+        [after or "", -1 if limit is None else max(limit, 0)],
     )
     return [_page_record(*row) for row in rows]
 

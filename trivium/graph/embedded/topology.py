@@ -69,7 +69,8 @@ class Topology:
     place on the page, ``cites`` the entities, ``terms`` (n x 2) the lengths of text and headings, ``mean_terms`` the
     mean of both together.
     ``page_chunks`` are by position, ``cited_in`` by page and position, ``page_sections`` by position.
-    ``page_entity`` is the entity row of a page. ``links`` and ``own_chunks`` are the adjacency of the walk.
+    ``page_entity`` is the entity row of a page. ``last_name`` is the highest number of a name, be it an alias. ``links``
+    and ``own_chunks`` are the adjacency of the walk.
     """
 
     nodes: dict[Label, Nodes]
@@ -78,6 +79,7 @@ class Topology:
     position: NDArray[np.int64]
     terms: Rows
     mean_terms: float
+    last_name: int
     page_entity: NDArray[np.int32]
     section_page: NDArray[np.int32]
     page_chunks: Csr
@@ -129,6 +131,7 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
             "section": section.astype(np.int32),
             "position": position,
             "terms": facts[:, 4:],
+            "last_name": np.array(read_last_name(connection), dtype=np.int64),
             "page_entity": page_entity.astype(np.int32),
             "section_page": section_page.astype(np.int32),
             **pack_csr("page_chunks", group(page[reading_order], reading_order, len(pages.ids))),
@@ -151,6 +154,8 @@ def load_topology(folder: Path) -> Topology:
         position=arrays["position"],
         terms=arrays["terms"],
         mean_terms=float(arrays["terms"].sum()) / max(1, len(arrays["terms"])),
+        # Files of an earlier version do not say: then aliases above the last entity are looked at again.
+        last_name=int(arrays.get("last_name", nodes[Label.ENTITY].ids.max(initial=0))),
         page_entity=arrays["page_entity"],
         section_page=arrays["section_page"],
         page_chunks=unpack_csr("page_chunks", arrays),
@@ -162,6 +167,11 @@ def load_topology(folder: Path) -> Topology:
             arrays["page_entity"].astype(np.int64)[arrays["page"]], len(nodes[Label.ENTITY].ids)
         ),
     )
+
+
+def read_last_name(connection: Connection) -> int:
+    """The highest number of a name, be it an alias; 0 where there is none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM name").fetchone()[0])
 
 
 def load_ids(folder: Path, label: Label) -> Rows:
