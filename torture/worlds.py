@@ -91,6 +91,7 @@ def state_of(engine: Engine) -> State:
         "nodes": {str(label): count for label, count in info.nodes.items()},
         "relationships": dict(info.relationships),
         "to_embed": info.to_embed,
+        "waiting": engine.store.unlinked_pages(),
         "sentences": len(engine.store.pending_sentences()),
         "found": [_found(engine, question) for question in QUESTIONS],
     }

@@ -89,6 +89,7 @@ class MemoryStore:
         self._decision: str | None = None
         self._chunker = BLOCKS
         self._languages: str | None = None
+        self._links_pending = False
         self._image_embedder: EmbedderIdentity | None = None
         self._pictures: dict[int, tuple[ChunkNode, bytes]] = {}
 
@@ -239,6 +240,13 @@ class MemoryStore:
 
     def set_fusion_decision(self, decision: str | None) -> None:
         self._decision = decision
+
+    @property
+    def links_pending(self) -> bool:
+        return self._links_pending
+
+    def set_links_pending(self, pending: bool) -> None:
+        self._links_pending = pending
 
     @property
     def languages(self) -> str | None:

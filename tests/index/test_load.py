@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -255,6 +256,38 @@ def test_stored_records_link_to_pages_that_come_later(
     report = load([str(page("mars.html", "Mars", "The planet."))], store)
     assert (report.added, report.relinked) == (1, 1)
     assert store.cited(["Phobos#chunk-1"]) == {"Phobos#chunk-1": ["Mars"]}
+
+
+@pytest.mark.parametrize("step", ["_relink_others", "_link_mentions"])
+def test_links_that_a_load_did_not_come_to_are_made_by_the_next_one(
+    store: EmbeddedStore, page: WritePage, tmp_path: Path, step: str
+) -> None:
+    """It may find nothing new, or bring something else."""
+    records, text = tmp_path / "records.jsonl", tmp_path / "Deimos.txt"
+    records.write_text(json.dumps({"title": "Phobos", "text": "Phobos circles Mars."}) + "\n")
+    text.write_text("It circles Mars.")
+    load([str(records), str(text)], store)
+    mars, venus = page("mars.html", "Mars", "The planet."), page("venus.html", "Venus", "Another planet.")
+    for later in (mars, venus):
+        store.delete(["Mars", "Venus"])
+        load([str(records), str(text)], store)
+        with pytest.MonkeyPatch.context() as patches, pytest.raises(KeyboardInterrupt):
+            patches.setattr(f"trivium.index.load.{step}", Mock(side_effect=KeyboardInterrupt))
+            load([str(mars)], store)
+        assert store.links_pending
+        load([str(later)], store)
+        assert not store.links_pending
+        assert store.cited(["Phobos#chunk-1"]) == {"Phobos#chunk-1": ["Mars"]}
+        assert store.cited(["Deimos#chunk-1"]) == {"Deimos#chunk-1": ["Mars"]}
+
+
+def test_a_load_that_changes_nothing_writes_nothing(
+    store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mars = str(page("mars.html", "Mars", "The planet."))
+    load([mars], store)
+    monkeypatch.setattr(EmbeddedStore, "set_links_pending", Mock(side_effect=AssertionError))
+    assert load([mars], store).unchanged == 1
 
 
 def test_a_page_that_nothing_mentions_is_added_without_reading_the_others(

@@ -93,7 +93,7 @@ def test_documents_that_came_before_link_to_new_ones(folder: Path, store: Embedd
 def test_an_interrupted_load_is_linked_by_the_next(
     folder: Path, store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -241,6 +241,11 @@ class PageReader(Protocol):
         content hash ends with a dot."""
         ...
 
+    @property
+    def links_pending(self) -> bool:
+        """Whether names came or went that the pages were not looked through for yet: a load has begun and not ended."""
+        ...
+
     def count_pages(self) -> int:
         """How many pages there are."""
         ...
@@ -385,6 +390,11 @@ class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, PictureWrit
 
     def set_fusion_decision(self, decision: str | None) -> None:
         """Store a decision in place of an earlier one, or none. The graph does not change."""
+        ...
+
+    def set_links_pending(self, pending: bool) -> None:
+        """Store whether the pages are still to be looked through for names that came or went. The graph does not
+        change."""
         ...
 
     def set_languages(self, languages: str | None) -> None:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from trivium.chunking.base import Chunker
@@ -88,7 +89,10 @@ def load(
     report = IngestReport()
     localiser = Localiser(store, language, any_embedder=any_embedder)
     merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
-    loading = _Loading(store, merge, limits, chunker, progress)
+    # Whoever ends before pages are looked through for what this load brings leaves that to the next load.
+    pending = store.links_pending
+    merge.before_changes = partial(store.set_links_pending, True)
+    loading = _Loading(store, merge, limits, chunker, progress, pending)
     if isolated is None:
         places = Places(store)
         merge.files = FilePages(store, places)
@@ -98,7 +102,9 @@ def load(
         loading.records(found.records)
     else:
         loading.isolated(isolated, sources, format, names or {}, only)
-    _link_mentions(store, merge)
+    _link_mentions(store, merge, pending)
+    if store.links_pending:
+        store.set_links_pending(False)
     localiser.remember()
     report.languages = dict(localiser.pages.most_common())
     report.likely_language = localiser.likely
@@ -186,6 +192,8 @@ class _Loading:
     limits: InputLimits
     chunker: Chunker
     progress: StageProgress | None
+    pending: bool
+    """Whether a load before this one did not come to its end."""
 
     def documents(self, found: _Found, workers: int, apart: bool) -> None:
         """Documents that are parsed one by one, here or in a pool."""
@@ -223,7 +231,7 @@ class _Loading:
                     self.merge.add(outcome)
                 self._tell("records", done, len(pages))
             self.merge.flush()
-        _relink_others(self.store, self.merge, gazetteer)
+        _relink_others(self.store, self.merge, gazetteer, self.pending)
 
     def isolated(
         self,
@@ -270,7 +278,7 @@ class _Loading:
             else:
                 self._problem(outcome)
         merge.flush()
-        _relink_others(store, merge, None)
+        _relink_others(store, merge, None, self.pending)
 
     def _problem(self, problem: Problem | None) -> None:
         self.merge.report.problem(problem, self.limits.problems)
@@ -280,27 +288,30 @@ class _Loading:
             self.progress(stage, done, total)
 
 
-def _link_mentions(store: LoadStore, merge: Merge) -> None:
-    """Documents without links of their own link to what they mention; those that came before, to what is new."""
+def _link_mentions(store: LoadStore, merge: Merge, pending: bool) -> None:
+    """Documents without links of their own link to what they mention; those that came before, to what is new; with
+    ``pending`` to all there is."""
     report = merge.report
-    if report.read:
+    if pending or report.read:
         new = merge.names if report.added or report.replaced else ()
-        changed = link_mentions(store, [unescape(name) for name in sorted(new)])
+        changed = link_mentions(store, [unescape(name) for name in sorted(new)], every=pending)
         report.relinked += sum(not merge.has(uri) for uri in changed)
 
 
-def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None) -> None:
-    """Look for the names that are new, and for those that have gone, in the records that were stored before this load.
-    ``gazetteer`` has all names; without one it is made where it is needed, which is seldom."""
+def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None, pending: bool) -> None:
+    """Look for the names that are new, and for those that have gone, in the records that were stored before this load;
+    with ``pending`` for all names in all of them. ``gazetteer`` has all names; without one it is made where it is needed,
+    which is seldom."""
     report = merge.report
-    if not (report.added or report.replaced):
+    if not (pending or report.added or report.replaced):
         return
     names = [unescape(name) for name in sorted({*merge.names, *report.retitled})]
-    others = [
-        (page.uri, page.source)
-        for page in pages_mentioning(store, names, source=RECORDS)
-        if not merge.has(page.uri)
-    ]
+    stored = (
+        [page for page in store.pages() if page.source.startswith(RECORDS)]
+        if pending
+        else pages_mentioning(store, names, source=RECORDS)
+    )
+    others = [(page.uri, page.source) for page in stored if not merge.has(page.uri)]
     if others:
         report.relinked = _relink(others, store, Gazetteer(store.names()) if gazetteer is None else gazetteer)
 

@@ -79,12 +79,14 @@ def adopted(graphs: Sequence[PageGraph], store: PageReader) -> list[PageGraph]:
     ]
 
 
-def link_mentions(store: MentionStore, new_names: Iterable[str]) -> list[str]:
+def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool = False) -> list[str]:
     """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (titles and aliases that
-    have come); returns the uris of those whose links have changed."""
-    waiting = store.unlinked_pages()
-    mentioning = [page.uri for page in pages_mentioning(store, new_names, mark=_DOT)]
-    wanted = sorted({*waiting, *mentioning})
+    have come), or ``every`` one; returns the uris of those whose links have changed."""
+    if every:
+        wanted = [page.uri for page in store.pages() if _DOT in page.content_hash]
+    else:
+        mentioning = [page.uri for page in pages_mentioning(store, new_names, mark=_DOT)]
+        wanted = sorted({*store.unlinked_pages(), *mentioning})
     if not wanted:
         return []
     gazetteer = Gazetteer(store.names())

@@ -29,6 +29,8 @@ class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
 
     def set_languages(self, languages: str | None) -> None: ...
 
+    def set_links_pending(self, pending: bool) -> None: ...
+
 
 class Merge:
     """Writes pages in batches and settles which of several copies of one page stays."""
@@ -45,6 +47,9 @@ class Merge:
     ) -> None:
         self.files: FilePages | None = None
         """What knows the files of the load; None where there are none."""
+        self.before_changes: Callable[[], None] = nothing
+        """Called once, before the first write of new or other pages."""
+        self._changed = False
         self._store = store
         self._metadata = metadata or {}
         self._was_empty = next(iter(store.pages(limit=1)), None) is None
@@ -103,12 +108,16 @@ class Merge:
 
     def flush(self) -> None:
         """Write what has gathered."""
-        if self.files is not None and self.files.retitled:
-            self.report.retitled.extend(self._store.delete(self.files.retitled))
-            self.files.retitled.clear()
-        if self._batch:
+        pages = adopted(list(self._batch.values()), self._store)
+        retitled = [] if self.files is None else self.files.retitled
+        if not self._changed and (retitled or self._change_something(pages)):
+            self._changed = True
+            self.before_changes()
+        if retitled:
+            self.report.retitled.extend(self._store.delete(retitled))
+            retitled.clear()
+        if pages:
             self._localiser.remember_new()
-            pages = adopted(list(self._batch.values()), self._store)
             if self._before_replacing is not None:
                 self._before_replacing(pages)
             self.report.count(self._store.write(pages, self._chunker))
@@ -120,3 +129,14 @@ class Merge:
         if self._aliases:
             self._store.add_aliases({page: sorted(names) for page, names in self._aliases.items()})
             self._aliases.clear()
+
+    def _change_something(self, pages: Sequence[PageGraph]) -> bool:
+        """Whether some of the pages are new or other than the store's."""
+        stored = self._store.find_pages([page.uri for page in pages]) if pages else {}
+        return any(
+            page.uri not in stored or stored[page.uri].content_hash != page.content_hash for page in pages
+        )
+
+
+def nothing() -> None:
+    """Nothing to do before changes."""

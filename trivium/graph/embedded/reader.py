@@ -333,6 +333,11 @@ def fusion_decision(connection: Connection) -> str | None:
     return read_meta(connection, "fusion")
 
 
+def links_pending(connection: Connection) -> bool:
+    """Whether a load has begun and not ended."""
+    return read_meta(connection, "links_pending") is not None
+
+
 def languages(connection: Connection) -> str | None:
     """Which languages the documents are in, as it was written."""
     return read_meta(connection, "languages")

@@ -209,6 +209,15 @@ class EmbeddedStore:
             writer.set_fusion_decision(connection, decision)
 
     @property
+    def links_pending(self) -> bool:
+        with self._database.reading() as connection:
+            return reader.links_pending(connection)
+
+    def set_links_pending(self, pending: bool) -> None:
+        with self._database.writing() as connection:
+            writer.set_links_pending(connection, pending)
+
+    @property
     def languages(self) -> str | None:
         with self._database.reading() as connection:
             return reader.languages(connection)

@@ -100,6 +100,11 @@ def set_fusion_decision(connection: Connection, decision: str | None) -> None:
     write_meta(connection, "fusion", decision)
 
 
+def set_links_pending(connection: Connection, pending: bool) -> None:
+    """Store whether a load has begun and not ended. No index depends on it."""
+    write_meta(connection, "links_pending", "1" if pending else None)
+
+
 def set_languages(connection: Connection, languages: str | None) -> None:
     """Store which languages the documents are in. No index depends on it."""
     write_meta(connection, "languages", languages)

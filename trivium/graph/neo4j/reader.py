@@ -55,6 +55,12 @@ def chunker(connection: Connection) -> str | None:
     return (found[0][0] or BLOCKS) if found and found[0][1] else None
 
 
+def links_pending(connection: Connection) -> bool:
+    """Whether a load has begun and not ended."""
+    found = connection.read(cypher.READ_LINKS_PENDING)
+    return bool(found) and bool(found[0][0])
+
+
 def fusion_decision(connection: Connection) -> str | None:
     """The decision on the store's fusion as it was written."""
     found = connection.read(cypher.READ_FUSION)

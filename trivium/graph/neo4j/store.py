@@ -195,6 +195,14 @@ class Neo4jStore:
             writer.set_fusion_decision(connection, decision)
 
     @property
+    def links_pending(self) -> bool:
+        return reader.links_pending(self._connection)
+
+    def set_links_pending(self, pending: bool) -> None:
+        with self._writing() as connection:
+            writer.set_links_pending(connection, pending)
+
+    @property
     def languages(self) -> str | None:
         return self._cache.state(self._connection).languages
 

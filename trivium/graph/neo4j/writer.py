@@ -156,6 +156,16 @@ def set_fusion_decision(connection: Connection, decision: str | None) -> None:
     connection.write(write)
 
 
+def set_links_pending(connection: Connection, pending: bool) -> None:
+    """Keep whether a load has begun and not ended. Cached reads stay valid."""
+
+    async def write(transaction: AsyncManagedTransaction) -> None:
+        await lock(transaction)
+        await rows(transaction, cypher.SET_LINKS_PENDING, {"pending": pending})
+
+    connection.write(write)
+
+
 def set_languages(connection: Connection, languages: str | None) -> None:
     """Keep which languages the documents are in. Cached reads stay valid."""
 

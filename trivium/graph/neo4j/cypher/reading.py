@@ -21,6 +21,9 @@ RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimensio
 # The decision on the store's fusion; null where there is none.
 READ_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.fusion"
 
+# Whether a load has begun and not ended.
+READ_LINKS_PENDING: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN coalesce(t.links_pending, false)"
+
 # What cut the pages, and whether there are any.
 READ_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.chunker, COUNT { (:Page) }"
 

@@ -326,6 +326,11 @@ SET_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.fusion = $decision"
 
 SET_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.chunker = $chunker"
 
+# A property that is false takes no place.
+SET_LINKS_PENDING: LiteralString = """
+MATCH (t:Trivium {id: 1}) SET t.links_pending = CASE WHEN $pending THEN true ELSE null END
+"""
+
 SET_LANGUAGES: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.languages = $languages"
 
 ANY_VECTOR: LiteralString = """
