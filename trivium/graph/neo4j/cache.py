@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from trivium.errors import StoreNotFoundError
 from trivium.graph.allowed import Allowed
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
-from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.connection import Connection, Rows
 from trivium.graph.neo4j.cypher.reading import STORE_STATE
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Adjacency, Vectors
@@ -89,6 +90,7 @@ class StoreCache:
         self._reading = threading.Lock()
         self._state: StoreState | None = None
         self._read_at = 0.0
+        self._under_way = 0
 
     def state(self, connection: Connection, *, now: bool = False) -> StoreState:
         """The state of the store, at most :data:`STATE_SECONDS` old, or read ``now``.
@@ -102,6 +104,35 @@ class StoreCache:
                 self._state = _read_state(connection)
                 self._read_at = begun
             return self._state
+
+    @contextmanager
+    def reading(self, connection: Connection) -> Iterator[Callable[[], StoreState]]:
+        """Read the state from now on, while the caller does something else; calling what is yielded waits for it."""
+        begun = time.monotonic()
+        future = connection.start(connection.fetch(STORE_STATE))
+        with self._reading:
+            self._under_way += 1
+
+        def wait() -> StoreState:
+            state = _state_of(connection, connection.result(future))
+            with self._reading:
+                if self._read_at < begun:
+                    self._state, self._read_at = state, begun
+            return state
+
+        try:
+            yield wait
+        finally:
+            future.cancel()
+            with self._reading:
+                self._under_way -= 1
+
+    def embedder(self, connection: Connection) -> EmbedderIdentity | None:
+        """That of :meth:`state`. While the state is being read for a question, that of the one before is enough to begin
+        with."""
+        with self._reading:
+            known = None if self._state is None or not self._under_way else self._state.embedder
+        return self.state(connection).embedder if known is None else known
 
     def forget_state(self) -> None:
         """Read the state anew next time: this process has written."""
@@ -128,7 +159,10 @@ class StoreCache:
 
 
 def _read_state(connection: Connection) -> StoreState:
-    found = connection.read(STORE_STATE)
+    return _state_of(connection, connection.read(STORE_STATE))
+
+
+def _state_of(connection: Connection, found: Rows) -> StoreState:
     if not found:
         raise StoreNotFoundError(f"the database at {connection.address} holds no store any more")
     version, uuid, name, embedder_version, dimension, term_total, chunks, languages = found[0]

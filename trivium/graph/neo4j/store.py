@@ -26,7 +26,7 @@ from trivium.graph.neo4j.indexes import (
 from trivium.graph.neo4j.pictures import put_picture_vectors
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.replica.keeper import ReplicaKeeper
-from trivium.graph.neo4j.replica.view import ReplicaView
+from trivium.graph.neo4j.replica.view import LateView, ReplicaView
 from trivium.graph.neo4j.search import Searcher
 from trivium.graph.neo4j.vectors import put_vectors
 from trivium.graph.neo4j.within import Neo4jWithin
@@ -189,7 +189,7 @@ class Neo4jStore:
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
-        return self._cache.state(self._connection).embedder
+        return self._cache.embedder(self._connection)
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._writing() as connection:
@@ -344,9 +344,21 @@ class Neo4jStore:
     @contextmanager
     def pinned(self) -> Iterator[SearchStore]:
         """The replica of the state that the store is in now, where there is one. Else this store: Neo4j has no
-        transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what has to be of one state."""
-        replica = self._replica.find(self._cache.state(self._connection, now=True))
-        yield self if replica is None else ReplicaView(self, replica, self._limited)
+        transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what has to be of one state.
+
+        The server is asked for the state at once, and the answer waited for where something is read: a question is
+        embedded meanwhile."""
+        if not self._replica.there:
+            self._replica.find(self._cache.state(self._connection))
+            yield self
+            return
+        with self._cache.reading(self._connection) as state:
+
+            def view() -> SearchStore:
+                replica = self._replica.find(state())
+                return self if replica is None else ReplicaView(self, replica, self._limited)
+
+            yield LateView(view)
 
     def replicate(self) -> bool:
         """Read into memory now what questions need, instead of after some of them; false where it takes more memory than

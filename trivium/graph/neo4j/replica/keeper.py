@@ -38,6 +38,11 @@ class ReplicaKeeper:
         self._thread: threading.Thread | None = None
         self._closed = False
 
+    @property
+    def there(self) -> bool:
+        """Whether there is a replica, of whatever state."""
+        return self._replica is not None
+
     def find(self, state: StoreState) -> Replica | None:
         """The replica of this state, which a question is about to be asked of; None where there is none yet."""
         with self._lock:

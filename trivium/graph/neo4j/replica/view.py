@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -23,6 +24,32 @@ from trivium.graph.records import (
 from trivium.graph.schema import Hop, Label
 from trivium.graph.view import StoreView
 from trivium.types import EmbedderIdentity
+
+
+class LateView(StoreView):
+    """A store of which is found out at the first read whether it is its replica."""
+
+    allowed = None
+
+    def __init__(self, find: Callable[[], SearchStore]) -> None:
+        self._find = find
+        self._lock = threading.Lock()
+        self._found: SearchStore | None = None
+
+    @property
+    def _store(self) -> SearchStore:  # type: ignore[override]  # an attribute of other views
+        with self._lock:
+            if self._found is None:
+                self._found = self._find()
+            return self._found
+
+    def within(self, condition: Condition) -> SearchStore:
+        return self._store.within(condition)
+
+    @contextmanager
+    def pinned(self) -> Iterator[SearchStore]:
+        yield self
+
 
 Limit = Callable[[SearchStore, Condition], SearchStore]
 """The view of a store that a condition leaves."""

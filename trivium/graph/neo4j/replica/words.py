@@ -12,7 +12,7 @@ from trivium.graph.arrays import Rows
 from trivium.graph.neo4j.keywords import MAX_CLAUSES
 from trivium.graph.neo4j.replica.node_vectors import best
 from trivium.graph.occurrences import count_numbers
-from trivium.graph.records import TermCounts
+from trivium.graph.records import Floats, TermCounts
 
 _K1, _B = 1.2, 0.75
 """Of the server's BM25."""
@@ -25,7 +25,8 @@ _DIGITS = 4
 class Words:
     """``numbers`` are the terms of one chunk after another, by number in ``vocabulary``: first the headings', then the
     text's. Those of chunk i begin at ``starts[i]``; ``lengths`` (n x 2) are how many text and headings have. The chunks
-    that have term t are ``chunks[first[t]:first[t + 1]]``, rising, as often as ``often`` says."""
+    that have term t are ``chunks[first[t]:first[t + 1]]``, rising, as often as ``often`` says; ``held_back`` (n,) is how
+    much the length of each chunk holds it back in the server's BM25."""
 
     vocabulary: dict[str, int]
     numbers: NDArray[np.int32]
@@ -34,6 +35,7 @@ class Words:
     first: Rows
     chunks: NDArray[np.int32]
     often: NDArray[np.int32]
+    held_back: Floats
 
     @classmethod
     def of(cls, chunks: Iterable[tuple[Sequence[str], int]]) -> Words:
@@ -54,6 +56,8 @@ class Words:
             numbers.astype(np.int64) * count + np.repeat(np.arange(len(sizes)), totals), return_counts=True
         )
         term, chunk = np.divmod(pairs, count)
+        mean = max(1.0, len(numbers) / count)
+        held_back: Floats = _K1 * (1 - _B + _B * rounded_lengths(totals).astype(np.float64) / mean)
         first = np.searchsorted(term, np.arange(len(vocabulary) + 1))
         return cls(
             vocabulary,
@@ -63,13 +67,14 @@ class Words:
             first,
             chunk.astype(np.int32),
             often.astype(np.int32),
+            held_back,
         )
 
     @property
     def bytes(self) -> int:
         """The memory that all of it takes, about."""
-        arrays = (self.numbers, self.starts, self.lengths, self.first, self.chunks, self.often)
-        return sum(array.nbytes for array in arrays) + 120 * len(self.vocabulary)
+        lists = (self.numbers, self.starts, self.lengths, self.first, self.chunks, self.often)
+        return sum(each.nbytes for each in lists) + self.held_back.nbytes + 120 * len(self.vocabulary)
 
     def counts(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
         """How often and where terms occur in chunks by their rows (n,); nothing occurs in -1."""
@@ -89,7 +94,6 @@ class Words:
         scores = np.zeros(len(self.starts))
         if not asked or k <= 0 or not len(self.numbers):
             return np.empty(0, dtype=np.int64)
-        mean = len(self.numbers) / len(self.starts)
         for number, frequency in zip(
             self._numbered(asked).tolist(), self.frequencies(asked).tolist(), strict=True
         ):
@@ -97,8 +101,7 @@ class Words:
                 place = slice(self.first[number], self.first[number + 1])
                 chunks, often = self.chunks[place], self.often[place]
                 rarity = np.log1p((len(self.starts) - frequency + 0.5) / (frequency + 0.5))
-                length = rounded_lengths(self.lengths[chunks].sum(axis=1))
-                scores[chunks] += rarity * often / (often + _K1 * (1 - _B + _B * length / mean))
+                scores[chunks] += rarity * often / (often + self.held_back[chunks])
         found = np.flatnonzero(scores)
         return best(found, scores[found], k)[0]
 
