@@ -125,7 +125,8 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
         begun = time.perf_counter()
         kept = [replicate(each) for each in (engine, other, third)]
         console.print(
-            f"read into memory by {sum(kept)} of {len(kept)} engines, {(time.perf_counter() - begun) / len(kept):.1f} s each"
+            f"read into memory by {sum(kept)} of {len(kept)} engines,"
+            f" {(time.perf_counter() - begun) / len(kept):.1f} s each"
         )
         driver = stack.enter_context(
             GraphDatabase.driver(
