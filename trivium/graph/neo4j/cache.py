@@ -6,8 +6,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache as memoized
 from typing import Any
 
 from trivium.common.cache import LruCache
@@ -15,7 +17,7 @@ from trivium.errors import StoreNotFoundError
 from trivium.graph.allowed import Allowed
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
-from trivium.graph.neo4j.connection import Connection, Rows
+from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.reading import STORE_STATE
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Adjacency, Vectors
@@ -109,12 +111,12 @@ class StoreCache:
     def reading(self, connection: Connection) -> Iterator[Callable[[], StoreState]]:
         """Read the state from now on, while the caller does something else; calling what is yielded waits for it."""
         begun = time.monotonic()
-        future = connection.start(connection.fetch(STORE_STATE))
+        future = _threads().submit(_read_state, connection)
         with self._reading:
             self._under_way += 1
 
         def wait() -> StoreState:
-            state = _state_of(connection, connection.result(future))
+            state = future.result()
             with self._reading:
                 if self._read_at < begun:
                     self._state, self._read_at = state, begun
@@ -158,11 +160,14 @@ class StoreCache:
             cache.clear()
 
 
+@memoized
+def _threads() -> ThreadPoolExecutor:
+    # To hand the query to another thread keeps the interpreter with this one, until it waits or computes without it.
+    return ThreadPoolExecutor(max_workers=32, thread_name_prefix="state")
+
+
 def _read_state(connection: Connection) -> StoreState:
-    return _state_of(connection, connection.read(STORE_STATE))
-
-
-def _state_of(connection: Connection, found: Rows) -> StoreState:
+    found = connection.read(STORE_STATE)
     if not found:
         raise StoreNotFoundError(f"the database at {connection.address} holds no store any more")
     version, uuid, name, embedder_version, dimension, term_total, chunks, languages = found[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
@@ -98,18 +98,11 @@ class Connection:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns that runs on the loop. An interrupt of the caller cancels it, which rolls its
         transaction back; so does closing the connection."""
-        return self.result(self.start(work))
-
-    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """A coroutine that runs on the loop from now on; :meth:`result` waits for it."""
         with self._closing:
             if self._closed:
                 work.close()
                 raise self._is_closed()
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    def result(self, future: Future[T]) -> T:
-        """What a coroutine returns that was started."""
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             with translated(self.address):
                 return future.result()

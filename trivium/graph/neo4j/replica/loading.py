@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, LiteralString
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trivium.graph.arrays import Csr, Rows, group
 from trivium.graph.model import RelationEdge
@@ -16,7 +17,7 @@ from trivium.graph.neo4j.cypher import scanning as cypher
 from trivium.graph.neo4j.projection import project
 from trivium.graph.neo4j.replica.node_vectors import NodeVectors
 from trivium.graph.neo4j.replica.replica import ChunkFacts, PageFacts, Replica, Topology, rows_in
-from trivium.graph.neo4j.replica.words import Words
+from trivium.graph.neo4j.replica.words import Vocabulary, Words
 from trivium.graph.property_graph import decode_sentences
 from trivium.graph.records import Adjacency, Vectors
 from trivium.graph.schema import Label, page_of, section_of
@@ -26,6 +27,8 @@ NODES_A_READ = 1_000
 """Nodes with their vectors in one answer: a few megabytes."""
 _A_VECTOR = 5
 """Bytes of each number of a vector in memory: four of it, and one of what it is looked for in."""
+_A_TERM = 16
+"""Bytes of each term of a chunk: where it stands, and in the list of those that have it."""
 _OF_OBJECTS = 400
 """Bytes that Python takes for the uri and the other values of a node, beside its vector, texts and terms."""
 
@@ -77,7 +80,7 @@ def load(connection: Connection, cache: StoreCache, limit: int, going: Callable[
         vectors=vectors,
         relation_types={name: np.array(values, dtype=np.float32) for values, name in types if values},
         sentences=join_codes(chunks.sentences, state.dimension),
-        words=Words.of(chunks.terms),
+        words=Words.of(chunks.vocabulary, chunks.terms),
         relations=_by_end(entities.relations),
         names=_names(entities, topology, aliases),
         facts=chunks.facts,
@@ -113,7 +116,8 @@ class _Chunks:
         self.facts: list[ChunkFacts] = []
         self.position: list[int] = []
         self.sentences: list[bytes] = []
-        self.terms: list[tuple[list[str], int]] = []
+        self.vocabulary = Vocabulary()
+        self.terms: list[tuple[NDArray[np.int32], int]] = []
         self.cites: list[list[str]] = []
         self.vectors: Vectors = np.empty((0, 0), dtype=np.float32)
 
@@ -167,8 +171,8 @@ class _Reader:
             nodes.add([row[-1] for row in part], self._vectors(part))
             for _, position, sentences, terms, headings, cites, *facts, _ in part:
                 codes = decode_sentences(sentences) if sentences else b""
-                words = [sys.intern(word) for word in (terms or "").split()]
-                self._budget.take(len(codes) + sys.getsizeof(facts[0]) + 16 * len(words))
+                words = read.vocabulary.number(terms or "")
+                self._budget.take(len(codes) + sys.getsizeof(facts[0]) + _A_TERM * len(words))
                 read.position.append(position)
                 read.sentences.append(codes if len(codes) % self._dimension == 0 else b"")
                 read.terms.append((words, headings or 0))

@@ -37,11 +37,6 @@ class NodeVectors:
             rows = np.intersect1d(rows, among)
         return cls(matrix, rows, CoarseVectors.of(Stacked.of(matrix), rows))
 
-    @property
-    def bytes(self) -> int:
-        """The memory that all of it takes."""
-        return self.matrix.nbytes + self.rows.nbytes + self.coarse.codes.nbytes + self.coarse.scales.nbytes
-
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
         """Cosines of a unit vector with rows (n,), NaN for -1 and for one without a vector; in double precision."""
         scores = dots(self.matrix, vector, rows)

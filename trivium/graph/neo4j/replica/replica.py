@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.cache import LruCache
+from trivium.common.cache import SingleFlight
 from trivium.common.ragged import expand_ranges
 from trivium.errors import StoreChangedError
 from trivium.graph.arrays import Csr, Rows
@@ -115,7 +117,9 @@ class Replica:
     names: Mapping[str, str]
     facts: Sequence[ChunkFacts]
     page_facts: Mapping[str, PageFacts]
-    _searches: LruCache[tuple[Label, int, bytes], Rows] = field(default_factory=lambda: LruCache(_REMEMBERED))
+    _searches: SingleFlight[tuple[Label, int, bytes], Rows] = field(
+        default_factory=lambda: SingleFlight(_REMEMBERED)
+    )
 
     # -- vectors -------------------------------------------------------------------------------------------------
 
@@ -141,13 +145,13 @@ class Replica:
         return found[: max(k, 0)]
 
     def _candidates(self, label: Label, vector: Vectors, k: int) -> Rows:
+        """Rows that the k nearest nodes of a label are among. Entities are most of a store, and some retriever will ask
+        for them: whoever comes with a new question has them looked for meanwhile by another processor."""
         asked = max(k, PREFETCHED)
+        if label is Label.CHUNK and asked == PREFETCHED:
+            _threads().submit(self._candidates, Label.ENTITY, vector, PREFETCHED)
         key = (label, asked, vector.tobytes())
-        rows = self._searches.find(None, [key]).get(key)
-        if rows is None:
-            rows = self.vectors[label].candidates(vector, asked)
-            self._searches.put(None, {key: rows})
-        return rows
+        return self._searches.get(key, lambda: self.vectors[label].candidates(vector, asked))
 
     def expand_nearest(
         self, labels: Sequence[Label], vector: Vectors, count: int, hop: Hop, limit: int | None
@@ -336,6 +340,11 @@ class Replica:
         if label is Label.CHUNK:
             return self.topology.adjacency.chunks
         return self.topology.sections if label is Label.SUBCHAPTER else self.topology.adjacency.entities
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="nearest")
 
 
 _NONE: NDArray[np.int32] = np.empty(0, dtype=np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,18 @@ _EXACT_LENGTHS = 24
 _DIGITS = 4
 
 
+class Vocabulary(dict[str, int]):
+    """Terms by number. One that is looked up for the first time gets the next."""
+
+    def __missing__(self, term: str) -> int:
+        self[term] = number = len(self)
+        return number
+
+    def number(self, terms: str) -> NDArray[np.int32]:
+        """The numbers of terms separated by white space."""
+        return np.array([*map(self.__getitem__, terms.split())], dtype=np.int32)
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """``numbers`` are the terms of one chunk after another, by number in ``vocabulary``: first the headings', then the
@@ -28,7 +40,7 @@ class Words:
     that have term t are ``chunks[first[t]:first[t + 1]]``, rising, as often as ``often`` says; ``held_back`` (n,) is how
     much the length of each chunk holds it back in the server's BM25."""
 
-    vocabulary: dict[str, int]
+    vocabulary: Vocabulary
     numbers: NDArray[np.int32]
     starts: Rows
     lengths: Rows
@@ -38,16 +50,10 @@ class Words:
     held_back: Floats
 
     @classmethod
-    def of(cls, chunks: Iterable[tuple[Sequence[str], int]]) -> Words:
-        """From the terms of each chunk, and how many of them, at the beginning, are of its headings."""
-        vocabulary: dict[str, int] = {}
-        parts: list[NDArray[np.int32]] = []
-        lengths: list[tuple[int, int]] = []
-        for terms, headings in chunks:
-            numbered = [vocabulary.setdefault(term, len(vocabulary)) for term in terms]
-            parts.append(np.array(numbered, dtype=np.int32))
-            lengths.append((len(terms) - headings, headings))
-        numbers = np.concatenate([np.empty(0, dtype=np.int32), *parts])
+    def of(cls, vocabulary: Vocabulary, chunks: Sequence[tuple[NDArray[np.int32], int]]) -> Words:
+        """From the terms of each chunk, by number, and how many of them, at the beginning, are of its headings."""
+        numbers = np.concatenate([np.empty(0, dtype=np.int32), *(own for own, _ in chunks)])
+        lengths = [(len(own) - headings, headings) for own, headings in chunks]
         sizes = np.array(lengths, dtype=np.int64).reshape(-1, 2)
         totals = sizes.sum(axis=1)
         count = max(1, len(sizes))
@@ -69,12 +75,6 @@ class Words:
             often.astype(np.int32),
             held_back,
         )
-
-    @property
-    def bytes(self) -> int:
-        """The memory that all of it takes, about."""
-        lists = (self.numbers, self.starts, self.lengths, self.first, self.chunks, self.often)
-        return sum(each.nbytes for each in lists) + self.held_back.nbytes + 120 * len(self.vocabulary)
 
     def counts(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
         """How often and where terms occur in chunks by their rows (n,); nothing occurs in -1."""
