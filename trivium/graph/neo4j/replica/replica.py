@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby, repeat
 
 import numpy as np
@@ -145,11 +143,8 @@ class Replica:
         return found[: max(k, 0)]
 
     def _candidates(self, label: Label, vector: Vectors, k: int) -> Rows:
-        """Rows that the k nearest nodes of a label are among. Entities are most of a store, and some retriever will ask
-        for them: whoever comes with a new question has them looked for meanwhile by another processor."""
+        """Rows that the k nearest nodes of a label are among. Several retrievers ask for them, some at once."""
         asked = max(k, PREFETCHED)
-        if label is Label.CHUNK and asked == PREFETCHED:
-            _threads().submit(self._candidates, Label.ENTITY, vector, PREFETCHED)
         key = (label, asked, vector.tobytes())
         return self._searches.get(key, lambda: self.vectors[label].candidates(vector, asked))
 
@@ -340,11 +335,6 @@ class Replica:
         if label is Label.CHUNK:
             return self.topology.adjacency.chunks
         return self.topology.sections if label is Label.SUBCHAPTER else self.topology.adjacency.entities
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="nearest")
 
 
 _NONE: NDArray[np.int32] = np.empty(0, dtype=np.int32)

@@ -30,6 +30,9 @@ class LateView(StoreView):
     """A store of which is found out at the first read whether it is its replica."""
 
     allowed = None
+    remote = False
+    """Nearly always: only a question right after a write finds that its replica is no more. It then asks for one thing after
+    another."""
 
     def __init__(self, find: Callable[[], SearchStore]) -> None:
         self._find = find
