@@ -3,11 +3,11 @@
     python benchmarks/search_latency.py --store joint-store --questions ../shared/data/nq/earth_questions.jsonl
 
 Embedding a question and a default search (all eight retrievers, embedding included, without explanation) take turns,
-each time with another question, so that both meet the same machine and nothing remembered helps. Prints the median
-and the 95th percentile of both, by the clock and as processor time (which other processes hardly lengthen), and how
-many times the median of embedding a search takes; then the stages of a search, and how many questions a second one by
-one and in batches (``search_many``). ``--retrievers`` adds each retriever by itself, on questions that are embedded
-already.
+each time with another question, so that both meet the same machine and nothing remembered helps. Prints the median and
+the 95th percentile of both, by the clock and as processor time of all threads (which other processes hardly lengthen),
+and how many times the median of embedding a search takes; then the stages of a search, of which two may be under way at
+once, and how many questions a second one by one and in batches (``search_many``). ``--retrievers`` adds each retriever by
+itself, on questions that are embedded already.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ class _Stages:
 
 
 def _times(call: Callable[..., object], argument: object) -> tuple[float, float]:
-    clock, processor = time.perf_counter(), time.thread_time()
+    clock, processor = time.perf_counter(), time.process_time()
     call(argument)
-    return time.perf_counter() - clock, time.thread_time() - processor
+    return time.perf_counter() - clock, time.process_time() - processor
 
 
 def _print(title: str, rows: dict[str, Seconds]) -> None:

@@ -16,7 +16,7 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.packages import REVERSED, install_package
 from tests.integrations.mcp_client import Call, connected, said, text
 from trivium.answering.events import NOT_FOUND
-from trivium.embedding.workers import available_cores
+from trivium.common.beside import available_cores
 from trivium.engine import Engine
 from trivium.errors import ChatModelError
 from trivium.integrations.mcp import sections, tools

@@ -15,9 +15,9 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.beside import available_cores
 from trivium.embedding.base import Embedder, Vectors
 from trivium.embedding.vectors import l2_normalize, to_valid_text
-from trivium.embedding.workers import available_cores
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 

@@ -6,12 +6,12 @@ activations per call: in a batch a vector would depend on its neighbours."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from trivium.common.beside import available_cores
 from trivium.embedding.base import Vectors
 
 _RUN = 8
@@ -56,8 +56,3 @@ def embed_each(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return result
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

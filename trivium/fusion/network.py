@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -35,6 +35,8 @@ class Network:
     mean: Weights
     deviation: Weights
     layers: tuple[tuple[Weights, Weights], ...]
+    _members: tuple[tuple[tuple[Floats, Floats], ...], ...] = field(init=False, repr=False)
+    """The layers of each network, in the precision that scores are worked out in."""
 
     def __post_init__(self) -> None:
         width = self.mean.shape[0] if self.mean.ndim == 1 else -1
@@ -48,6 +50,11 @@ class Network:
             raise FusionError("the layers of the network do not fit together")
         if not (self.deviation > 0).all():
             raise FusionError("the deviations of the network's features must be positive")
+        members = tuple(
+            tuple((w[member].astype(np.float64), b[member].astype(np.float64)) for w, b in self.layers)
+            for member in range(len(self.layers[0][1]))
+        )
+        object.__setattr__(self, "_members", members)
 
     def logits(self, rows: Floats) -> Floats:
         """Scores (n,) of features (n, f); higher is better. In double precision: the score of a row depends on that row
@@ -56,15 +63,15 @@ class Network:
 
         scaled = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP)
         scores = np.zeros(len(rows))
-        members = len(self.layers[0][1])
-        for member in range(members):
+        for member in self._members:
             values = scaled
-            for layer, (weights, bias) in enumerate(self.layers):
+            for layer, (weights, bias) in enumerate(member):
                 if layer:
                     values = np.maximum(values, 0, out=values)
-                values = product(values, weights[member]) + bias[member]
+                values = product(values, weights)
+                values += bias
             scores += values[:, 0]
-        return scores / members
+        return scores / len(self._members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,12 +103,11 @@ class NetworkFusion:
 
     def _fuse(self, table: Table) -> Fused:
         rows = features(table, self.layout)
-        scores = self.network.logits(rows)
-        if not len(scores):
-            return Fused(scores, lambda _: np.zeros((0, len(table.columns))))
+        if not len(rows):
+            return Fused(np.zeros(0), lambda _: np.zeros((0, len(table.columns))))
         average = rows.mean(axis=0)
+        scores = self.network.logits(np.concatenate([rows, average[np.newaxis]]))
         players = {name: own for name, own in self.layout.players.items() if name in table.columns}
-        baseline = float(self.network.logits(average[np.newaxis])[0])
 
         def explain(wanted: Sequence[int]) -> Floats:
             # Features of the question are alike in all rows: absent or present is one, they contribute nothing.
@@ -111,7 +117,7 @@ class NetworkFusion:
             whole[:, columns] = shapley(self.network.logits, rows[list(wanted)], average, groups)
             return whole
 
-        return Fused(scores, explain, baseline)
+        return Fused(scores[:-1], explain, float(scores[-1]))
 
 
 def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) -> Fused:

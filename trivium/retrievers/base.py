@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, Protocol, TypeVar, cast
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.common.memo import Memo
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.allowed import Allowed
 from trivium.graph.protocols import SearchStore
@@ -54,44 +53,40 @@ class Candidate:
     source_node: SourceNode = ""
 
 
-@dataclass(eq=False)
 class Query:
     """One question on one store: embedded once, and what several retrievers need is asked for once.
 
-    ``embed_picture`` gives what the retriever ``image`` compares pictures with: a unit vector of the store's image
-    embedder.
-    ``vector`` is a unit vector (d,). ``exact`` asks for exact instead of approximate vector search.
+    ``vector`` is a unit vector (d,), or what makes it when somebody first asks for it: what needs no vector does not wait
+    for it. ``embed_picture`` gives what the retriever ``image`` compares pictures with: a unit vector of the store's
+    image embedder. ``exact`` asks for exact instead of approximate vector search.
     Several threads may work on one query. It belongs to one state of the store: make a new one for the next
-    question.
+    question. Raises InputError for a vector of another shape.
     """
 
-    text: str
-    vector: Vectors
-    store: SearchStore
-    exact: bool = False
-    embed_picture: Callable[[], Vectors] | None = None
-    _memo: dict[Hashable, Future[Any]] = field(default_factory=dict, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    def __init__(
+        self,
+        text: str,
+        vector: Vectors | Callable[[], Vectors],
+        store: SearchStore,
+        exact: bool = False,
+        embed_picture: Callable[[], Vectors] | None = None,
+    ) -> None:
+        self.text = text
+        self.store = store
+        self.exact = exact
+        self.embed_picture = embed_picture
+        self._embed = vector if callable(vector) else partial(np.asarray, _checked(vector))
+        self._memo = Memo()
 
-    def __post_init__(self) -> None:
-        if self.vector.ndim != 1:
-            raise InputError(f"a query vector must be 1-D, got shape {self.vector.shape}")
+    @property
+    def vector(self) -> Vectors:
+        """The question as a unit vector (d,)."""
+        return self.memoize("vector", lambda: _checked(self._embed()))
 
     def memoize(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` answers, made once per key; who asks meanwhile waits for it. A key must determine its
+        """What ``make`` answers, made once per key; see :class:`~trivium.common.memo.Memo`. A key must determine its
         answer: retrievers use themselves (they are frozen) or themselves and the arguments."""
-        with self._lock:
-            answer = self._memo.get(key)
-            mine = answer is None
-            if answer is None:
-                answer = self._memo[key] = Future()
-        if mine:
-            try:
-                answer.set_result(make())
-            except BaseException as error:
-                answer.set_exception(error)
-                raise
-        return cast(T, answer.result())
+        return self._memo.of(key, make)
 
     @property
     def allowed(self) -> Allowed | None:
@@ -189,6 +184,12 @@ class Query:
         """Cosines of chunks in every view; asked once for the same chunks."""
         asked = tuple(chunks)
         return self.memoize(("similarities", asked), lambda: self.store.similarities(self.vector, asked))
+
+
+def _checked(vector: Vectors) -> Vectors:
+    if vector.ndim != 1:
+        raise InputError(f"a query vector must be 1-D, got shape {vector.shape}")
+    return vector
 
 
 class Retriever(Protocol):

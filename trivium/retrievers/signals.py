@@ -62,16 +62,29 @@ OWNERS: Mapping[str, str] = {
 }
 """Signal -> the retriever whose view it sharpens: it shares in that retriever's contribution."""
 
-WALKS: Mapping[str, WalkSettings] = {
-    "walk_sharp": WalkSettings(temperature=0.01, damping=0.7),
-    "walk_far": WalkSettings(temperature=0.05, entity_share=0.5, damping=0.7),
-    "walk_named": WalkSettings(entity_share=1.0),
+WALKS: Mapping[str, WalkRetriever] = {
+    "walk_sharp": WalkRetriever(WalkSettings(temperature=0.01, damping=0.7)),
+    "walk_far": WalkRetriever(WalkSettings(temperature=0.05, entity_share=0.5, damping=0.7)),
+    "walk_named": WalkRetriever(WalkSettings(entity_share=1.0)),
 }
 PARTIAL = ("before", "after", "linking", "linked", "union", "page_best")
 """Signals that say nothing of some candidates; others say nothing of the same ones."""
 _NUMBER = re.compile(r"#chunk-(\d+)$")
 
 Signals = dict[str, Floats]
+
+
+def prepare_words(query: Query) -> None:
+    """What the signals want to know of the words of a question."""
+    query.term_statistics  # noqa: B018
+    if query.named_entities:
+        WALKS["walk_named"].prepare(query)
+
+
+def prepare(query: Query) -> None:
+    """What the signals want to know beside that, whatever the candidates are."""
+    for walk in WALKS.values():
+        walk.prepare(query)
 
 
 def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, float]]:
@@ -83,7 +96,7 @@ def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, flo
     lexical = bm25(counts, statistics, BM25Settings())
     return {
         **of_words(query, counts, statistics),
-        **{name: WalkRetriever(settings).score(query, chunks) for name, settings in WALKS.items()},
+        **{name: walk.score(query, chunks) for name, walk in WALKS.items()},
         **of_links(query, query.adjacency, chunks, cosines, lexical, mentioned),
         **_of_places(chunks, cosines),
     }, of_question(query, statistics)

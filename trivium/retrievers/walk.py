@@ -79,6 +79,10 @@ class WalkRetriever:
             for chunk, score in zip(chunks[best].tolist(), mass[best].tolist(), strict=True)
         ]
 
+    def prepare(self, query: Query) -> None:
+        """Walk, so that what follows finds it done."""
+        self._solution(query, query.adjacency)
+
     def wider(self, times: int) -> WalkRetriever:
         """From so many times as many chunks, of which the far ones count for more, and so much more precisely."""
         settings = self.settings
@@ -127,7 +131,9 @@ class WalkRetriever:
 def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:
     """Where the walk starts: distinct nodes (s,) and their masses (s,), summing to 1; both empty when neither
     a chunk nor an entity of the graph fits the question. A side without seeds cedes its share."""
-    chunks = softmax(query.closest_chunks(settings.seed_chunks), settings.temperature)
+    chunks: dict[str, float] = {}
+    if settings.entity_share < 1:  # else no vector is needed
+        chunks = softmax(query.closest_chunks(settings.seed_chunks), settings.temperature)
     # The walk sees only what is linked: named or near entities without a link are no place to start from.
     named = [uri for uri in query.named_entities if uri in graph.entity_rows]
     if named:

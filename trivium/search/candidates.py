@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
 from typing import TypeVar
 
 import numpy as np
 
 from trivium.common.arrays import Floats
+from trivium.common.beside import Beside
 from trivium.fusion.borrow import borrow
 from trivium.fusion.table import Table
 from trivium.live.view import origins
 from trivium.retrievers.base import Candidate, Query, Retriever
-from trivium.retrievers.signals import OWNERS
+from trivium.retrievers.signals import OWNERS, prepare, prepare_words
 from trivium.retrievers.signals import signals as signals_of
 from trivium.search.alone import permitted
+from trivium.search.asking import nothing, of_each
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import SourceNode
 
@@ -28,8 +28,12 @@ DEPTH = 30
 OF_LINKS = ("entity", "path", "walk")
 """Retrievers that go by links, which passages of live sources have none of."""
 
-_LONGEST = ("entity", "path")
-"""What these ask a server takes longest, so they go first."""
+_OF_WORDS = ("lexical",)
+"""Retrievers that need no vector."""
+_OF_NEAR_CHUNKS = ("vector", "diffusion", "walk")
+"""Retrievers that go on from the nearest chunks."""
+_BY_VECTORS = ("vector", "page", "section", "entity")
+"""Retrievers whose scores are cosines, which are read together."""
 
 
 def gather(
@@ -66,9 +70,18 @@ def gather(
         with observed(on_stage, "score", retriever.name):
             return retriever.score(query, chunks)
 
-    returned = _of_each(query, retrievers, retrieve)
-    lists = {name: found for name, (found, _) in returned.items()}
-    chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
+    with Beside() as beside:
+        returned = _retrieved(query, recall, retrievers, retrieve, beside, signals=signals)
+        lists = {name: found for name, (found, _) in returned.items()}
+        chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
+        more: Mapping[str, Floats] = {}
+        numbers: Mapping[str, float] = {}
+        scores: Mapping[str, Floats] = {}
+        if complete and chunks:
+            scores = of_each(query, retrievers, score, beside, _BY_VECTORS)
+        if signals and chunks:
+            with observed(on_stage, "signals"):
+                more, numbers = signals_of(query, chunks)
     rows = {uri: row for row, uri in enumerate(chunks)}
     shape = (len(chunks), len(lists))
     raw = np.full(shape, np.nan)
@@ -76,17 +89,11 @@ def gather(
     source_nodes: list[dict[str, SourceNode]] = [{} for _ in chunks]
     for column, (name, found) in enumerate(lists.items()):
         _fill(name, found, rows, raw[:, column], ranks[:, column], source_nodes)
-    if complete and chunks:
-        scores = _of_each(query, retrievers, score)
+    if scores:
         raw = np.stack(list(scores.values()), axis=1)
         if recall is not None:
             for column, (_, own) in enumerate(returned.values()):
                 _order_behind(own, raw[:, column], ranks[:, column])
-    more: Mapping[str, Floats] = {}
-    numbers: Mapping[str, float] = {}
-    if signals and chunks:
-        with observed(on_stage, "signals"):
-            more, numbers = signals_of(query, chunks)
     table = Table(
         chunks=chunks,
         columns=tuple(lists),
@@ -103,6 +110,32 @@ def gather(
     return borrow(table, lacking, OF_LINKS, [name for name, owner in OWNERS.items() if owner in OF_LINKS])
 
 
+def _retrieved(
+    query: Query,
+    recall: Query | None,
+    retrievers: Mapping[str, Retriever],
+    retrieve: Callable[[Retriever], T],
+    beside: Beside,
+    *,
+    signals: bool,
+) -> dict[str, T]:
+    """What each retriever returns. Questions are embedded while those that look at words alone are asked; then some work
+    on the nearest chunks while the others begin elsewhere. Where ``signals`` will be wanted, they are prepared."""
+    if query.store.remote:
+        return of_each(query, retrievers, retrieve, beside)
+    questions = [query] if recall is None else [query, recall]
+    beside.begin(lambda: [question.vector for question in questions])
+    of_words = {name: retrieve(retrievers[name]) for name in retrievers if name in _OF_WORDS}
+    if signals:
+        prepare_words(query)
+    for question in questions:
+        question.vector  # noqa: B018 - waits for it, so that no retriever seems to take that long
+    rest = {name: retriever for name, retriever in retrievers.items() if name not in of_words}
+    prepared = (lambda: prepare(query)) if signals else nothing
+    found = {**of_words, **of_each(query, rest, retrieve, beside, _OF_NEAR_CHUNKS, prepared)}
+    return {name: found[name] for name in retrievers}
+
+
 def united(own: Sequence[Candidate], more: Sequence[Candidate]) -> list[Candidate]:
     """A list, and behind it what another one adds."""
     known = {candidate.uri for candidate in own}
@@ -114,24 +147,6 @@ def _order_behind(own: int, scores: Floats, ranks: np.ndarray) -> None:
     behind = np.flatnonzero(ranks > own)
     order = np.lexsort((ranks[behind], -np.nan_to_num(scores[behind], nan=-np.inf)))
     ranks[behind[order]] = np.arange(own + 1, own + 1 + len(behind))
-
-
-def _of_each(
-    query: Query, retrievers: Mapping[str, Retriever], ask: Callable[[Retriever], T]
-) -> dict[str, T]:
-    """What each retriever answers, in their order; all at once where the store is a server to wait for."""
-    if not query.store.remote or len(retrievers) == 1:
-        return {name: ask(retriever) for name, retriever in retrievers.items()}
-    longest_first = sorted(retrievers, key=lambda name: name not in _LONGEST)
-    answers = {name: _threads().submit(ask, retrievers[name]) for name in longest_first}
-    wait(answers.values())  # also when one fails: none may go on with a question that has been given up
-    return {name: answers[name].result() for name in retrievers}
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    # A retriever only ever waits for what another running one is making, so they cannot block one another.
-    return ThreadPoolExecutor(max_workers=32, thread_name_prefix="retriever")
 
 
 def _fill(

@@ -17,7 +17,7 @@ from trivium.fusion.table import Table
 from trivium.graph.facts import document_name
 from trivium.graph.filters import Condition, Where, parse
 from trivium.graph.protocols import GraphStore, SearchStore
-from trivium.graph.records import page_numbers, round_score
+from trivium.graph.records import Vectors, page_numbers, round_score
 from trivium.graph.within import Within
 from trivium.live.asking import LiveAnswers, LiveSources
 from trivium.live.chunks import TextVectors
@@ -213,21 +213,28 @@ class Searcher:
         image: bytes | None = None,
         only: str | None = None,
     ) -> Query:
-        """A question, embedded, on the store or on a pinned state of it, with a picture to search by or without.
-        ``only`` names the one retriever that will be asked. Raises InputError for one without text, which a picture
-        needs not have for the retriever ``image``, NotEmbeddedError where something is not embedded yet and other
-        retrievers than ``lexical`` are to be asked."""
+        """A question on the store or on a pinned state of it, with a picture to search by or without. It is embedded when
+        its vector is first asked for. ``only`` names the one retriever that will be asked. Raises InputError for one
+        without text, which a picture needs not have for the retriever ``image``, NotEmbeddedError where something is
+        not embedded yet and other retrievers than ``lexical`` are to be asked."""
         if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
         self._check_embedded(only)
+        asked = self.store if store is None else store
+        return Query(
+            text,
+            lambda: self._embed(text, only),
+            asked,
+            exact,
+            lambda: self.images.embed(asked, text, image),
+        )
+
+    def _embed(self, text: str, only: str | None) -> Vectors:
         with observed(self.on_stage, "embed"):
             if only in _WITHOUT_VECTORS:
                 embedder = self.store.embedder
-                vector = np.zeros(0 if embedder is None else embedder.dimension, np.float32)
-            else:
-                vector = self.embedder.get().embed_query(text)
-        asked = self.store if store is None else store
-        return Query(text, vector, asked, exact, lambda: self.images.embed(asked, text, image))
+                return np.zeros(0 if embedder is None else embedder.dimension, np.float32)
+            return self.embedder.get().embed_query(text)
 
     def table(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, repeat
@@ -198,43 +197,40 @@ def expand_nearest(
     nodes = nearest(indexes, labels, vector, count, exact=exact, limits=limits)
     chunks = indexes.topology.nodes[Label.CHUNK]
     seen = np.zeros(len(chunks.ids), dtype=bool) if allowed is None else ~allowed
-    result: list[Reached] = []
-    for _, tied in groupby(nodes, key=lambda node: round_score(node.score)):
-        left = math.inf if limit is None else limit - len(result)
-        if left <= 0:
+    rows, sources, groups, found = [], [], [], 0
+    for number, (_, tied) in enumerate(
+        groupby(enumerate(nodes), key=lambda node: round_score(node[1].score))
+    ):
+        if limit is not None and found >= limit:
             break
-        rows, sources = [], []
-        group = list(tied)
-        for number, node in enumerate(group):
+        for place, node in tied:
             some = chunks_along(indexes.topology, node.label, node.row, hop)
             some = some[~seen[some]]
             seen[some] = True
             rows.append(some)
-            sources.append(np.full(len(some), number))
-        row, source = np.concatenate(rows), np.concatenate(sources)
-        cosine = indexes.matrix.cosines(chunks.vector[row], vector)
-        kept = _leading(
-            np.arange(len(row)), np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row)))
-        )[0]
-        result.extend(_ordered(indexes, group, row[kept], source[kept], cosine[kept]))
-    return result if limit is None else result[: max(limit, 0)]
-
-
-def _ordered(
-    indexes: IndexSnapshot, nodes: Sequence[Found], row: Rows, source: Rows, cosine: Floats
-) -> list[Reached]:
-    """Chunks by own cosine (those without a vector last), position, uri."""
+            sources.append(np.full(len(some), place))
+            groups.append(np.full(len(some), number))
+            found += len(some)
+    if not found or limit == 0:
+        return []
+    row, source, group = np.concatenate(rows), np.concatenate(sources), np.concatenate(groups)
+    cosine = indexes.matrix.cosines(chunks.vector[row], vector)
+    close = np.where(np.isnan(cosine), -np.inf, cosine)
+    if limit is not None and found > limit:  # the worst nodes tie for what is left, and may lead to thousands
+        before = int(np.searchsorted(group, group[-1]))
+        kept = _leading(np.arange(before, found), close[before:], limit - before)[0]
+        kept = np.concatenate([np.arange(before), kept])
+        row, source, group, cosine, close = row[kept], source[kept], group[kept], cosine[kept], close[kept]
+    # By node, own cosine (chunks without a vector last), position, uri.
     position = indexes.topology.position[row]
-    order = np.lexsort((row, position, -round_scores(np.where(np.isnan(cosine), -np.inf, cosine))))
-    row = row[order]
-    reached = [nodes[number] for number in source[order].tolist()]
+    best = np.lexsort((row, position, -round_scores(close), group))[:limit]
     return [
-        Reached(uri, node.uri, node.score, own, place)
-        for uri, node, own, place in zip(
-            indexes.topology.nodes[Label.CHUNK].uris.take(row.tolist()),
-            reached,
-            cosine[order].tolist(),
-            position[order].tolist(),
+        Reached(uri, nodes[number].uri, nodes[number].score, own, place)
+        for uri, number, own, place in zip(
+            chunks.uris.take(row[best].tolist()),
+            source[best].tolist(),
+            cosine[best].tolist(),
+            position[best].tolist(),
             strict=True,
         )
     ]

@@ -244,9 +244,12 @@ class Matrix:
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
         """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
         cosine does not depend on what else is asked for."""
-        scores = np.empty(len(rows))
-        for chosen, vectors, places in self.vectors.split(rows):
-            scores[chosen] = dots(vectors, vector, places)
+        if len(self.vectors.lower) == 0:
+            scores = dots(self.vectors.upper, vector, rows)
+        else:
+            scores = np.empty(len(rows))
+            for chosen, vectors, places in self.vectors.split(rows):
+                scores[chosen] = dots(vectors, vector, places)
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def gather(self, rows: Rows) -> Vectors:

@@ -10,8 +10,8 @@ from typing import Self, TypeVar
 from anyio import CapacityLimiter, to_thread
 from mcp.server.mcpserver.exceptions import ToolError
 
+from trivium.common.beside import available_cores
 from trivium.common.stopping import Stop
-from trivium.embedding.workers import available_cores
 from trivium.engine import Engine
 from trivium.errors import (
     ChatModelError,

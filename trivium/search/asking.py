@@ -1,0 +1,66 @@
+"""In which order the retrievers of one search are asked, and by which threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from typing import TypeVar
+
+from trivium.common.beside import Beside
+from trivium.common.memo import Memo
+from trivium.retrievers.base import Query, Retriever
+
+T = TypeVar("T")
+
+_LONGEST = ("entity", "path")
+"""What these ask a server takes longest, so they go first."""
+
+
+def nothing() -> None:
+    """Nothing more to do."""
+
+
+def of_each(
+    query: Query,
+    retrievers: Mapping[str, Retriever],
+    ask: Callable[[Retriever], T],
+    beside: Beside,
+    others: Collection[str] = (),
+    then: Callable[[], object] = nothing,
+) -> dict[str, T]:
+    """What each retriever answers, in their order. All are asked at once where the store is a server to wait for. Else
+    an idle thread asks the ``others``, and does ``then`` what will be wanted later, while this one asks the rest."""
+    if query.store.remote:
+        return _at_once(retrievers, ask)
+    answers = Memo()
+
+    def answer(name: str) -> T:
+        return answers.of(name, lambda: ask(retrievers[name]))
+
+    def elsewhere() -> None:
+        for name in retrievers:
+            if name in others:
+                answer(name)
+        then()
+
+    beside.begin(elsewhere)
+    for name in retrievers:
+        if name not in others:
+            answer(name)
+    return {name: answer(name) for name in retrievers}
+
+
+def _at_once(retrievers: Mapping[str, Retriever], ask: Callable[[Retriever], T]) -> dict[str, T]:
+    if len(retrievers) == 1:
+        return {name: ask(retriever) for name, retriever in retrievers.items()}
+    longest_first = sorted(retrievers, key=lambda name: name not in _LONGEST)
+    answers = {name: _threads().submit(ask, retrievers[name]) for name in longest_first}
+    wait(answers.values())  # also when one fails: none may go on with a question that has been given up
+    return {name: answers[name].result() for name in retrievers}
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    # A retriever only ever waits for what another running one is making, so they cannot block one another.
+    return ThreadPoolExecutor(max_workers=32, thread_name_prefix="retriever")
