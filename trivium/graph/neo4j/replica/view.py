@@ -31,8 +31,8 @@ class LateView(StoreView):
 
     allowed = None
     remote = False
-    """Nearly always: only a question right after a write finds that its replica is no more. It then asks for one thing after
-    another."""
+    """Nearly always: only a question right after a write finds that its replica is no more, and then asks for one
+    thing after another."""
 
     def __init__(self, find: Callable[[], SearchStore]) -> None:
         self._find = find
