@@ -21,7 +21,7 @@ them."""
 @dataclass(frozen=True, slots=True)
 class StageEnded:
     """A stage of a search has ended, ``seconds`` after it began. ``retriever`` names the retriever that was at work in
-    the stages ``retrieve`` and ``score``; several may be at work at once where the store is a server or another core is idle."""
+    the stages ``retrieve`` and ``score``; several may be at work where the store is a server or a core is idle."""
 
     stage: StageName
     seconds: float
