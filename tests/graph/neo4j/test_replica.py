@@ -24,15 +24,16 @@ from trivium.graph.model import PageGraph
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.replica import keeper
-from trivium.graph.neo4j.replica.view import LateView
+from trivium.graph.neo4j.replica.view import LateView, ReplicaView
 from trivium.graph.neo4j.replica.words import Vocabulary, Words
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Passage
 from trivium.graph.schema import Hop, Label
 
 VECTOR = unit("question")
-FROM_THE_SERVER = 40
-"""Round trips that a search takes at most that has no replica: of the eight views, their scores and the texts."""
+FROM_THE_SERVER = 32
+"""Round trips that a search takes at most that has no replica: of the eight views, their scores and the texts. How the
+store stands is asked besides, the more often the longer it takes."""
 
 
 class Seen:
@@ -44,6 +45,11 @@ class Seen:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view if hasattr(LateView, name) else self._store, name)
+
+
+def is_replica(view: SearchStore) -> bool:
+    """Whether a pinned view is answered from memory."""
+    return isinstance(view, LateView) and isinstance(view._store, ReplicaView)
 
 
 @pytest.fixture
@@ -96,7 +102,7 @@ def test_any_graph_reads_from_the_replica_as_from_the_store_that_is_obviously_ri
                 embed_pending(each)
             assert store.replicate()
             with store.pinned() as view:
-                assert not view.remote
+                assert is_replica(view)
                 assert state_of(Seen(store, view)) == state_of(oracle)  # type: ignore[arg-type]
                 for question in QUESTIONS:
                     for label in Label:
@@ -128,7 +134,7 @@ def test_a_search_asks_the_server_for_its_state_alone(neo4j_5: Server, trips: li
         engine.search("what is a lighthouse")  # reads the graph of the walk
         trips.clear()
         before = engine.search("who keeps the light", 10, fusion="convex")
-        assert 1 < len(trips) <= FROM_THE_SERVER
+        assert 1 < len([query for query in trips if "Trivium" not in query]) <= FROM_THE_SERVER
         assert store.replicate()
         trips.clear()
         after = engine.search("who keeps the light", 10, fusion="convex")
@@ -160,7 +166,7 @@ def test_a_write_by_another_is_seen_by_the_next_question(filled: Neo4jStore, neo
         assert [record.text for record in begun.fetch(["B#chunk-1"])] == ["red"]
         other.write([graph("B", [("green", ["W"])])])
         with filled.pinned() as next_question:
-            assert next_question.remote
+            assert not is_replica(next_question)
             assert [record.text for record in next_question.fetch(["B#chunk-1"])] == ["green"]
             assert "W" in next_question.adjacency().entities
         assert [record.text for record in begun.fetch(["B#chunk-1"])] == ["red"]
@@ -171,7 +177,7 @@ def test_a_write_by_another_is_seen_by_the_next_question(filled: Neo4jStore, neo
             assert [record.text for record in view.fetch(["B#chunk-1"])] == ["green"]
         other.put_vectors(["W"], unit("another")[None])
         with filled.pinned() as view:
-            assert view.remote, "vectors have changed"
+            assert not is_replica(view), "vectors have changed"
 
 
 def test_conditions_hold_on_the_replica(filled: Neo4jStore) -> None:
@@ -191,7 +197,7 @@ def _ask(store: Neo4jStore, times: int = keeper.QUESTIONS) -> bool:
     """Whether the last of some questions was of the replica."""
     for _ in range(times):
         with store.pinned() as view:
-            there = not view.remote
+            there = is_replica(view)
     store._replica.join()
     return there
 

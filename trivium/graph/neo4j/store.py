@@ -349,7 +349,7 @@ class Neo4jStore:
         The server is asked for the state at once, and the answer waited for where something is read: a question is
         embedded meanwhile."""
         if not self._replica.there:
-            self._replica.find(self._cache.state(self._connection))
+            self._replica.find(self._cache.state(self._connection, now=True))
             yield self
             return
         with self._cache.reading(self._connection) as state:
