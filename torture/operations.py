@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from torture import worlds
 from torture.sandbox import count_events, work_in_child
 from torture.worlds import PAGES, State
 from trivium.engine import Engine
+from trivium.graph.embedded.connection import open_database
+from trivium.graph.embedded.snapshot import build_snapshot
 
 _HALF = PAGES // 2
 _EMPTY: State = {"pages": {}}
@@ -64,6 +67,7 @@ class World:
                 Operation("remove", "whole", _remove),
                 Operation("embed", "bare", _embed),
                 Operation("index", "unindexed", _refresh),
+                Operation("merge", "whole", _merge),
             )
         }
         self._undisturbed: dict[str, Undisturbed] = {}
@@ -114,6 +118,15 @@ def _embed(store: Path) -> None:
 def _refresh(store: Path) -> None:
     with Engine.open(store) as engine:
         engine.store.refresh()
+
+
+def _merge(store: Path) -> None:
+    """What another process does with what changed in memory only."""
+    with Engine.open(store) as engine:
+        there = set(engine.pages())
+        engine.remove([name for name in [worlds.title(0)] if name in there])
+    with closing(open_database(store, read_only=False)) as database:
+        build_snapshot(database)
 
 
 def check(store: Path, operation: Operation, start: State, goal: State) -> None:

@@ -42,11 +42,13 @@ def preloaded() -> Iterator[None]:
 def _preload() -> None:
     for name in MODULES:
         importlib.import_module(name)
+    from trivium.common.beside import end_threads
     from trivium.testing import toy_store
 
     with tempfile.TemporaryDirectory() as folder, toy_store(folder) as engine:
         engine.search("Which moon is it?", 3)
     del engine
+    end_threads()
     gc.collect()
     until(lambda: len(os.listdir("/proc/self/task")) == 1, 10)  # noqa: PTH208 - of threads, not of files
     gc.freeze()  # else every process would copy all of it, to free it at its end

@@ -110,3 +110,13 @@ def test_what_is_asked_for_by_many_is_made_once() -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(lambda _: memo.of("key", make), range(64))) == {1}
+
+
+def test_threads_can_be_ended_and_others_start() -> None:
+    before = threading.active_count()
+    for _ in range(2):
+        with Beside() as beside:
+            assert beside.begin(lambda: None)
+        assert threading.active_count() == before + 1
+        module.end_threads()
+        assert threading.active_count() == before

@@ -45,6 +45,11 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def end_threads() -> None:
+    """End the threads, which wait for work; the next one starts others. For who wants to fork this process."""
+    _HELPERS.end()
+
+
 class _Helpers:
     """One thread for every core but that of the thread that asks; more would only wait for each other."""
 
@@ -56,6 +61,10 @@ class _Helpers:
         count = available_cores() - 1
         self._idle = BoundedSemaphore(count) if count else None
         self._threads = ThreadPoolExecutor(max(1, count), thread_name_prefix="beside")
+
+    def end(self) -> None:
+        self._threads.shutdown()
+        self.forget()
 
     def begin(self, work: Callable[[], object]) -> Future[None] | None:
         idle = self._idle

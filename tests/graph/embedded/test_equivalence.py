@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,7 @@ from tests.contract.graphs import IDENTITY, embed_pending, pages
 from tests.contract.state import state_of
 from tests.fakes.memory_store import MemoryStore
 from trivium.graph.embedded import EmbeddedStore, ann_index, search, snapshot
+from trivium.graph.embedded.connection import open_database
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.protocols import GraphStore
 
@@ -58,19 +60,25 @@ def _carry_out(store: GraphStore, step: Step) -> object:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    first=st.lists(pages, min_size=1, max_size=4), steps=_steps, indexed=st.booleans(), whole=st.booleans()
+    first=st.lists(pages, min_size=1, max_size=4),
+    steps=_steps,
+    indexed=st.booleans(),
+    whole=st.booleans(),
+    merged=st.sets(st.integers(0, 7), max_size=3),
 )
 def test_changes_made_in_memory_give_the_same(
-    first: list[PageGraph], steps: list[Step], indexed: bool, whole: bool
+    first: list[PageGraph], steps: list[Step], indexed: bool, whole: bool, merged: set[int]
 ) -> None:
     """After each step the indexes are brought up to date, by the process that made it and by one that opens the store;
-    with and without approximate indexes in the files below. ``whole``: the pages are embedded before."""
+    with and without approximate indexes in the files below. ``whole``: the pages are embedded before. After the steps
+    ``merged`` somebody else makes files of the state."""
     with (
         pytest.MonkeyPatch.context() as patches,
         TemporaryDirectory() as folder,
         EmbeddedStore.create(Path(folder) / "s") as store,
     ):
-        patches.setattr(snapshot, "MOST_PATCHED", 1e6)
+        for most in ("MOST_PATCHED", "MOST_WHILE_BUILDING"):
+            patches.setattr(snapshot, most, 1e6)
         for module in (ann_index, search) if indexed else ():
             patches.setattr(module, "EXACT_BELOW", 1)
         store.set_embedder(IDENTITY)
@@ -80,14 +88,17 @@ def test_changes_made_in_memory_give_the_same(
             _carry_out(store, step), _carry_out(oracle, step)
         store.refresh()
         files = sorted(path.name for path in (Path(folder) / "s" / "index").iterdir())
-        for step in steps:
+        for number, step in enumerate(steps):
             assert _carry_out(store, step) == _carry_out(oracle, step)
             store.refresh()
+            if number in merged:
+                with closing(open_database(Path(folder) / "s", read_only=False)) as database:
+                    snapshot.build_snapshot(database)
         wanted = state_of(oracle)
         assert state_of(store) == wanted
         with EmbeddedStore.open(Path(folder) / "s") as again:
             assert state_of(again) == wanted
-        if all(action != "delete" for action, _ in steps):  # of nothing any share is nothing
+        if not merged and all(action != "delete" for action, _ in steps):  # of nothing any share is nothing
             assert sorted(path.name for path in (Path(folder) / "s" / "index").iterdir()) == files
 
 

@@ -45,6 +45,21 @@ def building(index: Path) -> Iterator[Going]:
             note.remove()
 
 
+def is_built(index: Path) -> bool:
+    """Whether some process builds in the folder ``index`` now."""
+    path = index / _LOCK
+    if not path.exists():
+        return False
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            return is_busy(error)
+        except sqlite3.DatabaseError:  # not a database: nobody can have locked it
+            return False
+    return False
+
+
 def _locked(index: Path) -> sqlite3.Connection:
     """An SQLite transaction is a lock that ends with its process."""
     path = index / _LOCK

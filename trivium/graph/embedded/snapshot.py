@@ -20,7 +20,7 @@ from trivium.errors import StoreError, TriviumError
 from trivium.graph.allowed import Allowed
 from trivium.graph.arrays import Rows
 from trivium.graph.embedded.ann_index import AnnIndex, open_index, plan_index
-from trivium.graph.embedded.building import Going, building
+from trivium.graph.embedded.building import Going, building, is_built
 from trivium.graph.embedded.changes import read_changes
 from trivium.graph.embedded.connection import Connection, Database, damaged, is_damaged
 from trivium.graph.embedded.files import is_full, read_manifest, write_manifest
@@ -54,6 +54,8 @@ _LACKING = (3,)
 MOST_PATCHED = 0.02
 """The share of all nodes up to which changes are made in memory, on top of files of an earlier state. Whoever opens the
 store makes them anew."""
+MOST_WHILE_BUILDING = 0.06
+"""The same while files are being built, which nobody then waits for."""
 _SEARCHES = 32
 _PREFIX = "generation-"
 
@@ -66,10 +68,11 @@ VectorSearch = tuple[Label, bool, int, bytes, Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What of a snapshot was made later than its files, in memory. ``last_chunk`` is the highest number of a chunk that
-    the files know, ``fresh`` by label are the numbers of nodes that they do not know, or with another vector, and
-    ``changes`` is how many rows came, went or changed."""
+    """The files of a snapshot, which are of the state ``key``, and what was made later, in memory. ``last_chunk`` is the
+    highest number of a chunk that the files know, ``fresh`` by label are the numbers of nodes that they do not know, or
+    with another vector, and ``changes`` is how many rows came, went or changed."""
 
+    key: str
     last_chunk: int
     fresh: Mapping[Label, Rows] = field(default_factory=dict)
     changes: int = 0
@@ -109,6 +112,11 @@ class IndexSnapshot:
     """What conditions are about, once one was asked for."""
     pictures: list[PictureVectors] = field(default_factory=list, repr=False)
     """The vectors of pictures, once they were asked for."""
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return sum(len(nodes.ids) for nodes in self.topology.nodes.values())
 
     def embedded_rows(self, label: Label) -> Rows:
         """Rows of the nodes of a label that have a vector, in the order their vectors lie in the matrix."""
@@ -159,8 +167,13 @@ def load_snapshot(
         return found
     with database.reading_one_state() as connection:
         found = _patched(connection, index, known)
-    if found is not None:
-        return found
+    return build_snapshot(database, progress) if found is None else found
+
+
+def build_snapshot(database: Database, progress: Progress | None = None) -> IndexSnapshot:
+    """The indexes of the state now committed, with files of their own, which are built where they are not there. Raises
+    StoreBusyError where another process builds them and is stuck."""
+    index = database.folder / INDEX
     try:
         index.mkdir(exist_ok=True)
         with building(index) as going, database.reading_one_state() as connection:
@@ -184,13 +197,13 @@ def load_snapshot(
 def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -> IndexSnapshot | None:
     """The indexes of the state that the connection sees, made in memory. None where too much has changed."""
     for folder in _folders(connection, index):
-        if known is not None and state_number(_key(folder)) <= state_number(known.key):
+        if known is not None and state_number(_key(folder)) <= state_number(known.base.key):
             break
         known = _open(folder, _key(folder)) or known
     if known is None:
         return None
     try:
-        return _patch(connection, known)
+        return _patch(connection, known, index)
     except (OSError, sqlite3.Error, TriviumError):
         raise
     except Exception as error:  # whatever comes of a damaged file: new ones are made
@@ -200,17 +213,17 @@ def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -
         return None
 
 
-def _patch(connection: Connection, old: IndexSnapshot) -> IndexSnapshot | None:
+def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnapshot | None:
     embedder = read_embedder(connection)
     dimension = 0 if embedder is None else embedder.dimension
     if dimension != old.dimension:
         return None
-    most = int(MOST_PATCHED * sum(len(nodes.ids) for nodes in old.topology.nodes.values())) - old.base.changes
+    most = int(MOST_WHILE_BUILDING * old.size) - old.base.changes
     changes = read_changes(connection, old.key, most)
     if changes is None:
         return None
     count = len(changes) + count_new(connection, old.topology, old.matrix)
-    if count > most:
+    if count > most or (old.base.changes + count > MOST_PATCHED * old.size and not is_built(index)):
         return None
     new = patch_topology(connection, old.topology, old.matrix, changes, dimension)
     chunks = new.topology.nodes[Label.CHUNK]
@@ -224,6 +237,7 @@ def _patch(connection: Connection, old: IndexSnapshot) -> IndexSnapshot | None:
         keywords=old.keywords,
         terms=old.terms.patched(new.moved, new.topology.terms, new.added, new.terms),
         base=Base(
+            old.base.key,
             old.base.last_chunk,
             {label: np.union1d(old.base.fresh_ids(label), numbers) for label, numbers in new.fresh.items()},
             old.base.changes + count,
@@ -331,7 +345,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             ann={label: index for label, index in ann.items() if index is not None},
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
-            base=Base(int(topology.nodes[Label.CHUNK].ids.max(initial=0))),
+            base=Base(key, int(topology.nodes[Label.CHUNK].ids.max(initial=0))),
         )
     except FileNotFoundError:
         return None  # it was removed while it was opened

@@ -18,6 +18,7 @@ from trivium.graph.embedded.check import EmbeddedChecker
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
+from trivium.graph.embedded.merge import Merger
 from trivium.graph.embedded.page_graphs import page_graphs
 from trivium.graph.embedded.pictures import (
     claim_pictures,
@@ -85,6 +86,7 @@ class EmbeddedStore:
         self._database = database
         self._indexes: IndexSnapshot | None = None
         self._loading = threading.Lock()
+        self._merger = Merger(database.folder)
 
     remote = False
 
@@ -110,6 +112,7 @@ class EmbeddedStore:
 
     def close(self) -> None:
         """Let go of connections and maps. What the store handed out stays valid."""
+        self._merger.end()
         self._indexes = None
         self._database.close()
 
@@ -246,8 +249,10 @@ class EmbeddedStore:
             put_picture_vectors(connection, pictures, vectors)
 
     def refresh(self, progress: Progress | None = None) -> None:
-        self._current(progress)
+        indexes = self._current(progress)
         self._database.release_write_cache()
+        if not self._database.read_only:
+            self._merger.look(indexes)
 
     # -- one state -------------------------------------------------------------------------------------------
 
