@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
@@ -29,6 +30,7 @@ import trivium
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import Ranking
+from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.schema import Label
@@ -120,6 +122,12 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
     with ExitStack() as stack:
         # A store remembers its latest answers: with one for all, the second to be asked would have a head start.
         other, third = (stack.enter_context(trivium.Engine.open(given.store)) for _ in range(2))
+        begun = time.perf_counter()
+        kept = [replicate(each) for each in (engine, other, third)]
+        console.print(
+            f"read into memory by {sum(kept)} of {len(kept)} engines,"
+            f" {(time.perf_counter() - begun) / len(kept):.1f} s each"
+        )
         driver = stack.enter_context(
             GraphDatabase.driver(
                 address.uri,
@@ -142,6 +150,13 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
             database_=address.database,
         ).records
         yield systems, ", ".join([f"Neo4j {server[0]}", *(f"{name} {version(name)}" for name in PACKAGES)])
+
+
+def replicate(engine: trivium.Engine) -> bool:
+    """Have a store read into memory now, as it is by itself after some questions; whether it fits."""
+    store = engine.store
+    assert isinstance(store, Neo4jStore)
+    return store.replicate()
 
 
 def _search(

@@ -300,6 +300,10 @@ class Settings(BaseSettings):
     neo4j_timeout: Annotated[float, Field(gt=0)] = 30.0
     """Seconds after which the server gives up a read. A write has twenty times as long."""
 
+    neo4j_memory: Annotated[int, Field(ge=0)] = 1024
+    """Megabytes that a process may take to keep a store in Neo4j in memory, which makes its questions several times as
+    fast; a store that needs more is left to the server, and 0 leaves all to it."""
+
     @field_validator("store", mode="after")
     @classmethod
     def _at_home(cls, store: str | None) -> str | None:

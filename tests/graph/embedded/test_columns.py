@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.contract.graphs import graph
 from trivium.graph.arrays import Stacked
+from trivium.graph.coarse import CoarseVectors
 from trivium.graph.embedded import EmbeddedStore, sentence_column
-from trivium.graph.embedded.coarse import CoarseVectors
 from trivium.graph.embedded.files import MANIFEST
 from trivium.graph.records import Codes, Passage
 from trivium.types import EmbedderIdentity

@@ -59,3 +59,32 @@ def test_a_store_that_is_gone_is_said_to_be(database: Any) -> None:
     database.there = False
     with pytest.raises(StoreNotFoundError, match="bolt://somewhere"):
         StoreCache().state(database)
+
+
+def test_the_state_is_read_while_a_question_is_embedded(
+    database: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whom it was filled is taken from the state before, however old; what is read is of the state now."""
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    cache = StoreCache()
+    cache.state(database)
+    now += 60
+    database.generation = 2
+    with cache.reading(database) as state:
+        assert cache.embedder(database) == EmbedderIdentity("toy", "1", 8)
+        assert state().version == 2
+    assert cache.state(database).version == 2
+    assert database.asked == 2
+    now += 60
+    assert cache.embedder(database) is not None
+    assert database.asked == 3
+
+
+def test_what_goes_wrong_with_the_state_is_said_where_it_is_waited_for(database: Any) -> None:
+    """Nobody who does not read hears of it."""
+    database.there = False
+    with StoreCache().reading(database) as state, pytest.raises(StoreNotFoundError, match="bolt://somewhere"):
+        state()
+    with StoreCache().reading(database):
+        pass

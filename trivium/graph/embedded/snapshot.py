@@ -44,7 +44,7 @@ from trivium.graph.records import Progress
 from trivium.graph.schema import Label
 
 if TYPE_CHECKING:
-    from trivium.graph.embedded.coarse import CoarseVectors
+    from trivium.graph.coarse import CoarseVectors
 
 INDEX = "index"
 FORMAT = 4
@@ -129,7 +129,7 @@ class IndexSnapshot:
     def coarse(self, label: Label) -> CoarseVectors:
         """Vectors of ``embedded_rows(label)`` in memory, for labels that are always scanned."""
         if label not in self._coarse:
-            from trivium.graph.embedded.coarse import CoarseVectors  # loads numba
+            from trivium.graph.coarse import CoarseVectors  # loads numba
 
             rows = self.topology.nodes[label].vector[self.embedded_rows(label)]
             self._coarse[label] = CoarseVectors.of(self.matrix.vectors, rows)

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache as memoized
 from typing import Any
 
 from trivium.common.cache import LruCache
@@ -89,6 +92,7 @@ class StoreCache:
         self._reading = threading.Lock()
         self._state: StoreState | None = None
         self._read_at = 0.0
+        self._under_way = 0
 
     def state(self, connection: Connection, *, now: bool = False) -> StoreState:
         """The state of the store, at most :data:`STATE_SECONDS` old, or read ``now``.
@@ -102,6 +106,35 @@ class StoreCache:
                 self._state = _read_state(connection)
                 self._read_at = begun
             return self._state
+
+    @contextmanager
+    def reading(self, connection: Connection) -> Iterator[Callable[[], StoreState]]:
+        """Read the state from now on, while the caller does something else; calling what is yielded waits for it."""
+        begun = time.monotonic()
+        future = _threads().submit(_read_state, connection)
+        with self._reading:
+            self._under_way += 1
+
+        def wait() -> StoreState:
+            state = future.result()
+            with self._reading:
+                if self._read_at < begun:
+                    self._state, self._read_at = state, begun
+            return state
+
+        try:
+            yield wait
+        finally:
+            future.cancel()
+            with self._reading:
+                self._under_way -= 1
+
+    def embedder(self, connection: Connection) -> EmbedderIdentity | None:
+        """That of :meth:`state`. While the state is being read for a question, that of the one before is enough to begin
+        with."""
+        with self._reading:
+            known = None if self._state is None or not self._under_way else self._state.embedder
+        return self.state(connection).embedder if known is None else known
 
     def forget_state(self) -> None:
         """Read the state anew next time: this process has written."""
@@ -125,6 +158,12 @@ class StoreCache:
         )
         for cache in caches:
             cache.clear()
+
+
+@memoized
+def _threads() -> ThreadPoolExecutor:
+    # To hand the query to another thread keeps the interpreter with this one, until it waits or computes without it.
+    return ThreadPoolExecutor(max_workers=32, thread_name_prefix="state")
 
 
 def _read_state(connection: Connection) -> StoreState:

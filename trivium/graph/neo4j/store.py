@@ -25,10 +25,13 @@ from trivium.graph.neo4j.indexes import (
 )
 from trivium.graph.neo4j.pictures import put_picture_vectors
 from trivium.graph.neo4j.projection import project
+from trivium.graph.neo4j.replica.keeper import ReplicaKeeper
+from trivium.graph.neo4j.replica.view import LateView, ReplicaView
 from trivium.graph.neo4j.search import Searcher
 from trivium.graph.neo4j.vectors import put_vectors
 from trivium.graph.neo4j.within import Neo4jWithin
 from trivium.graph.pictures import PictureVectors
+from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
     ChunkRecord,
@@ -57,7 +60,10 @@ class Neo4jStore:
 
     The database belongs to the store. Any number of threads and processes may read; writes wait for one another.
     What is cached in memory (the walk's adjacency, vectors and words that were asked for) is dropped when the graph has
-    changed. A change by another process is noticed within 0.05 seconds.
+    changed. A change by another process is noticed within 0.05 seconds, and by every question that is asked afterwards.
+
+    After a few questions the store is read into memory (:mod:`trivium.graph.neo4j.replica`), where it fits; until it is
+    written to, questions then ask the server for its state alone.
     """
 
     def __init__(self, connection: Connection, dialect: Dialect) -> None:
@@ -65,6 +71,7 @@ class Neo4jStore:
         self._connection = connection
         self._cache = StoreCache()
         self._searcher = Searcher(connection, self._cache, dialect)
+        self._replica = ReplicaKeeper(connection, self._cache, load_settings().neo4j_memory << 20)
 
     remote = True
 
@@ -107,8 +114,10 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Close the connections. What the store handed out stays valid."""
+        self._replica.close()
         self._cache.clear()
         self._connection.close()
+        self._replica.join()
 
     def __enter__(self) -> Self:
         return self
@@ -180,7 +189,7 @@ class Neo4jStore:
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
-        return self._cache.state(self._connection).embedder
+        return self._cache.embedder(self._connection)
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         with self._writing() as connection:
@@ -341,14 +350,35 @@ class Neo4jStore:
         return reader.chunk_uris(self._connection)
 
     @contextmanager
-    def pinned(self) -> Iterator[Neo4jStore]:
-        """This store: Neo4j has no transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what
-        has to be of one state."""
-        yield self
+    def pinned(self) -> Iterator[SearchStore]:
+        """The replica of the state that the store is in now, where there is one. Else this store: Neo4j has no
+        transaction that sees one state. A :class:`trivium.retrievers.base.Query` keeps what has to be of one state.
+
+        The server is asked for the state at once, and the answer waited for where something is read: a question is
+        embedded meanwhile."""
+        if not self._replica.there:
+            self._replica.find(self._cache.state(self._connection, now=True))
+            yield self
+            return
+        with self._cache.reading(self._connection) as state:
+
+            def view() -> SearchStore:
+                replica = self._replica.find(state())
+                return self if replica is None else ReplicaView(self, replica, self._limited)
+
+            yield LateView(view)
+
+    def replicate(self) -> bool:
+        """Read into memory now what questions need, instead of after some of them; false where it takes more memory than
+        the setting ``neo4j_memory`` grants, nothing is embedded, or somebody writes meanwhile."""
+        return self._replica.load()
 
     def within(self, condition: Condition) -> Neo4jWithin:
         """See the protocol."""
-        return Neo4jWithin(self, condition, self._connection, self._cache, self._searcher)
+        return self._limited(self, condition)
+
+    def _limited(self, store: SearchStore, condition: Condition) -> Neo4jWithin:
+        return Neo4jWithin(store, condition, self._connection, self._cache, self._searcher)
 
 
 def _connect(address: str) -> Connection:

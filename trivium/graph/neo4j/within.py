@@ -40,7 +40,10 @@ _FACTS = "facts"
 
 
 class Neo4jWithin(Within):
-    """See :class:`trivium.graph.within.Within`."""
+    """See :class:`trivium.graph.within.Within`. What matches is looked for by the server, also where the store is
+    read from its replica."""
+
+    remote = True
 
     def __init__(
         self,

@@ -113,3 +113,40 @@ MATCH (c:Chunk) WHERE c.uri >= $after
 WITH c ORDER BY c.uri LIMIT $limit
 RETURN collect([[(c)-[:cites]->(e) | id(e)], c.uri])
 """
+
+# -- the replica of a store in memory ----------------------------------------------------------------------------
+
+REPLICA_CHUNKS: LiteralString = """
+MATCH (c:Chunk) WHERE c.uri >= $after
+WITH c ORDER BY c.uri LIMIT $limit
+RETURN collect([
+  c.embedding, c.position, c.sentences, c.search_terms, c.heading_count, [(c)-[:cites]->(e) | e.uri],
+  c.text, c.kind, c.start, c.end, c.token_count, c.first_page, c.last_page, c.uri
+])
+"""
+
+# Relations as stated, from where they begin; facts of a page where it is one.
+REPLICA_ENTITIES: LiteralString = """
+MATCH (e:Entity) WHERE e.uri >= $after
+WITH e ORDER BY e.uri LIMIT $limit
+RETURN collect([
+  e.embedding, e.name, e.short_name, [(e)-[r:semantic_rel]->(o:Entity) WHERE r.stated | [r.type, o.uri]],
+  CASE WHEN e:Page THEN [coalesce(e.path, e.source, ''), coalesce(e.format, ''), e.metadata] END, e.uri
+])
+"""
+
+REPLICA_SECTIONS: LiteralString = """
+MATCH (s:SubChapter) WHERE s.uri >= $after
+WITH s ORDER BY s.uri LIMIT $limit RETURN collect([s.embedding, s.position, s.uri])
+"""
+
+REPLICA_ALIASES: LiteralString = """
+MATCH (a:Alias) WHERE a.uri >= $after
+WITH a ORDER BY a.uri LIMIT $limit
+RETURN collect([a.name, a.short_name, a.leads_to, a.uri])
+"""
+
+REPLICA_TYPES: LiteralString = """
+MATCH (t:RelationType) WHERE t.type >= $after
+WITH t ORDER BY t.type LIMIT $limit RETURN collect([t.embedding, t.type])
+"""

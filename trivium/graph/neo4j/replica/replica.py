@@ -1,0 +1,345 @@
+"""The copy itself, and what a search reads of it. It answers as the embedded store does: every vector is compared, in
+double precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.cache import SingleFlight
+from trivium.common.ragged import expand_ranges
+from trivium.errors import StoreChangedError
+from trivium.graph.arrays import Csr, Rows
+from trivium.graph.facts import decode_metadata
+from trivium.graph.model import RelationEdge
+from trivium.graph.neo4j.cache import StoreState
+from trivium.graph.neo4j.replica.node_vectors import NodeVectors, best, leading
+from trivium.graph.neo4j.replica.words import Words
+from trivium.graph.records import (
+    Adjacency,
+    ChunkRecord,
+    Codes,
+    Floats,
+    Reached,
+    SentenceVectors,
+    Similarities,
+    TermCounts,
+    TermStatistics,
+    Vectors,
+    rank_key,
+    round_score,
+    round_scores,
+)
+from trivium.graph.schema import Hop, Label, page_of, section_of
+from trivium.graph.vectors import check_query
+
+PREFETCHED = 100
+"""Neighbours looked for at least: several retrievers of a question share them."""
+_REMEMBERED = 64
+
+ChunkFacts = tuple[str, str, int, int, int, int | None, int | None]
+"""Text, kind, start, end, number of tokens, first and last page."""
+PageFacts = tuple[str, str, str | None]
+"""Document, format and metadata as they were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A node near a vector. A page is known by its row among the entities."""
+
+    label: Label
+    row: int
+    uri: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Chunks, entities and sections by row, each in the order of their uris, and who belongs to whom.
+
+    ``page`` and ``section`` (chunks,) are the entity that is a chunk's page, and the section directly above it, -1 under
+    the page itself. ``cites``: chunk -> entities. ``cited_in``: entity -> chunks, by page and position. ``page_chunks``,
+    ``page_sections``: entity that is a page -> its chunks and sections by position. ``section_chunks``: section -> the
+    chunks directly under it, by position."""
+
+    adjacency: Adjacency
+    sections: Sequence[str]
+    section_rows: Mapping[str, int]
+    position: Rows
+    page: Rows
+    section: Rows
+    pages: Rows
+    cites: Csr
+    cited_in: Csr
+    page_chunks: Csr
+    page_sections: Csr
+    section_chunks: Csr
+
+    def chunk_rows(self, uris: Sequence[str]) -> Rows:
+        """Rows of chunks (n,), -1 where unknown."""
+        return rows_in(self.adjacency.chunk_rows, uris)
+
+    def chunks_along(self, label: Label, row: int, hop: Hop) -> Rows:
+        """Rows of the chunks along a hop from a node, by page and position."""
+        if label is Label.SUBCHAPTER:
+            found = self.section_chunks.row(row) if hop is Hop.CHILD else _NONE
+        elif label is Label.CHUNK:
+            found = _NONE
+        elif hop is Hop.CITED_IN:
+            found = self.cited_in.row(row)
+        else:
+            found = self.page_chunks.row(row)
+            if hop is Hop.CHILD:
+                found = found[self.section[found] < 0]
+        return found.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """What a search reads of a store in one ``state``. ``sentences``: vectors of the sentences of all chunks.
+    ``relations``: entity -> the relations that leave or enter it. ``names``: normalised name -> the entity it most likely
+    means. Only read; any number of threads may."""
+
+    state: StoreState
+    topology: Topology
+    vectors: Mapping[Label, NodeVectors]
+    relation_types: Mapping[str, Vectors]
+    sentences: SentenceVectors
+    words: Words
+    relations: Mapping[str, Sequence[RelationEdge]]
+    names: Mapping[str, str]
+    facts: Sequence[ChunkFacts]
+    page_facts: Mapping[str, PageFacts]
+    _searches: SingleFlight[tuple[Label, int, bytes], Rows] = field(
+        default_factory=lambda: SingleFlight(_REMEMBERED)
+    )
+
+    # -- vectors -------------------------------------------------------------------------------------------------
+
+    def nearest(self, labels: Sequence[Label], vector: Vectors, k: int) -> list[Found]:
+        """The k nearest nodes of any of the labels, in the order of :func:`rank_key`."""
+        check_query(vector, self.state.dimension)
+        wanted = dict.fromkeys(labels)
+        if Label.ENTITY in wanted:
+            wanted.pop(Label.PAGE, None)  # pages are entities: each node once
+        found: list[Found] = []
+        for label in wanted:
+            nodes = self.vectors[label]
+            rows = self._candidates(label, vector, k)
+            rows, scores = best(rows, nodes.cosines(rows, vector), k)
+            uris = self._uris(label)
+            found.extend(
+                map(
+                    Found, repeat(label), rows.tolist(), [uris[row] for row in rows.tolist()], scores.tolist()
+                )
+            )
+        if len(wanted) > 1:
+            found.sort(key=lambda node: rank_key(node.score, node.uri))
+        return found[: max(k, 0)]
+
+    def _candidates(self, label: Label, vector: Vectors, k: int) -> Rows:
+        """Rows that the k nearest nodes of a label are among. Several retrievers ask for them, some at once."""
+        asked = max(k, PREFETCHED)
+        key = (label, asked, vector.tobytes())
+        return self._searches.get(key, lambda: self.vectors[label].candidates(vector, asked))
+
+    def expand_nearest(
+        self, labels: Sequence[Label], vector: Vectors, count: int, hop: Hop, limit: int | None
+    ) -> list[Reached]:
+        """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
+
+        Nodes are taken best first. Once better nodes have filled the list the chunks of worse ones are not looked at,
+        and of a popular entity only the chunks that can make the cut are put in order one by one."""
+        seen = np.zeros(len(self.topology.position), dtype=bool)
+        result: list[Reached] = []
+        for _, tied in groupby(self.nearest(labels, vector, count), key=lambda node: round_score(node.score)):
+            left = math.inf if limit is None else limit - len(result)
+            if left <= 0:
+                break
+            group = list(tied)
+            rows, sources = [], []
+            for number, node in enumerate(group):
+                some = self.topology.chunks_along(node.label, node.row, hop)
+                some = some[~seen[some]]
+                seen[some] = True
+                rows.append(some)
+                sources.append(np.full(len(some), number))
+            row, source = np.concatenate(rows), np.concatenate(sources)
+            cosine = self.vectors[Label.CHUNK].cosines(row, vector)
+            kept = leading(np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row))))
+            result.extend(self._ordered(group, row[kept], source[kept], cosine[kept]))
+        return result if limit is None else result[: max(limit, 0)]
+
+    def _ordered(self, nodes: Sequence[Found], row: Rows, source: Rows, cosine: Floats) -> list[Reached]:
+        """Chunks by own cosine (those without a vector last), position, uri."""
+        position = self.topology.position[row]
+        order = np.lexsort((row, position, -round_scores(np.where(np.isnan(cosine), -np.inf, cosine))))
+        chunks = self.topology.adjacency.chunks
+        return [
+            Reached(chunks[chunk], nodes[number].uri, nodes[number].score, own, place)
+            for chunk, number, own, place in zip(
+                row[order].tolist(),
+                source[order].tolist(),
+                cosine[order].tolist(),
+                position[order].tolist(),
+                strict=True,
+            )
+        ]
+
+    def similarities(self, vector: Vectors, uris: Sequence[str]) -> Similarities:
+        """Cosines of chunks in every view, NaN where there is none."""
+        check_query(vector, self.state.dimension)
+        rows = self.topology.chunk_rows(uris)
+        present = np.flatnonzero(rows >= 0)
+        row = rows[present]
+        views = np.full((4, len(uris)), np.nan)
+        if len(row):
+            section = self.topology.section[row]
+            of_page = self._shared(Label.ENTITY, self.topology.page[row], vector)
+            views[0, present] = self.vectors[Label.CHUNK].cosines(row, vector)
+            of_section = self._shared(Label.SUBCHAPTER, section, vector)
+            views[1, present] = np.where(section < 0, of_page, of_section)
+            views[2, present] = of_page
+            views[3, present] = self._best_cited(row, vector)
+        return Similarities(*views)
+
+    def _best_cited(self, chunks: Rows, vector: Vectors) -> Floats:
+        """The highest cosine among the entities each chunk cites."""
+        entities, counts = self.topology.cites.rows(chunks)
+        scores = self._shared(Label.ENTITY, entities.astype(np.int64), vector)
+        highest = np.full(len(chunks), np.nan)
+        citing = np.flatnonzero(counts)
+        if len(citing):
+            highest[citing] = np.fmax.reduceat(scores, (np.cumsum(counts) - counts)[citing])
+        return highest
+
+    def _shared(self, label: Label, rows: Rows, vector: Vectors) -> Floats:
+        """Cosines of rows (n,), NaN for -1, each distinct one computed once."""
+        distinct, back = np.unique(rows, return_inverse=True)
+        return self.vectors[label].cosines(distinct, vector)[back]
+
+    def gather(self, label: Label, uris: Sequence[str]) -> Vectors:
+        """Embeddings (n x d) of nodes, NaN where one is unknown or has none."""
+        if label is Label.CHUNK:
+            rows = self.topology.chunk_rows(uris)
+        elif label is Label.SUBCHAPTER:
+            rows = rows_in(self.topology.section_rows, uris)
+        else:
+            rows = rows_in(self.topology.adjacency.entity_rows, uris)
+            if label is Label.PAGE:
+                rows = np.where(np.isin(rows, self.topology.pages), rows, -1)
+        return self.vectors[label].gather(rows)
+
+    def gather_types(self, types: Sequence[str]) -> Vectors:
+        """Embeddings (n x d) of relation types, NaN where one is unknown or has none."""
+        gathered = np.full((len(types), self.state.dimension), np.nan, dtype=np.float32)
+        for row, name in enumerate(types):
+            if name in self.relation_types:
+                gathered[row] = self.relation_types[name]
+        return gathered
+
+    def sentences_of(self, uris: Sequence[str]) -> SentenceVectors:
+        """Vectors of the sentences of chunks, in the order asked; none where a chunk is unknown or has none."""
+        rows = self.topology.chunk_rows(uris)
+        known, starts = rows >= 0, self.sentences.starts
+        begin = np.where(known, starts[rows], 0)
+        counts = np.where(known, starts[rows + 1] - begin, 0)
+        _, places = expand_ranges(begin, counts)
+        codes: Codes = self.sentences.codes[places]
+        return SentenceVectors(codes, np.concatenate([[0], np.cumsum(counts)]))
+
+    # -- words ---------------------------------------------------------------------------------------------------
+
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
+        """About the k best chunks by words, best first."""
+        chunks = self.topology.adjacency.chunks
+        return [chunks[row] for row in self.words.search(terms, k).tolist()]
+
+    def term_counts(self, uris: Sequence[str], terms: Sequence[str]) -> TermCounts:
+        """How often and where terms occur in chunks; nothing occurs in an unknown one."""
+        return self.words.counts(self.topology.chunk_rows(uris), terms)
+
+    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
+        """How many chunks there are, how long, and how many contain each term."""
+        state = self.state
+        mean = state.term_total / state.chunks if state.chunks else 0.0
+        return TermStatistics(state.chunks, mean, self.words.frequencies(terms).astype(np.float64))
+
+    # -- structure -----------------------------------------------------------------------------------------------
+
+    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
+        """For each page its sections in document order; none for an unknown page."""
+        topology = self.topology
+        rows = rows_in(topology.adjacency.entity_rows, pages).tolist()
+        return {
+            page: []
+            if row < 0
+            else [topology.sections[place] for place in topology.page_sections.row(row).tolist()]
+            for page, row in zip(pages, rows, strict=True)
+        }
+
+    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
+        """For each node the chunks along a hop, by page and position; none for an unknown node."""
+        topology = self.topology
+        chunks = topology.adjacency.chunks
+        found: dict[str, list[str]] = {}
+        for uri in uris:
+            label, row = Label.ENTITY, topology.adjacency.entity_rows.get(uri, -1)
+            if row < 0:
+                label, row = Label.SUBCHAPTER, topology.section_rows.get(uri, -1)
+            rows = _NONE if row < 0 else topology.chunks_along(label, row, hop)
+            found[uri] = [chunks[chunk] for chunk in rows.tolist()]
+        return found
+
+    def relations_of(self, entities: Sequence[str]) -> list[RelationEdge]:
+        """Relations as stated that leave or enter one of the entities, by source, type and target."""
+        found = {edge for uri in dict.fromkeys(entities) for edge in self.relations.get(uri, ())}
+        return sorted(found, key=lambda edge: (edge.source, edge.type, edge.target))
+
+    def fetch(self, uris: Sequence[str]) -> list[ChunkRecord]:
+        """Records in the order asked. Raises StoreChangedError for an unknown chunk."""
+        records = []
+        for uri, row in zip(uris, self.topology.chunk_rows(uris).tolist(), strict=True):
+            if row < 0:
+                raise StoreChangedError(
+                    f"there is no chunk {uri!r} in the store; it may have been replaced since it was found"
+                )
+            text, kind, start, end, tokens, first, last = self.facts[row]
+            page = page_of(uri)
+            document, format_, metadata = self.page_facts.get(page, ("", "", None))
+            records.append(
+                ChunkRecord(
+                    uri,
+                    page,
+                    section_of(uri),
+                    text,
+                    kind,
+                    int(self.topology.position[row]),
+                    start,
+                    end,
+                    tokens,
+                    None if first is None or last is None else (first, last),
+                    document,
+                    format_,
+                    decode_metadata(metadata),
+                )
+            )
+        return records
+
+    def _uris(self, label: Label) -> Sequence[str]:
+        if label is Label.CHUNK:
+            return self.topology.adjacency.chunks
+        return self.topology.sections if label is Label.SUBCHAPTER else self.topology.adjacency.entities
+
+
+_NONE: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+
+
+def rows_in(rows: Mapping[str, int], uris: Sequence[str]) -> Rows:
+    """Rows of uris (n,), -1 where unknown."""
+    return np.array([rows.get(uri, -1) for uri in uris], dtype=np.int64)

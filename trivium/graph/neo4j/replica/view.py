@@ -1,0 +1,147 @@
+"""A store as a question sees it that has its replica: one state, from beginning to end, and nothing is waited for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from trivium.graph.filters import Condition
+from trivium.graph.model import RelationEdge
+from trivium.graph.neo4j.replica.replica import Replica
+from trivium.graph.protocols import SearchStore
+from trivium.graph.records import (
+    Adjacency,
+    ChunkRecord,
+    Neighbour,
+    Reached,
+    SentenceVectors,
+    Similarities,
+    TermCounts,
+    TermStatistics,
+    Vectors,
+)
+from trivium.graph.schema import Hop, Label
+from trivium.graph.view import StoreView
+from trivium.types import EmbedderIdentity
+
+
+class LateView(StoreView):
+    """A store of which is found out at the first read whether it is its replica."""
+
+    allowed = None
+    remote = False
+    """Nearly always: only a question right after a write finds that its replica is no more, and then asks for one
+    thing after another."""
+
+    def __init__(self, find: Callable[[], SearchStore]) -> None:
+        self._find = find
+        self._lock = threading.Lock()
+        self._found: SearchStore | None = None
+
+    @property
+    def _store(self) -> SearchStore:  # type: ignore[override]  # an attribute of other views
+        with self._lock:
+            if self._found is None:
+                self._found = self._find()
+            return self._found
+
+    def within(self, condition: Condition) -> SearchStore:
+        return self._store.within(condition)
+
+    @contextmanager
+    def pinned(self) -> Iterator[SearchStore]:
+        yield self
+
+
+Limit = Callable[[SearchStore, Condition], SearchStore]
+"""The view of a store that a condition leaves."""
+
+
+class ReplicaView(StoreView):
+    """What the replica does not have (pictures, whole pages) is read from the store."""
+
+    def __init__(self, store: SearchStore, replica: Replica, limit: Limit) -> None:
+        super().__init__(store)
+        self._replica = replica
+        self._limit = limit
+
+    allowed = None
+    remote = False
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        return self._replica.state.embedder
+
+    @property
+    def languages(self) -> str | None:
+        return self._replica.state.languages
+
+    def within(self, condition: Condition) -> SearchStore:
+        return self._limit(self, condition)
+
+    @contextmanager
+    def pinned(self) -> Iterator[SearchStore]:
+        yield self
+
+    def nearest(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        k: int,
+        *,
+        exact: bool = False,  # noqa: ARG002 - it always is
+    ) -> list[Neighbour]:
+        return [Neighbour(found.uri, found.score) for found in self._replica.nearest(labels, vector, k)]
+
+    def expand_nearest(
+        self,
+        labels: Sequence[Label],
+        vector: Vectors,
+        nodes: int,
+        hop: Hop,
+        limit: int | None,
+        *,
+        exact: bool = False,  # noqa: ARG002 - it always is
+    ) -> list[Reached]:
+        return self._replica.expand_nearest(labels, vector, nodes, hop, limit)
+
+    def keyword_search(self, terms: Sequence[str], k: int) -> list[str]:
+        return self._replica.keyword_search(terms, k)
+
+    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
+        return self._replica.expand(uris, hop)
+
+    def outline(self, pages: Sequence[str]) -> dict[str, list[str]]:
+        return self._replica.outline(pages)
+
+    def adjacency(self) -> Adjacency:
+        return self._replica.topology.adjacency
+
+    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]:
+        return self._replica.fetch(chunks)
+
+    def lookup_names(self, names: Sequence[str]) -> dict[str, str]:
+        known = self._replica.names
+        return {name: known[name] for name in names if name in known}
+
+    def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
+        return self._replica.relations_of(entities)
+
+    def similarities(self, vector: Vectors, chunks: Sequence[str]) -> Similarities:
+        return self._replica.similarities(vector, chunks)
+
+    def vectors(self, label: Label, uris: Sequence[str]) -> Vectors:
+        return self._replica.gather(label, uris)
+
+    def sentence_vectors(self, chunks: Sequence[str]) -> SentenceVectors:
+        return self._replica.sentences_of(chunks)
+
+    def relation_vectors(self, types: Sequence[str]) -> Vectors:
+        return self._replica.gather_types(types)
+
+    def term_counts(self, chunks: Sequence[str], terms: Sequence[str]) -> TermCounts:
+        return self._replica.term_counts(chunks, terms)
+
+    def term_statistics(self, terms: Sequence[str]) -> TermStatistics:
+        return self._replica.term_statistics(terms)
