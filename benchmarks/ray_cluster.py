@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
 import signal
 import sys
 import time
@@ -93,9 +94,12 @@ def _nodes(pages: list[PageGraph]) -> dict[Label, list[str]]:
 
 
 class Nodes:
-    """A cluster on this machine, one core a node. Processes are ended one by one, by their ids."""
+    """A cluster on this machine, one core a node, for this process and those that it starts: nobody else has its token.
+    To be made before Ray is imported, which then reads its environment. Processes are ended one by one, by their ids."""
 
     def __init__(self, number: int) -> None:
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         check_ray()
         from ray.cluster_utils import Cluster
 

@@ -29,8 +29,12 @@ def write_sources(folder: Path) -> Path:
         (folder / name / "notes.md").write_text(
             f"# Notes\n\nOf {name}: see [the plan](plan.md#aims) and the Moon. It has craters.\n"
         )
-        (folder / name / "plan.md").write_text(f"# Plan {name}\n\n## Aims\n\nRead the [notes](notes.md). Rest.\n")
-    (folder / "plain.txt").write_text("The Moon circles the Earth. Galileo Galilei drew it. He had a telescope.\n")
+        (folder / name / "plan.md").write_text(
+            f"# Plan {name}\n\n## Aims\n\nRead the [notes](notes.md). Rest.\n"
+        )
+    (folder / "plain.txt").write_text(
+        "The Moon circles the Earth. Galileo Galilei drew it. He had a telescope.\n"
+    )
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
     rows = [
         {
@@ -42,7 +46,9 @@ def write_sources(folder: Path) -> Path:
         for n in range(12)
     ]
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    records = [{"title": f"Record {n}", "text": f"Record {n} is of the Moon. It is short."} for n in range(30)]
+    records = [
+        {"title": f"Record {n}", "text": f"Record {n} is of the Moon. It is short."} for n in range(30)
+    ]
     (folder / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     return folder
 

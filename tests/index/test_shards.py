@@ -156,7 +156,7 @@ def test_a_damaged_shard_is_named(sources: Path, tmp_path: Path) -> None:
 def test_shards_in_a_folder_of_sources_are_no_documents(tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("# Note\n\nText.\n")
     build(tmp_path / "store", tmp_path, ShardPlan(tmp_path / "made.shards"))
-    found = [item for item in discover([str(tmp_path)], "auto", DEFAULT_LIMITS)]
+    found = list(discover([str(tmp_path)], "auto", DEFAULT_LIMITS))
     assert [Path(item.location).name for item in found] == ["note.md"]
 
 

@@ -35,6 +35,7 @@ _ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # nor a warning about GPUs that tasks do not ask for
 }
 """What Ray reads when it is imported; what the user has set stays."""
+_CONNECT_SECONDS = 10.0
 _RETRIES = 20
 """How often a task is done again whose worker or node was lost; of a shard that ends every worker that takes it, too."""
 _SHARDS_A_CORE = 3
@@ -82,8 +83,11 @@ def connected(address: str) -> Iterator[Any]:
     )
     with _own_signals():
         try:
+            if address not in ("auto", LOCAL):  # Ray would try it for minutes
+                host, _, port = address.rpartition(":")
+                socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", **started)
-        except (ConnectionError, OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, OverflowError) as error:
             raise ConfigurationError(
                 f"there is no Ray cluster at {address} ({str(error).splitlines()[0]}): start one with  ray start --head"
                 "  and name the address that it prints, or --ray local"
@@ -206,8 +210,9 @@ class ClusterRunner:
             failure: Failure | None = self._ray.get(task)
         except self._ray.exceptions.RayError as error:
             raise ConfigurationError(
-                f"a shard could not be made on the cluster: {_last_line(error)}. Every node needs the Python, the Ray and"
-                " the Trivium of this machine. What is done is kept: run the same command again to go on"
+                f"a shard could not be made on the cluster ({_reason(error)}). Every node needs the Python, the Ray and"
+                " the Trivium of this machine, and its RAY_AUTH_MODE. What is done is kept: run the same command again to"
+                " go on"
             ) from error
         self._under_way.discard(task)
         if failure is not None:
@@ -223,9 +228,11 @@ class ClusterRunner:
             self._progress(self._done, self._submitted)
 
 
-def _last_line(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else type(error).__name__
+def _reason(error: Exception) -> str:
+    """What Ray says, without the traceback of its processes."""
+    cause = getattr(error, "cause", None) or error
+    first = next((line.strip() for line in str(cause).splitlines() if line.strip()), "")
+    return f"{type(cause).__name__}: {first}"
 
 
 # -- on a node -----------------------------------------------------------------------------------------------
