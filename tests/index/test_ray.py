@@ -21,7 +21,11 @@ from trivium.errors import ConfigurationError
 from trivium.index.sharding.build import ShardPlan
 from trivium.testing.toys import HashEmbedder
 
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray"),
+    # Processes that Ray has started here, and does not wait for when it loses sight of them.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 @pytest.fixture(scope="module")

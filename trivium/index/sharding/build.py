@@ -16,7 +16,7 @@ from trivium.embedding.base import Embedder
 from trivium.errors import InputError
 from trivium.graph.protocols import VectorWriter
 from trivium.index.parsing import Loaded
-from trivium.index.sharding.cluster import ClusterRunner, check_address, connected
+from trivium.index.sharding.cluster import ClusterRunner, check_address, connected, is_connected
 from trivium.index.sharding.files import read_embedded, read_pages
 from trivium.index.sharding.local import LocalRunner
 from trivium.index.sharding.shards import PageShard, TextShard, page_shards, text_shard
@@ -138,13 +138,15 @@ def sharded(
         if plan.ray is None:
             runner = LocalRunner(work, embedder, workers, tell)
         else:
+            outlives = is_connected()
             ray = stack.enter_context(connected(plan.ray))
             seen = work.folder / f"{secrets.token_hex(8)}.seen"
             write_file(seen, f"{os.getpid()}\n")
             stack.callback(seen.unlink, missing_ok=True)
             gpus = float(getattr(embedder, "gpus", 0.0))
             cluster = ClusterRunner(ray, work, seen, gpus, tell)
-            stack.callback(cluster.close)
+            if outlives:
+                stack.callback(cluster.close)
             runner = cluster
         yield ShardedBuild(work, runner, plan.documents)
         work.shards.tidy()

@@ -69,13 +69,18 @@ def check_address(address: str) -> None:
         raise ConfigurationError(f"expected auto, local or HOST:PORT of a Ray cluster, got {address!r}")
 
 
+def is_connected() -> bool:
+    """Whether the calling program is connected to a cluster."""
+    return bool(check_ray().is_initialized())
+
+
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
     """Ray, connected to a cluster; to that of the caller where there is one. Raises ConfigurationError where none
     answers."""
     check_address(address)
     ray = check_ray()
-    if ray.is_initialized():
+    if is_connected():
         yield ray
         return
     started: dict[str, Any] = (
@@ -158,10 +163,11 @@ class ClusterRunner:
             yield self._made(*waiting.popleft())
 
     def close(self) -> None:
-        """Have the cluster leave what is under way."""
+        """Have the cluster leave what is under way: to be called where the connection outlives the build. The end of a
+        connection ends its tasks by itself, and Ray does not bear both at once."""
         for task in self._under_way:
             with suppress(self._ray.exceptions.RayError, ValueError, RuntimeError):
-                self._ray.cancel(task, force=True)
+                self._ray.cancel(task)
         self._under_way.clear()
 
     def _submit(self, shard: PageShard) -> Any | None:
