@@ -27,6 +27,7 @@ from trivium.parser.sources.discover import SHARDS_FILE
 DOCUMENTS = 200
 """Documents of a shard: a minute or two of work, which is what a lost node costs."""
 _TEXTS = 1_000
+"""Of a shard of texts, and of a transaction."""
 _PASSAGES = 200
 _FEW = 200
 """Texts that are not worth a shard."""
@@ -109,10 +110,14 @@ class ShardedBuild:
     def _put(self, key: str, store: VectorWriter) -> None:
         """The vectors of a shard: of texts that the store does not have, it takes none."""
         embedded = read_embedded(self._work.shards.vectors(key, self._work.embedded_by))
-        if embedded.texts:
-            store.put_vectors(embedded.texts, embedded.vectors)
-        if embedded.passages:
-            store.put_sentences(embedded.passages, embedded.codes)
+        for begin in range(0, len(embedded.texts), _TEXTS):
+            store.put_vectors(
+                embedded.texts[begin : begin + _TEXTS], embedded.vectors[begin : begin + _TEXTS]
+            )
+        for begin in range(0, len(embedded.passages), _TEXTS):
+            store.put_sentences(
+                embedded.passages[begin : begin + _TEXTS], embedded.codes[begin : begin + _TEXTS]
+            )
 
 
 @contextmanager
