@@ -95,7 +95,8 @@ def connected(address: str) -> Iterator[Any]:
         except (OSError, ValueError, RuntimeError, OverflowError) as error:
             raise ConfigurationError(
                 f"there is no Ray cluster at {address} ({str(error).splitlines()[0]}): start one with  ray start --head"
-                "  and name the address that it prints, or --ray local"
+                "  and name the address that it prints, or --ray local. Where the cluster asks for a token, set"
+                " RAY_AUTH_MODE=token"
             ) from error
     try:
         yield ray
