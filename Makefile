@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,docs,documents,ocr,speech,watch,zim,openai,anthropic,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
+EXTRAS := dev,docs,documents,ocr,speech,watch,ray,zim,openai,anthropic,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 

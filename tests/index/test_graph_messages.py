@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.contract.graphs import graph
-from trivium.index.graph_messages import Joined, parts_of
-from trivium.index.parser_process import dump, load
+from trivium.index.graph_messages import Joined, dump, load, parts_of
 
 
 def test_pictures_go_in_messages_of_their_own() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Unpack
 
 import typer
@@ -35,6 +36,9 @@ from trivium.cli.options import (
     MetaOption,
     NoEmbed,
     NoSentences,
+    RayOption,
+    ShardSize,
+    ShardsOption,
     Sources,
     Store,
     Verbose,
@@ -46,9 +50,11 @@ from trivium.cli.watch import check_watched, follow, follower
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
 from trivium.errors import InputError, NothingReadError
-from trivium.graph.factory import may_hold_something, never_left_empty
+from trivium.graph.factory import is_address, may_hold_something, never_left_empty
 from trivium.index.indexer import BuildOptions
 from trivium.index.left_out import MAX_REASONS, nothing_read
+from trivium.index.sharding.build import DOCUMENTS, ShardPlan
+from trivium.index.sharding.cluster import check_ray
 from trivium.metadata import parse_assignments
 from trivium.parser.sources.base import FORMATS
 from trivium.parser.sources.discover import discover
@@ -89,6 +95,32 @@ def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | No
         return parse_assignments(assignments) if assignments else None
     except InputError as error:
         raise typer.BadParameter(str(error), param_hint="--meta") from error
+
+
+def _shard_plan(
+    store: str, folder: str | None, ray: str | None, size: int | None, *, watch: bool
+) -> ShardPlan | None:
+    """What the options say of shards; refuses what cannot work before anything is made."""
+    if folder is None and ray is None:
+        if size is not None:
+            raise typer.BadParameter(
+                "it is that of shards: name --shards or --ray", param_hint="--shard-size"
+            )
+        return None
+    if watch:
+        raise typer.BadParameter("a build by shards ends: leave out one of them", param_hint="--watch")
+    if folder is None:
+        if is_address(store):
+            raise typer.BadParameter(
+                "the shards need a folder that all nodes of the cluster see: name it", param_hint="--shards"
+            )
+        folder = f"{Path(store)}.shards"
+    plan = ShardPlan(folder, ray, DOCUMENTS if size is None else size)
+    with wrong_argument("--ray"):
+        plan.check()
+    if ray is not None:
+        check_ray()
+    return plan
 
 
 def load_sources(
@@ -145,6 +177,9 @@ def build(
     json: Json = False,
     verbose: Verbose = False,
     watch: Watch = False,
+    shards: ShardsOption = None,
+    ray: RayOption = None,
+    shard_size: ShardSize = None,
 ) -> None:
     """Parse sources into a graph, load it into a store (made when missing) and embed it.
 
@@ -156,6 +191,8 @@ def build(
         trivium build documents/ --store my-store
 
         trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
+
+        trivium build wikipedia.zim --store my-store --ray auto
     """
     settings, limits = read_load_settings(assignments)
     check_sources(sources, format)
@@ -167,6 +204,7 @@ def build(
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
     check_language_option(language)
+    plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
     if watch:
         check_watched(sources, json)
     filler = embedder_of(embedder, embed_with)
@@ -185,6 +223,7 @@ def build(
         images=images,
         limits=limits,
         model=model,
+        shards=plan,
     )
     try:
         with never_left_empty(store), Engine.create(store, filler, settings=settings) as engine:

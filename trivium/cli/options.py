@@ -13,6 +13,7 @@ from trivium.errors import InputError
 from trivium.fusion.registry import FUSIONS
 from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.graph.filters import parse as parse_condition
+from trivium.index.sharding.build import DOCUMENTS
 from trivium.languages import AUTO
 from trivium.languages import NAMES as LANGUAGES
 from trivium.live.registry import GROUP as LIVE_PLUGINS
@@ -85,6 +86,32 @@ Verbose = Annotated[bool, typer.Option("--verbose", help="Also print the counts 
 Watch = Annotated[
     bool,
     typer.Option("--watch", help="Go on: load and remove what changes in the folders, until Ctrl-C."),
+]
+ShardsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--shards",
+        metavar="DIR",
+        help="Parse and embed by shards, whose results are kept in this folder: an interrupted build, and one on a"
+        " cluster, loses at most the shards under way.  \\[default with --ray: STORE.shards]",
+        show_default=False,
+    ),
+]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Have shards made by a Ray cluster: HOST:PORT, auto for the one of this machine, local to start one (needs"
+        " the extra ray). All nodes must see the sources, the working directory and DIR under the same paths.",
+        show_default=False,
+    ),
+]
+ShardSize = Annotated[
+    int | None,
+    typer.Option(
+        "--shard-size", min=1, help=f"Documents a shard.  \\[default: {DOCUMENTS}]", show_default=False
+    ),
 ]
 Sources = Annotated[
     list[str],

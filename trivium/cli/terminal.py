@@ -36,6 +36,7 @@ err = Console(stderr=True, highlight=False)
 
 STAGES = {
     "parse": "Reading",
+    "shards": "Shards",
     "records": "Linking",
     "embed": "Embedding",
     "sentences": "Sentences",

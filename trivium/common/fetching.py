@@ -97,14 +97,18 @@ def fetch(
             open_lines.close()
 
 
+def package_version() -> str:
+    """The version of Trivium that is installed."""
+    try:
+        return metadata.version("trivium")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        return "dev"
+
+
 def user_agent(contact: str | None = None) -> str:
     """How requests name themselves."""
-    try:
-        version = metadata.version("trivium")
-    except metadata.PackageNotFoundError:  # run from a source tree
-        version = "dev"
     told = f" ({contact})" if contact else ""
-    return f"trivium/{version}{told} requests/{requests.__version__} Python/{platform.python_version()}"
+    return f"trivium/{package_version()}{told} requests/{requests.__version__} Python/{platform.python_version()}"
 
 
 def is_public(address: str) -> bool:

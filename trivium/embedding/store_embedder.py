@@ -58,6 +58,11 @@ class StoreEmbedder:
             return self._given.identity.name
         return self._given or default_name()
 
+    @property
+    def portable(self) -> str | Embedder:
+        """What another process opens the same embedder by: its name, or the one that was handed in."""
+        return self.name if self._given is None or isinstance(self._given, str) else self._given
+
     def get(self) -> Embedder:
         """The embedder, opened at the first call. Raises EmbedderMismatchError when the installed model is another
         version than the one that filled the store, and what opening it raises."""

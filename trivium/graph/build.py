@@ -18,8 +18,8 @@ from trivium.text import count_tokens, normalise_title, terms
 from trivium.types import Chunk, MetadataValue, Page
 
 _LOOKS_LIKE_A_CHUNK = re.compile(r"chunk-\d+")
-# Bumped when the same page would give other nodes, so that stores notice on the next load.
-_RULES = "1"
+RULES = "1"
+"""Bumped when the same page would give other nodes, so that stores notice on the next load."""
 # How much of a name an error message shows.
 _SHOWN = 60
 
@@ -249,7 +249,7 @@ def _chunk(chunk: Chunk, parent: str, number: int, position: int, heading_terms:
 def _with_hash(graph: PageGraph) -> PageGraph:
     """Aliases stay out of the hash: a page's own copy does not list its redirects, so they accumulate."""
     content: list[object] = [
-        _RULES,
+        RULES,
         graph.uri,
         graph.text,
         graph.revision,

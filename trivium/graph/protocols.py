@@ -314,7 +314,7 @@ class VectorWriter(Protocol):
         ...
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Store vectors (n x d, unit length) of texts, in one transaction."""
+        """Store vectors (n x d, unit length) of texts, in one transaction. Texts that no node has are left out."""
         ...
 
     def pending_sentences(self) -> Pending[Passage]:

@@ -3,6 +3,7 @@ threads of the process that reads."""
 
 from __future__ import annotations
 
+import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -22,6 +23,16 @@ _VALUES = {
 _PAGE_VALUES = attrgetter(
     "uri", "text", "source", "revision", "content_hash", "aliases", "format", "path", "modified"
 )
+
+
+def dump(message: object) -> bytes:
+    """A message. Texts may hold anything that stands in a document."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def load(message: bytes) -> Any:
+    """What :func:`dump` wrote."""
+    return json.loads(message.decode("utf-8", "surrogatepass"))
 
 
 def parts_of(graph: PageGraph) -> Iterator[list[Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
@@ -15,7 +17,7 @@ from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.images import ImageEmbedder, check_image_embedder, open_image_embedder
 from trivium.embedding.late import LateEmbedder, is_late
 from trivium.embedding.store_embedder import StoreEmbedder
-from trivium.errors import InputError
+from trivium.errors import ConfigurationError, InputError
 from trivium.graph.bulk import ExportReport, export
 from trivium.graph.chunker import check_chunker
 from trivium.graph.dbpedia import EnrichReport, enrich
@@ -30,6 +32,8 @@ from trivium.index.merge import PageCheck
 from trivium.index.page_names import find_named
 from trivium.index.pictures import fill_pictures
 from trivium.index.report import IngestReport
+from trivium.index.sharding.build import ShardedBuild, ShardPlan, sharded
+from trivium.index.sharding.work import Work
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel
@@ -60,6 +64,7 @@ class BuildOptions(TypedDict, total=False):
     meta: Mapping[str, MetadataValue | None] | None
     images: str | ImageEmbedder | None
     model: str | ChatModel | None
+    shards: ShardPlan | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,7 @@ class Indexer:
         meta: Mapping[str, MetadataValue | None] | None = None,
         images: str | ImageEmbedder | None = None,
         model: str | ChatModel | None = None,
+        shards: ShardPlan | None = None,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
         adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
@@ -117,6 +123,11 @@ class Indexer:
         later, too; it raises EmbedderMismatchError where the store was filled otherwise, EmbeddingError where the
         embedder cannot.
 
+        ``shards`` has documents parsed and embedded by shards, on a Ray cluster where it names one
+        (:class:`~trivium.index.sharding.build.ShardPlan`); the store becomes the same. It raises ConfigurationError with
+        ``isolated``, ``late``, and a chunker that asks a model, and where there is no such cluster; MissingExtraError
+        where Ray is not installed.
+
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
         NothingReadError where none could be read and the store holds none either.
@@ -134,35 +145,50 @@ class Indexer:
         if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
             check_embedder_knows(language, self.embedder.name)
         cutter = self._chunker(chunker, model)
+        if shards is not None:
+            self._check_shards(shards, cutter, isolated, late)
         if late:
             self.embedder.chunk_late()
         refusable = embeds and (check_language(language) == AUTO if language is not None else known.detect)
         if not refusable:  # one that is refused after loading must not be the store's
             self._remember_embedder(late)
-        report = load(
-            [str(s) for s in sources],
-            self.store,
-            format=format,
-            workers=workers,
-            progress=progress,
-            names=names,
-            limits=load_settings().limits if limits is None else limits,
-            isolated=self.parser if isolated else None,
-            check=check,
-            chunker=cutter,
-            before_replacing=forget_context(self.store) if is_late(self.store.embedder) else None,
-            only=only,
-            apart=apart,
-            language=language,
-            metadata=None if meta is None else check_metadata(meta),
-            any_embedder=any_embedder,
-        )
-        came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
-        if came_to_nothing and not self.store.count_pages():
-            raise nothing_read(report)
-        if embeds:
-            check_embedder_of(self.store, self.embedder.name)
-        self._remember_embedder(late)
+        chosen = load_settings().limits if limits is None else limits
+        with ExitStack() as stack:
+            by_shards = (
+                None
+                if shards is None
+                else stack.enter_context(
+                    self._sharded(shards, chosen, cutter.spec, embed, sentences, workers, progress)
+                )
+            )
+            report = load(
+                [str(s) for s in sources],
+                self.store,
+                format=format,
+                workers=workers,
+                progress=progress,
+                names=names,
+                limits=chosen,
+                isolated=self.parser if isolated else None,
+                check=check,
+                chunker=cutter,
+                before_replacing=forget_context(self.store) if is_late(self.store.embedder) else None,
+                only=only,
+                apart=apart,
+                language=language,
+                metadata=None if meta is None else check_metadata(meta),
+                any_embedder=any_embedder,
+                parse_all=None if by_shards is None else by_shards.outcomes,
+            )
+            came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
+            if came_to_nothing and not self.store.count_pages():
+                raise nothing_read(report)
+            if embeds:
+                check_embedder_of(self.store, self.embedder.name)
+            self._remember_embedder(late)
+            if embed and by_shards is not None:
+                self.store.set_embedder(self.embedder.get().identity)
+                by_shards.embed(self.store, sentences, lambda stage: _stage(progress, stage) or _ignore)
         if embed:
             self._embed(_stage(progress, "embed"))
         if embed and sentences:
@@ -171,6 +197,43 @@ class Indexer:
             self.embed_pictures(images, _stage(progress, "pictures"))
         self.store.refresh(_stage(progress, "index"))
         return report
+
+    def _check_shards(self, plan: ShardPlan, chunker: Chunker, isolated: bool, late: bool) -> None:
+        """Refuse what hangs on more than the documents of a shard, or on a model of this process. Raises
+        ConfigurationError."""
+        plan.check()
+        wrong = (
+            (isolated, "in an isolated process"),
+            (late or is_late(self.store.embedder), "chunked late"),
+            (not chunker.portable, f"by the chunker {chunker.spec}, which asks a model"),
+        )
+        for applies, what in wrong:
+            if applies:
+                raise ConfigurationError(
+                    f"documents cannot be built by shards and {what}: leave out one of them"
+                )
+
+    def _sharded(
+        self,
+        plan: ShardPlan,
+        limits: InputLimits,
+        chunker: str,
+        embed: bool,
+        sentences: bool,
+        workers: int | None,
+        progress: StageProgress | None,
+    ) -> AbstractContextManager[ShardedBuild]:
+        embedder = self.embedder.get() if embed else None
+        work = Work(
+            folder=Path(plan.folder).absolute(),
+            cwd=str(Path.cwd()),
+            limits=limits,
+            chunker=chunker,
+            embedder=self.embedder.portable if embed else None,
+            identity=None if embedder is None else embedder.identity,
+            sentences=sentences,
+        )
+        return sharded(plan, work, embedder, workers or os.cpu_count() or 1, progress)
 
     def _remember_embedder(self, late: bool) -> None:
         """Have the store know the embedder that was chosen for it, also where embedding comes later."""
@@ -253,6 +316,10 @@ class Indexer:
     def export(self, folder: str | Path, progress: Progress | None = None) -> ExportReport:
         """Write the store as files for ``neo4j-admin database import full``; see :func:`trivium.graph.bulk.export`."""
         return export(self.store, folder, progress=progress)
+
+
+def _ignore(done: int, total: int) -> None:
+    """Progress that nobody looks at."""
 
 
 def _stage(progress: StageProgress | None, stage: str) -> Progress | None:

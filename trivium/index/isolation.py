@@ -20,8 +20,8 @@ from typing import Any
 from trivium.chunking.spec import DEFAULT
 from trivium.common.iteration import batched
 from trivium.graph.model import PageGraph
-from trivium.index.graph_messages import Joined
-from trivium.index.parser_process import dump, load, parse_all
+from trivium.index.graph_messages import Joined, dump, load
+from trivium.index.parser_process import parse_all
 from trivium.limits import InputLimits
 from trivium.parser.sources.base import Format, LeftOut, Problem, printable_path
 from trivium.parser.sources.discover import FoundFile

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,7 +30,7 @@ from trivium.index.isolation import ParserProcess
 from trivium.index.languages import Localiser, StoredLocaliser
 from trivium.index.mentions import link_mentions, pages_mentioning
 from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
-from trivium.index.parsing import parse_in_pool, parse_item
+from trivium.index.parsing import Loaded, parse_in_pool, parse_item
 from trivium.index.places import Places
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.report import IngestReport
@@ -49,6 +49,9 @@ _RISKY = frozenset(DOCUMENT_FORMATS) - {"markdown", "text", "csv"}
 """Formats that are packed, or read by libraries in C."""
 _LARGE = 1 << 20
 """Bytes, from which on a file of the other formats is parsed apart too."""
+
+ParseAll = Callable[[Iterable[Item]], Generator[Loaded, None, None]]
+"""Parses documents; gives outcomes in the order of the items."""
 
 
 def load(
@@ -69,6 +72,7 @@ def load(
     only: Collection[str] | None = None,
     apart: bool = False,
     any_embedder: bool = False,
+    parse_all: ParseAll | None = None,
 ) -> IngestReport:
     """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
     path. ``check`` is called with every page before it is written; what it raises ends the load. ``language`` is the code
@@ -85,6 +89,7 @@ def load(
     ``apart`` few documents are parsed in such processes too where one of them is packed or large, so that none costs
     this process its memory. A chunker
     that asks a model works in this process, which then parses too; with ``isolated`` it raises ConfigurationError.
+    ``parse_all`` parses all documents but records, where it is given, by the same chunker and limits.
     """
     report = IngestReport()
     localiser = Localiser(store, language, any_embedder=any_embedder)
@@ -98,7 +103,7 @@ def load(
         merge.files = FilePages(store, places)
         named = _named(discover(sources, format, limits, only), names or {}, language)
         found = _Found(named, report, limits, places)
-        loading.documents(found, workers or os.cpu_count() or 1, apart)
+        loading.documents(found, workers or os.cpu_count() or 1, apart, parse_all)
         loading.records(found.records)
     else:
         loading.isolated(isolated, sources, format, names or {}, only)
@@ -195,15 +200,11 @@ class _Loading:
     pending: bool
     """Whether a load before this one did not come to its end."""
 
-    def documents(self, found: _Found, workers: int, apart: bool) -> None:
-        """Documents that are parsed one by one, here or in a pool."""
-        few = found.count < _WORTH_A_POOL and not (apart and found.risky)
-        outcomes = (
-            (parse_item(item, self.limits, self.chunker) for item in found)
-            if few or not self.chunker.portable or (workers == 1 and not apart)
-            else parse_in_pool(found, workers, self.limits, self.chunker.spec)
-        )
-        with closing(outcomes):  # an interrupt ends the pool
+    def documents(self, found: _Found, workers: int, apart: bool, parse_all: ParseAll | None) -> None:
+        """Documents that are parsed one by one, here or in a pool, or elsewhere."""
+        with closing(
+            self._outcomes(found, workers, apart, parse_all)
+        ) as outcomes:  # an interrupt ends the pool
             for done, outcome in enumerate(outcomes, start=1):
                 if isinstance(outcome, Problem):
                     self._problem(outcome)
@@ -212,6 +213,16 @@ class _Loading:
                         self.merge.add(graph)
                 self._tell("parse", done, found.count)
         self.merge.flush()
+
+    def _outcomes(
+        self, found: _Found, workers: int, apart: bool, parse_all: ParseAll | None
+    ) -> Generator[Loaded, None, None]:
+        if parse_all is not None:
+            return parse_all(found)
+        few = found.count < _WORTH_A_POOL and not (apart and found.risky)
+        if few or not self.chunker.portable or (workers == 1 and not apart):
+            return (parse_item(item, self.limits, self.chunker) for item in found)
+        return parse_in_pool(found, workers, self.limits, self.chunker.spec)
 
     def records(self, items: Sequence[Item]) -> None:
         """Records link to every title there is, so they are read last, and those already stored are read again when new

@@ -3,7 +3,6 @@ more than a pipe to the process that serves. Messages are JSON, nothing is pickl
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 from trivium.chunking.strategies import portable_chunker
 from trivium.graph.model import PageGraph
-from trivium.index.graph_messages import parts_of
+from trivium.index.graph_messages import dump, load, parts_of
 from trivium.index.parsing import end_with_parent, limit_memory, limit_processor_time, parse_document
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.limits import InputLimits
@@ -28,16 +27,6 @@ if sys.platform != "win32":
 
 _RECORDS_A_TICK = 1_000
 _NICE = 5  # searches come first
-
-
-def dump(message: object) -> bytes:
-    """A message of the pipe. Texts may hold anything that stands in a document."""
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-
-
-def load(message: bytes) -> Any:
-    """What :func:`dump` wrote."""
-    return json.loads(message.decode("utf-8", "surrogatepass"))
 
 
 def parse_all(pipe: Connection) -> None:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain, islice
 
 from trivium.chunking.base import Chunker
@@ -76,34 +76,68 @@ def limit_processor_time(seconds: float) -> None:
 def parse_in_pool(
     items: Iterable[Item], workers: int, limits: InputLimits, chunker: str = DEFAULT
 ) -> Generator[Loaded, None, None]:
-    """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
-    each in a process of its own, so that only the item that kills it is lost. Closed, it ends what is under way.
+    """:meth:`ParserPool.parse` in a pool of its own."""
+    with closing(ParserPool(workers, limits, chunker)) as pool:
+        yield from pool.parse(items)
 
-    Raises ConfigurationError where no worker can be started at all."""
-    tasks = batched(items, _ITEMS_A_TASK)
-    # A bounded window keeps memory flat when the store is slower than the parsers.
-    window = 4 * workers
-    under_way: deque[list[Item]] = deque(islice(tasks, window))
-    while under_way:
-        with _workers(workers, limits) as pool:
+
+class ParserPool:
+    """Processes that parse, started with the first document and kept until they are closed; one caller at a time.
+    ``chunker`` is the spec of one that works in any process."""
+
+    def __init__(self, workers: int, limits: InputLimits, chunker: str = DEFAULT) -> None:
+        self._workers = workers
+        self._limits = limits
+        self._chunker = chunker
+        self._pool: ProcessPoolExecutor | None = None
+
+    def parse(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
+        """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
+        each in a process of its own, so that only the item that kills it is lost. Closed, it ends what is under way.
+
+        Raises ConfigurationError where no worker can be started at all."""
+        tasks = batched(items, _ITEMS_A_TASK)
+        # A bounded window keeps memory flat when the store is slower than the parsers.
+        window = 4 * self._workers
+        under_way: deque[list[Item]] = deque(islice(tasks, window))
+        while under_way:
+            if self._pool is None:
+                self._pool = _start_workers(self._workers, self._limits)
             futures: deque[Future[list[Loaded]]] = deque()
             try:
-                futures.extend(pool.submit(parse_items, task, limits, chunker) for task in under_way)
+                futures.extend(self._submit(task) for task in under_way)
                 while under_way:
                     yield from futures[0].result()
                     futures.popleft()
                     under_way.popleft()
                     for task in islice(tasks, 1):
                         under_way.append(task)
-                        futures.append(pool.submit(parse_items, task, limits, chunker))
+                        futures.append(self._submit(task))
             except BrokenProcessPool:
+                self.close()
                 _check_workers()
                 for item in chain.from_iterable(under_way):
-                    yield _alone(item, limits, chunker)
+                    yield _alone(item, self._limits, self._chunker)
                 under_way = deque(islice(tasks, window))
-            finally:
-                for future in futures:
-                    future.cancel()
+            except BaseException:
+                self._end()
+                raise
+
+    def close(self) -> None:
+        """End the processes, which have nothing to do."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+
+    def _submit(self, task: list[Item]) -> Future[list[Loaded]]:
+        assert self._pool is not None
+        return self._pool.submit(parse_items, task, self._limits, self._chunker)
+
+    def _end(self) -> None:
+        """End the processes whatever they do: a task under way can take minutes."""
+        if self._pool is not None:
+            _terminate(self._pool)
+        self.close()
 
 
 def _check_workers() -> None:
@@ -132,8 +166,19 @@ def _alone(item: Item, limits: InputLimits, chunker: str) -> Loaded:
 
 @contextmanager
 def _workers(number: int, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end when whoever uses them is interrupted or wants no more of them: a task under way can take
-    minutes."""
+    """Processes for one task, which end when whoever uses them is interrupted."""
+    pool = _start_workers(number, limits)
+    try:
+        yield pool
+    except BaseException as error:
+        if not isinstance(error, BrokenProcessPool):
+            _terminate(pool)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_workers(number: int, limits: InputLimits) -> ProcessPoolExecutor:
     # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(
@@ -145,14 +190,15 @@ def _workers(number: int, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Proc
         with _interrupts_blocked():
             for _ in range(number):
                 pool.submit(os.getpid)
-        yield pool
-    except BaseException as error:
-        if not isinstance(error, BrokenProcessPool):
-            for process in list((pool._processes or {}).values()):
-                process.terminate()
+    except BaseException:
+        _terminate(pool)
         raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return pool
+
+
+def _terminate(pool: ProcessPoolExecutor) -> None:
+    for process in list((pool._processes or {}).values()):
+        process.terminate()
 
 
 @contextmanager

@@ -41,6 +41,8 @@ from trivium.types import Page
 _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 # A folder with this file is a store, perhaps the one that is being built.
 _STORE_FILE = "graph.db"
+SHARDS_FILE = "shards.txt"
+"""A folder with this file holds what a build by shards has made so far (:mod:`trivium.index.sharding`)."""
 
 Found = Item | Problem | LeftOut
 """What sources yield."""
@@ -181,8 +183,8 @@ def _place(path: str, root: str) -> str:
 def _walk(folder: str) -> Iterator[str | Problem]:
     """The files below a folder, sorted. Each folder is visited once, even when several links lead to it.
 
-    Hidden folders are skipped, stores, and the images and scripts that a browser saves as ``NAME_files`` beside
-    ``NAME.html``.
+    Hidden folders are skipped, stores, shards of builds, and the images and scripts that a browser saves as
+    ``NAME_files`` beside ``NAME.html``.
     """
     problems: list[Problem] = []
     entered = {os.path.realpath(folder)}
@@ -198,7 +200,7 @@ def _walk(folder: str) -> Iterator[str | Problem]:
         for name in sorted(folders):
             real = os.path.realpath(Path(place, name))
             assets = name.endswith("_files") and name.removesuffix("_files") in pages
-            store = Path(place, name, _STORE_FILE).is_file()
+            store = any(Path(place, name, mark).is_file() for mark in (_STORE_FILE, SHARDS_FILE))
             if name.startswith(".") or assets or store or real in entered:
                 continue
             entered.add(real)

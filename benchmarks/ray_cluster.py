@@ -1,0 +1,207 @@
+"""A build on a Ray cluster whose nodes are killed meanwhile, beside a plain build: are the stores the same, and how long
+does it take?
+
+    python benchmarks/ray_cluster.py PAGES --nodes 3 --kills 3
+
+Every node is a set of processes with ports of its own on this machine. A node that is killed (SIGKILL to the process that
+Ray runs on it; its workers go with it) is replaced by a new one. The first node holds the list of the cluster and the
+build itself: it stays. Prints what differs between the two stores, which should be nothing, and seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from trivium.embedding.base import Embedder
+from trivium.engine import Engine
+from trivium.graph.model import PageGraph
+from trivium.graph.protocols import GraphStore
+from trivium.graph.schema import Label
+from trivium.index.sharding.build import ShardPlan
+from trivium.index.sharding.cluster import check_ray
+from trivium.testing.toys import HashEmbedder
+
+_STORE_BYTES = 100 << 20
+"""Of Ray's object store, on each node."""
+_SHOWN = 5
+
+
+def differences(one: GraphStore, other: GraphStore) -> list[str]:
+    """In what two stores differ; what hangs on the moment of the build does not count."""
+    found = [
+        f"{what}: {a} and {b}"
+        for what, a, b in (
+            *((name, getattr(one.info(), name), getattr(other.info(), name)) for name in _COUNTS),
+            ("languages", one.languages, other.languages),
+            ("types", one.types(), other.types()),
+        )
+        if a != b
+    ]
+    if sorted(one.names()) != sorted(other.names()):
+        found.append("names")
+    pages = [list(_in_order(store)) for store in (one, other)]
+    uris = [[page.uri for page in graphs] for graphs in pages]
+    if uris[0] != uris[1]:
+        return [*found, f"uris of pages: {sorted(set(uris[0]) ^ set(uris[1]))[:_SHOWN]}"]
+    found += [f"page {a.uri}" for a, b in zip(*pages, strict=True) if a != b]
+    for label, nodes in _nodes(pages[0]).items():
+        if not np.array_equal(one.vectors(label, nodes), other.vectors(label, nodes), equal_nan=True):
+            found.append(f"vectors of {label}")
+    chunks = _nodes(pages[0])[Label.CHUNK]
+    codes = [store.sentence_vectors(chunks) for store in (one, other)]
+    if not (
+        np.array_equal(codes[0].codes, codes[1].codes) and np.array_equal(codes[0].starts, codes[1].starts)
+    ):
+        found.append("vectors of sentences")
+    return found
+
+
+_COUNTS = ("nodes", "relationships", "aliases", "embedded", "to_embed", "embedder", "chunker")
+
+
+def _in_order(store: GraphStore) -> Iterator[PageGraph]:
+    return store.page_graphs([page.uri for page in store.pages()])
+
+
+def _nodes(pages: list[PageGraph]) -> dict[Label, list[str]]:
+    """The uris of all that is embedded."""
+    entities = {
+        name
+        for page in pages
+        for name in (
+            *(cited for chunk in page.chunks for cited in chunk.cites),
+            *(end for edge in page.relations for end in (edge.source, edge.target)),
+        )
+    }
+    return {
+        Label.PAGE: [page.uri for page in pages],
+        Label.SUBCHAPTER: [section.uri for page in pages for section in page.sections],
+        Label.CHUNK: [chunk.uri for page in pages for chunk in page.chunks],
+        Label.ENTITY: sorted(entities),
+    }
+
+
+class Nodes:
+    """A cluster on this machine, one core a node, for this process and those that it starts: nobody else has its token.
+    To be made before Ray is imported, which then reads its environment. Processes are ended one by one, by their ids."""
+
+    def __init__(self, number: int) -> None:
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        check_ray()
+        from ray.cluster_utils import Cluster
+
+        self._usual = {"num_cpus": 1, "object_store_memory": _STORE_BYTES, "include_dashboard": False}
+        # That a node is gone is noticed after two seconds in place of half a minute.
+        quick = {
+            "health_check_initial_delay_ms": 0,
+            "health_check_period_ms": 500,
+            "health_check_failure_threshold": 4,
+        }
+        self._cluster: Any = Cluster(
+            initialize_head=True, head_node_args={**self._usual, "_system_config": quick}
+        )
+        self._others = [self._cluster.add_node(**self._usual) for _ in range(number - 1)]
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return str(self._cluster.address)
+
+    def kill(self) -> None:
+        """Kill the oldest node but the first with SIGKILL, as losing a machine would."""
+        node = self._others.pop(0)
+        os.kill(node.all_processes["raylet"][0].process.pid, signal.SIGKILL)
+
+    def replace(self) -> None:
+        """Add a node."""
+        self._others.append(self._cluster.add_node(wait=False, **self._usual))
+
+    def close(self) -> None:
+        """End all processes."""
+        self._cluster.shutdown()
+
+
+def main() -> None:
+    """Build twice and compare."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sources", nargs="+", help="files and folders")
+    parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("--kills", type=int, default=3)
+    parser.add_argument("--shard-size", type=int, default=20, help="documents a shard (20)")
+    parser.add_argument(
+        "--embedder", default="hash", help="hash (of the tests), or a name as trivium build takes it"
+    )
+    parser.add_argument("--seconds-between", type=float, default=5.0, help="between two kills, at least (5)")
+    parser.add_argument("--folder", type=Path, help="keep the stores here")
+    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as scratch:
+        figures = run(arguments, arguments.folder or Path(scratch))
+    print(json.dumps(figures, indent=2))
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+    sys.exit(1 if figures["differences"] or figures["kills"] < arguments.kills else 0)
+
+
+def run(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """The figures of one run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figures: dict[str, Any] = {"nodes": arguments.nodes, "kills": 0, "killed_after_shards": []}
+    started = time.perf_counter()
+    with Engine.create(folder / "plain", _embedder(arguments.embedder)) as plain:
+        report = plain.build(arguments.sources)
+        figures["documents"], figures["problems"] = report.read, len(report.problems)
+        figures["plain_seconds"] = round(time.perf_counter() - started, 1)
+        started = time.perf_counter()
+        nodes = Nodes(arguments.nodes)
+        figures["cluster_start_seconds"] = round(time.perf_counter() - started, 1)
+        last = started = time.perf_counter()
+
+        def progress(stage: str, done: int, _: int) -> None:
+            """Kill a node whenever another shard is done, some seconds after the last one was."""
+            nonlocal last
+            due = (
+                done > len(figures["killed_after_shards"])
+                and time.perf_counter() - last > arguments.seconds_between
+            )
+            if stage == "shards" and due and figures["kills"] < arguments.kills:
+                nodes.kill()
+                nodes.replace()
+                figures["kills"] += 1
+                figures["killed_after_shards"].append(done)
+                last = time.perf_counter()
+
+        try:
+            with Engine.create(folder / "sharded", _embedder(arguments.embedder)) as sharded:
+                plan = ShardPlan(folder / "shards", nodes.address, arguments.shard_size)
+                sharded.build(arguments.sources, shards=plan, progress=progress)
+                figures["cluster_seconds"] = round(time.perf_counter() - started, 1)
+                figures["counts"] = plain.info().nodes
+                figures["embedded"] = plain.info().embedded
+                figures["differences"] = differences(plain.store, sharded.store)
+        finally:
+            nodes.close()
+    return figures
+
+
+def _embedder(name: str) -> str | Embedder:
+    return HashEmbedder() if name == "hash" else name
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""A build by shards: what stands between the documents and the store."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.common.files import write_file
+from trivium.common.iteration import batched
+from trivium.common.progress import Progress, StageProgress
+from trivium.embedding.base import Embedder
+from trivium.errors import InputError
+from trivium.graph.protocols import VectorWriter
+from trivium.index.parsing import Loaded
+from trivium.index.sharding.cluster import ClusterRunner, check_address, connected, is_connected
+from trivium.index.sharding.files import read_embedded, read_pages
+from trivium.index.sharding.local import LocalRunner
+from trivium.index.sharding.shards import PageShard, TextShard, page_shards, text_shard
+from trivium.index.sharding.work import Runner, Work, parsed_file
+from trivium.parser.sources.base import Item
+from trivium.parser.sources.discover import SHARDS_FILE
+
+DOCUMENTS = 200
+"""Documents of a shard: a minute or two of work, which is what a lost node costs."""
+_TEXTS = 1_000
+"""Of a shard of texts, and of a transaction."""
+_PASSAGES = 200
+_FEW = 200
+"""Texts that are not worth a shard."""
+_MARK = """Shards of `trivium build`: documents that are parsed and embedded already. This folder may be deleted when no
+build goes on; what is in it is then done again if it is needed.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPlan:
+    """How a build is done by shards: in files of this ``folder``, on the Ray cluster at this address (``auto``,
+    ``local``, ``HOST:PORT``; None: in this process), so many ``documents`` at a time."""
+
+    folder: str | Path
+    ray: str | None = None
+    documents: int = DOCUMENTS
+
+    def check(self) -> None:
+        """Raises InputError and ConfigurationError for what cannot be."""
+        if self.documents < 1:
+            raise InputError(f"expected shards of at least one document, got {self.documents}")
+        if self.ray is not None:
+            check_address(self.ray)
+
+
+class ShardedBuild:
+    """Gives what became of the documents, and later their vectors to the store."""
+
+    def __init__(self, work: Work, runner: Runner, documents: int) -> None:
+        self._work = work
+        self._runner = runner
+        self._documents = documents
+        self._parsed: list[str] = []  # keys of the shards that came
+
+    def outcomes(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
+        """Outcomes in the order of the items, as :func:`trivium.index.parsing.parse_in_pool` gives them."""
+        for shard in self._runner.parse(self._fresh(items)):
+            self._parsed.append(shard.key)
+            yield from read_pages(parsed_file(self._work, shard))
+
+    def embed(self, store: VectorWriter, sentences: bool, progress: Callable[[str], Progress]) -> None:
+        """Put the vectors of the shards into the store; what is then still without one, but for a few texts, is embedded
+        by shards, too. ``progress`` gives that of a stage."""
+        self._runner.finish()
+        texts = store.pending_texts()
+        passages = store.pending_sentences() if sentences else None
+        if not texts and not passages:
+            return
+        tell = progress("shards")
+        for done, key in enumerate(self._parsed, start=1):
+            self._put(key, store)
+            tell(done, len(self._parsed))
+        texts = store.pending_texts()
+        if len(texts) > _FEW:
+            shards = (text_shard(self._work.embedded_by, some) for some in batched(texts, _TEXTS))
+            self._embed(shards, store, progress("embed"), len(texts))
+        passages = store.pending_sentences() if sentences else None
+        if passages is not None and len(passages) > _FEW:
+            of_passages = (
+                text_shard(self._work.embedded_by, (), some) for some in batched(passages, _PASSAGES)
+            )
+            self._embed(of_passages, store, progress("sentences"), len(passages))
+
+    def _fresh(self, items: Iterable[Item]) -> Iterator[PageShard]:
+        for shard in page_shards(items, self._documents, self._work.parsed_by):
+            self._work.shards.forget_faulty(shard.key)
+            yield shard
+
+    def _embed(
+        self, shards: Iterable[TextShard], store: VectorWriter, progress: Progress, total: int
+    ) -> None:
+        done = 0
+        for shard in self._runner.embed(shards):
+            self._put(shard.key, store)
+            # The store has them now, and never asks for them again.
+            self._work.shards.vectors(shard.key, self._work.embedded_by).unlink(missing_ok=True)
+            done += len(shard.texts) + len(shard.passages)
+            progress(done, total)
+
+    def _put(self, key: str, store: VectorWriter) -> None:
+        """The vectors of a shard: of texts that the store does not have, it takes none."""
+        embedded = read_embedded(self._work.shards.vectors(key, self._work.embedded_by))
+        for begin in range(0, len(embedded.texts), _TEXTS):
+            store.put_vectors(
+                embedded.texts[begin : begin + _TEXTS], embedded.vectors[begin : begin + _TEXTS]
+            )
+        for begin in range(0, len(embedded.passages), _TEXTS):
+            store.put_sentences(
+                embedded.passages[begin : begin + _TEXTS], embedded.codes[begin : begin + _TEXTS]
+            )
+
+
+@contextmanager
+def sharded(
+    plan: ShardPlan,
+    work: Work,
+    embedder: Embedder | None,
+    workers: int,
+    progress: StageProgress | None,
+) -> Iterator[ShardedBuild]:
+    """A build by shards; ``embedder`` is the one of ``work``, opened. Raises InputError where the folder cannot be
+    written, MissingExtraError, and ConfigurationError where there is no such cluster."""
+    mark = work.folder / SHARDS_FILE
+    if not mark.exists():
+        write_file(mark, _MARK)
+
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress("shards", done, total)
+
+    with ExitStack() as stack:
+        runner: Runner
+        if plan.ray is None:
+            runner = LocalRunner(work, embedder, workers, tell)
+        else:
+            outlives = is_connected()
+            ray = stack.enter_context(connected(plan.ray))
+            seen = work.folder / f"{secrets.token_hex(8)}.seen"
+            write_file(seen, f"{os.getpid()}\n")
+            stack.callback(seen.unlink, missing_ok=True)
+            gpus = float(getattr(embedder, "gpus", 0.0))
+            cluster = ClusterRunner(ray, work, seen, gpus, tell)
+            if outlives:
+                stack.callback(cluster.close)
+            runner = cluster
+        yield ShardedBuild(work, runner, plan.documents)
+        work.shards.tidy()
