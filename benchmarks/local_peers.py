@@ -1,0 +1,329 @@
+"""Trivium's folder store beside what others run on one machine, on the same vectors, chunks and questions.
+
+    pip install lancedb qdrant-client faiss-cpu bm25s PyStemmer
+    python benchmarks/local_peers.py squad_questions.jsonl qed_questions.jsonl --store joint-store
+
+LanceDB (its vector index and its full-text index, fused by its RRF reranker), Qdrant in local mode (dense and sparse,
+fused by it), and FAISS with bm25s (fused by reciprocal ranks). Each has the text of every chunk under its headings, as
+Trivium's own word index does, and the vectors of the store. All embed the question with the same model, which is part
+of the time. Every question goes to every system before the next one does, in shuffled order. Prints what it takes to
+make each, then a table for each question file. ``--only`` names some of them: Qdrant's local mode compares all vectors
+in Python, and is slow in large stores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from peers_race import System, judge, race, sample, table, to_json, warm_up
+from rich.console import Console
+
+import trivium
+from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.report import Ranking
+from trivium.graph.records import Vectors
+from trivium.graph.schema import Label, headings_of
+
+K = 10
+DEPTH = 100
+"""How deep each of two lists goes before they are fused, where a library leaves that to its user."""
+RRF = 60
+"""The constant of reciprocal rank fusion, as published."""
+WARM_UP = 20
+BATCH = 10_000
+INDEXED_FROM = 50_000
+"""Vectors from which LanceDB and FAISS are given an approximate index; fewer are compared one by one sooner."""
+console = Console(soft_wrap=True, highlight=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Chunks: ``uris``, ``texts`` under their headings, unit ``vectors`` (n x d)."""
+
+    uris: Sequence[str]
+    texts: Sequence[str]
+    vectors: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A system that is ready: how it is asked, with a text and its vector."""
+
+    name: str
+    ask: Callable[[str, Vectors], Ranking]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", nargs="+", type=Path, help="Question files (JSON Lines).")
+    parser.add_argument("--store", required=True, help="Folder of a store with vectors.")
+    parser.add_argument("--limit", type=int, default=300, help="Questions of a file at most (default 300).")
+    parser.add_argument("--seed", type=int, default=0, help="Of the sample and of the order (default 0).")
+    parser.add_argument("--only", action="append", choices=list(MAKERS), help="This peer; may be repeated.")
+    parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
+    given = parser.parse_args()
+    with TemporaryDirectory(prefix="trivium-peers-") as folder:
+        outcome = compare(given, Path(folder))
+    if given.json is not None:
+        given.json.write_text(json.dumps(outcome, indent=2) + "\n")
+
+
+def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Make the peers, ask every file's questions, print the tables, and return the figures."""
+    with trivium.Engine.open(given.store) as engine:
+        corpus = read(engine)
+        console.print(
+            f"{len(corpus.uris):,} chunks, {engine.embedder.identity.name}; {os.cpu_count()} cores, load average"
+            f" {os.getloadavg()[0]:.1f} before the start"
+        )
+        made = []
+        for name in given.only or MAKERS:
+            begun = time.perf_counter()
+            try:
+                made.append(MAKERS[name](corpus, folder / name))
+            except ImportError as error:
+                sys.exit(f"error: expected {name} to be installed ({error}); see --help")
+            size = sum(path.stat().st_size for path in (folder / name).rglob("*") if path.is_file())
+            console.print(
+                f"{name}: made in {time.perf_counter() - begun:.1f} s, {size / 2**20:.0f} MB on disk"
+            )
+        systems = [
+            System("Trivium, default", lambda text: _ranking(engine.search(text, K))),
+            System("Trivium, convex", lambda text: _ranking(engine.search(text, K, fusion="convex"))),
+            System("Trivium, vector", lambda text: _ranking(engine.search(text, K, ["vector"]))),
+            *(System(each.name, _embedding_first(engine, each.ask)) for each in made),
+            System("(embedding the question)", _embedding_first(engine, lambda *_: ()), judged=False),
+        ]
+        sets = []
+        for file in given.questions:
+            traced = Evaluator(engine.searcher).trace(read_questions(file))
+            if not traced.questions:
+                console.print(f"\n{file.stem}: no question has its gold in this store")
+                continue
+            asked = sample(traced.questions, given.limit, given.seed)
+            texts = [question.text for question in asked]
+            warm_up(systems, texts[:WARM_UP])
+            answers = race(systems, texts, given.seed)
+            title = f"{file.stem}: {len(asked)} of {len(traced.questions)} traced questions"
+            outcome = judge(title, systems, asked, traced, answers)
+            console.print(f"\n{title}\n\n{table(outcome)}", markup=False)
+            sets.append(to_json(outcome))
+    return {"k": K, "seed": given.seed, "sets": sets}
+
+
+def read(engine: trivium.Engine) -> Corpus:
+    """All chunks of a store that have a vector."""
+    uris = engine.store.chunk_uris()
+    texts: list[str] = []
+    vectors: list[Vectors] = []
+    for begin in range(0, len(uris), BATCH):
+        some = uris[begin : begin + BATCH]
+        vectors.append(engine.store.vectors(Label.CHUNK, some))
+        texts.extend(
+            "\n".join([*headings_of(record.section), record.text]) for record in engine.store.fetch(some)
+        )
+    matrix = np.concatenate(vectors)
+    known = ~np.isnan(matrix[:, 0])
+    return Corpus(
+        [uri for uri, there in zip(uris, known, strict=True) if there],
+        [text for text, there in zip(texts, known, strict=True) if there],
+        np.ascontiguousarray(matrix[known]),
+    )
+
+
+def _ranking(hits: Sequence[trivium.Hit]) -> Ranking:
+    return [(hit.uri, hit.score) for hit in hits]
+
+
+def _embedding_first(
+    engine: trivium.Engine, ask: Callable[[str, Vectors], Ranking]
+) -> Callable[[str], Ranking]:
+    return lambda text: ask(text, engine.embedder.embed_query(text))
+
+
+def make_lancedb(corpus: Corpus, folder: Path) -> Made:
+    """A table with a vector index and a full-text index; a hybrid query with the reranker that is its default."""
+    import lancedb
+    import pyarrow as pa
+    from lancedb.rerankers import RRFReranker
+
+    shutil.rmtree(folder, ignore_errors=True)
+    schema = pa.schema(
+        [
+            ("uri", pa.string()),
+            ("text", pa.string()),
+            ("vector", pa.list_(pa.float32(), corpus.vectors.shape[1])),
+        ]
+    )
+    made = lancedb.connect(str(folder)).create_table("chunks", schema=schema)
+    for begin in range(0, len(corpus.uris), BATCH):
+        some = slice(begin, begin + BATCH)
+        made.add(
+            pa.table(
+                {
+                    "uri": corpus.uris[some],
+                    "text": corpus.texts[some],
+                    "vector": pa.FixedSizeListArray.from_arrays(
+                        pa.array(corpus.vectors[some].ravel()), corpus.vectors.shape[1]
+                    ),
+                },
+                schema=schema,
+            )
+        )
+    made.create_index("text", config=lancedb.index.FTS(stem=True, remove_stop_words=True))
+    if len(corpus.uris) >= INDEXED_FROM:
+        made.create_index("vector", config=lancedb.index.HnswSq(distance_type="cosine"))
+    reranker = RRFReranker()
+
+    def ask(text: str, vector: Vectors) -> Ranking:
+        words = text.replace('"', " ")  # else what stands in quotation marks is a phrase
+        query = made.search(query_type="hybrid", vector_column_name="vector").vector(vector).text(words)
+        rows = query.distance_type("cosine").rerank(reranker).limit(K).select(["uri"]).to_list()
+        return [(row["uri"], float(row["_relevance_score"])) for row in rows]
+
+    return Made(f"LanceDB {version('lancedb')}, hybrid", ask)
+
+
+def make_qdrant(corpus: Corpus, folder: Path) -> Made:
+    """A local collection with dense vectors and sparse ones of words, of which it knows the rarity; fused by RRF."""
+    from qdrant_client import QdrantClient, models
+
+    words = _Words(corpus.texts)
+    client = QdrantClient(path=str(folder))
+    client.create_collection(
+        "chunks",
+        vectors_config={
+            "dense": models.VectorParams(size=corpus.vectors.shape[1], distance=models.Distance.COSINE)
+        },
+        sparse_vectors_config={"words": models.SparseVectorParams(modifier=models.Modifier.IDF)},
+    )
+    for begin in range(0, len(corpus.uris), 1000):
+        client.upsert(
+            "chunks",
+            [
+                models.PointStruct(
+                    id=row,
+                    payload={"uri": corpus.uris[row]},
+                    vector={
+                        "dense": corpus.vectors[row].tolist(),
+                        "words": models.SparseVector(
+                            indices=list(weights), values=[float(weight) for weight in weights.values()]
+                        ),
+                    },
+                )
+                for row in range(begin, min(begin + 1000, len(corpus.uris)))
+                for weights in [words.weights(row)]
+            ],
+        )
+
+    def ask(text: str, vector: Vectors) -> Ranking:
+        terms = words.of(text)
+        found = client.query_points(
+            "chunks",
+            prefetch=[
+                models.Prefetch(query=vector.tolist(), using="dense", limit=DEPTH),
+                models.Prefetch(
+                    query=models.SparseVector(indices=terms, values=[1.0] * len(terms)),
+                    using="words",
+                    limit=DEPTH,
+                ),
+            ],
+            query=models.FusionQuery(fusion=models.Fusion.RRF),
+            limit=K,
+        )
+        return [(str((point.payload or {})["uri"]), point.score) for point in found.points]
+
+    return Made(f"Qdrant {version('qdrant-client')} local, hybrid", ask)
+
+
+def make_faiss(corpus: Corpus, folder: Path) -> Made:
+    """FAISS (HNSW in large stores, else exact) and bm25s, fused by reciprocal ranks."""
+    import bm25s
+    import faiss
+    import Stemmer
+
+    folder.mkdir(parents=True)
+    dimension = corpus.vectors.shape[1]
+    if len(corpus.uris) >= INDEXED_FROM:
+        index = faiss.IndexHNSWFlat(dimension, 32, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efSearch = 256  # as USearch has in Trivium
+    else:
+        index = faiss.IndexFlatIP(dimension)
+    index.add(corpus.vectors)
+    faiss.write_index(index, str(folder / "vectors.faiss"))
+    stemmer = Stemmer.Stemmer("english")
+    words = bm25s.BM25()
+    words.index(
+        bm25s.tokenize(list(corpus.texts), stopwords="en", stemmer=stemmer, show_progress=False),
+        show_progress=False,
+    )
+    words.save(str(folder / "bm25"))
+
+    def ask(text: str, vector: Vectors) -> Ranking:
+        near = index.search(vector[np.newaxis], DEPTH)[1][0]
+        terms = bm25s.tokenize(text, stopwords="en", stemmer=stemmer, show_progress=False, return_ids=False)
+        said = words.retrieve(terms, k=DEPTH, show_progress=False)[0][0]
+        scores: dict[int, float] = {}
+        for ranked in (near, said):
+            for rank, row in enumerate(ranked.tolist(), start=1):
+                scores[row] = scores.get(row, 0.0) + 1 / (RRF + rank)
+        best = sorted(scores, key=lambda row: -scores[row])[:K]
+        return [(corpus.uris[row], scores[row]) for row in best]
+
+    return Made(f"FAISS {version('faiss-cpu')} + bm25s {version('bm25s')}", ask)
+
+
+class _Words:
+    """Stems as sparse vectors: BM25's weight of a stem in a text, without its rarity."""
+
+    K1, B = 1.2, 0.75
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        import bm25s
+        import Stemmer
+
+        self._stemmer = Stemmer.Stemmer("english")
+        self._tokenise = bm25s.tokenize
+        found = self._tokenise(list(texts), stopwords="en", stemmer=self._stemmer, show_progress=False)
+        self._ids, self._numbers = found.ids, found.vocab
+        self._mean = sum(map(len, self._ids)) / max(1, len(self._ids))
+
+    def weights(self, row: int) -> dict[int, float]:
+        """Stem -> weight in one of the texts."""
+        ids = self._ids[row]
+        norm = self.K1 * (1 - self.B + self.B * len(ids) / self._mean)
+        return {stem: (count := ids.count(stem)) * (self.K1 + 1) / (count + norm) for stem in set(ids)}
+
+    def of(self, text: str) -> list[int]:
+        """The stems of a question that some text has."""
+        (stems,) = self._tokenise(
+            text, stopwords="en", stemmer=self._stemmer, show_progress=False, return_ids=False
+        )
+        return sorted({self._numbers[stem] for stem in stems if stem in self._numbers})
+
+
+MAKERS: dict[str, Callable[[Corpus, Path], Made]] = {
+    "lancedb": make_lancedb,
+    "qdrant": make_qdrant,
+    "faiss": make_faiss,
+}
+
+
+if __name__ == "__main__":
+    main()
