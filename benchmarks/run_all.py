@@ -27,6 +27,7 @@ def main() -> None:
             ("Walk against power iteration", [_script("walk")]),
             ("Building the sample", build),
             ("Searching the sample", [_script("search_latency"), "--store", store, "--questions", questions]),
+            ("Beside what was committed", [_script("ratios"), "--store", store, "--questions", questions]),
         ):
             print(f"\n== {title}", flush=True)
             subprocess.run([sys.executable, *arguments], check=True)

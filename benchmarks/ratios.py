@@ -1,0 +1,139 @@
+"""What Trivium's speed is held to, as ratios of one run, beside those that were committed.
+
+    python benchmarks/ratios.py --store demo-store --questions trivium/sample/questions_single_hop.jsonl
+    python benchmarks/ratios.py --store demo-store --questions ... --save
+
+Searches are measured in times of embedding a question, which the same processor does in the same seconds; changes in
+times of a search. Such ratios hold on other machines, and while others work, far better than milliseconds. Prints each
+beside the committed one (``ratios.json``, by the number of chunks) and ends with 1 where one is more than half as large
+again: less is noise. ``--save`` commits to this run's. What is counted rather than timed is in the tests
+(``tests/graph/embedded/test_counted_work.py``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from changes import measure
+from rich.console import Console
+from rich.table import Table
+from search_latency import BATCH, WARM_UP, interleaved
+
+import trivium
+from trivium.datasets.questions import read_questions
+from trivium.retrievers.registry import RETRIEVERS
+
+COMMITTED = Path(__file__).with_name("ratios.json")
+TOLERANCE = 1.5
+"""How many times the committed ratio is still taken for noise."""
+SAMPLE, ROUNDS, OPENINGS = 150, 8, 5
+
+
+def main() -> None:
+    """Measure, print and compare."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--save", action="store_true", help="Commit to the ratios of this run.")
+    given = parser.parse_args()
+    questions = read_questions(given.questions)
+    step = max(1, len(questions) // SAMPLE)
+    texts = list(dict.fromkeys(question.text for question in questions[::step]))[:SAMPLE]
+    chunks, ratios = ratios_of(given.store, texts)
+    committed = json.loads(COMMITTED.read_text()) if COMMITTED.exists() else {}
+    worse = show(chunks, ratios, committed.get(str(chunks), {}))
+    if given.save:
+        committed[str(chunks)] = {name: round(ratio, 2) for name, ratio in ratios.items()}
+        COMMITTED.write_text(json.dumps(committed, indent=1) + "\n")
+    elif worse:
+        sys.exit(
+            f"error: more than {TOLERANCE:g} times what was committed: {', '.join(worse)}. Run it again on a quiet"
+            " machine; where it stays, something has become slower"
+        )
+
+
+def ratios_of(store: Path, texts: Sequence[str]) -> tuple[int, dict[str, float]]:
+    """The number of chunks, and each ratio by name."""
+    with trivium.Engine.open(store) as engine:
+        chunks = engine.info().nodes["Chunk"]
+        embedding, searching = (times[:, 0] for times in interleaved(engine, texts))
+        base, search = float(np.median(embedding)), float(np.median(searching))
+        ratios = {
+            "search / embedding": search / base,
+            "p95 / median of a search": float(np.quantile(searching, 0.95)) / search,
+            "search, convex / embedding": _median(engine, texts, fusion="convex") / base,
+            **{
+                f"{name} / embedding": _median(engine, texts, retrievers=[name]) / base for name in RETRIEVERS
+            },
+            "in a batch / one by one": _in_batches(engine, texts) / search,
+        }
+    opening = []
+    for _ in range(OPENINGS):
+        begun = time.perf_counter()
+        with trivium.Engine.open(store) as engine:
+            engine.search(texts[0], retrievers=["lexical"])
+        opening.append(time.perf_counter() - begun)
+    ratios["opening / search"] = median(opening) / search
+    with TemporaryDirectory(prefix="trivium-") as folder:
+        copy = Path(folder, "store")
+        shutil.copytree(store, copy)
+        times = measure(copy, Path(folder), ROUNDS)
+    ratios |= {
+        f"{name} until found / search": median(own) / search
+        for name, own in times.items()
+        if name != "search"
+    }
+    return chunks, ratios
+
+
+def _median(engine: trivium.Engine, texts: Sequence[str], **options: object) -> float:
+    seconds = []
+    for text in texts:
+        begun = time.perf_counter()
+        engine.search(text, **options)  # type: ignore[arg-type]
+        seconds.append(time.perf_counter() - begun)
+    return median(seconds[min(WARM_UP, len(texts) // 2) :])
+
+
+def _in_batches(engine: trivium.Engine, texts: Sequence[str]) -> float:
+    """Seconds a question."""
+    seconds = []
+    for begin in range(0, len(texts), BATCH):
+        batch = texts[begin : begin + BATCH]
+        begun = time.perf_counter()
+        engine.search_many(batch)
+        seconds.append((time.perf_counter() - begun) / len(batch))
+    return median(seconds)
+
+
+def show(chunks: int, ratios: dict[str, float], committed: dict[str, float]) -> list[str]:
+    """Print the table; returns the names of the ratios that are worse than noise explains."""
+    grid = Table(title=f"{chunks:,} chunks")
+    for column in ("", "now", "committed", ""):
+        grid.add_column(column, justify="left" if column == "" else "right")
+    worse = []
+    for name, ratio in ratios.items():
+        before = committed.get(name)
+        is_worse = before is not None and ratio > TOLERANCE * before
+        if is_worse:
+            worse.append(name)
+        grid.add_row(
+            name, f"{ratio:.2f}", "" if before is None else f"{before:.2f}", "slower" if is_worse else ""
+        )
+    Console().print(grid)
+    return worse
+
+
+if __name__ == "__main__":
+    main()
