@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from trivium.common.threads import Thread
@@ -43,12 +44,16 @@ class Freezable(Protocol):
 class _View:
     """An engine on one state of the store, and how many are reading in it."""
 
-    def __init__(self, engine: Engine, info: StoreInfo, state: str | None) -> None:
+    def __init__(self, engine: Engine, state: str | None) -> None:
         self.engine = engine
-        self.info = info
         self.state = state
         self.readers = 0
         self.retired = False
+
+    @cached_property
+    def info(self) -> StoreInfo:
+        """What it holds: counted when somebody asks, which takes time in a large store."""
+        return self.engine.info()
 
 
 class Collection:
@@ -139,7 +144,7 @@ class Collection:
     def embedded(self) -> bool:
         """Whether the view holds anything that can be searched."""
         view = self._view
-        return view is not None and view.info.embedder is not None
+        return view is not None and view.engine.store.embedder is not None
 
     @property
     def current(self) -> bool:
@@ -226,21 +231,20 @@ class Collection:
         else:
             engine, state = self._writer, None
         try:
-            info = engine.info()
-            if info.embedder is not None and self._view is None:
+            if engine.store.embedder is not None and self._view is None:
                 engine.search(_WARMING, k=1, explain=True)
                 _warm_images(engine)
         except BaseException:
             if engine is not self._writer:
                 engine.store.close()
             raise
-        view = _View(engine, info, state)
+        view = _View(engine, state)
         with self._lock:
             before, self._view = self._view, view
         self._problem = None
         if before is not None and before.engine is not self._writer:
             self._retire(before)
-        self._changed(info)
+        self._changed(view.info)
 
     def _retire(self, view: _View) -> None:
         with self._lock:

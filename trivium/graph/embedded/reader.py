@@ -22,11 +22,20 @@ _NODE_COUNTS = {
     Label.CHUNK: "SELECT count(*) FROM chunk",
 }
 _RELATIONSHIP_COUNTS = {
-    RelationshipType.HAS_SUBCHAPTER: "SELECT count(*) FROM has_subchapter",
-    RelationshipType.IS_SUBCHAPTER_OF: "SELECT count(*) FROM is_subchapter_of",
-    RelationshipType.HAS_CHUNK: "SELECT count(*) FROM has_chunk",
-    RelationshipType.IS_CHUNK_OF: "SELECT count(*) FROM is_chunk_of",
-    RelationshipType.NEXT: "SELECT count(*) FROM next",
+    # What the views of these names hold, counted without joining names to their rows.
+    RelationshipType.HAS_SUBCHAPTER: "SELECT count(*) FROM section",
+    RelationshipType.IS_SUBCHAPTER_OF: "SELECT (SELECT count(*) FROM section) + (SELECT count(*) FROM ancestor)",
+    RelationshipType.HAS_CHUNK: "SELECT count(*) FROM chunk",
+    RelationshipType.IS_CHUNK_OF: """
+        WITH depth AS MATERIALIZED (SELECT section_id, count(*) AS above FROM ancestor GROUP BY section_id)
+        SELECT sum(1 + (c.section_id IS NOT NULL) + coalesce(d.above, 0))
+        FROM chunk AS c LEFT JOIN depth AS d ON d.section_id = c.section_id
+        """,
+    # all chunks but the first under each heading, and of each page before its headings
+    RelationshipType.NEXT: """
+        SELECT (SELECT count(*) FROM chunk) - (SELECT count(DISTINCT section_id) FROM chunk)
+            - (SELECT count(DISTINCT page_id) FROM chunk WHERE section_id IS NULL)
+        """,
     # the view cites counted without sorting it: citations by title, plus those by redirect
     # to a page the chunk does not also cite by its title
     RelationshipType.CITES: """
@@ -41,7 +50,7 @@ _RELATIONSHIP_COUNTS = {
             )
         )
         """,
-    RelationshipType.SEMANTIC_REL: "SELECT count(*) FROM semantic_rel",
+    RelationshipType.SEMANTIC_REL: "SELECT 2 * count(*) FROM stated_relation",
 }
 _MIRRORED = {
     RelationshipType.PREVIOUS: RelationshipType.NEXT,
@@ -309,7 +318,7 @@ def chunk_uris(connection: Connection) -> list[str]:
 
 
 def _number(connection: Connection, query: str, *parameters: int) -> int:
-    return int(connection.execute(query, parameters).fetchone()[0])
+    return int(connection.execute(query, parameters).fetchone()[0] or 0)
 
 
 def read_types(connection: Connection) -> dict[str, str]:
