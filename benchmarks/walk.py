@@ -1,23 +1,28 @@
 """The walk at the size of the full crawl: forward push against power iteration in SciPy.
 
     python benchmarks/walk.py
+    python benchmarks/walk.py --scale 10
 
 A synthetic graph of 168,000 chunks and 202,000 entities with 800,000 links, citations drawn by a power law as
 in an encyclopaedia: few entities are cited everywhere, most once. Prints milliseconds a question, the ratio
-to twelve power iterations, and how many of the best 20 chunks the two agree on.
+to twelve power iterations, and how many of the best 20 chunks the two agree on; then what the graph takes of memory.
+``--scale`` makes all of it so many times as large.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from trivium.retrievers.push import push
+from trivium.retrievers.push import push, settled
 
-CHUNKS, ENTITIES, PAGES, CITATIONS = 168_000, 202_000, 5_444, 632_000
+SIZES = {"chunks": 168_000, "entities": 202_000, "pages": 5_444, "citations": 632_000}
+SCRATCH = 8 + 8 + 1 + 4 + 4
+"""Bytes a node that each thread which walks keeps: mass, what is on its way, whether it waits, the queue, the touched."""
 DAMPING = 0.5
 QUESTIONS = 100
 ITERATIONS = 12
@@ -26,25 +31,27 @@ BEST = 20
 Floats = NDArray[np.float64]
 
 
-def encyclopaedia(rng: np.random.Generator) -> sp.csr_array:
-    """Symmetric CSR: each chunk joined with its page and with the entities it cites."""
-    pages = np.sort(rng.integers(0, PAGES, CHUNKS))
-    popularity = 1.0 / np.arange(1, ENTITIES + 1) ** 0.9
-    cited = rng.choice(rng.permutation(ENTITIES), CITATIONS, p=popularity / popularity.sum())
-    chunks = np.concatenate([np.arange(CHUNKS), rng.integers(0, CHUNKS, CITATIONS)])
-    entities = CHUNKS + np.concatenate([pages, cited])
-    links = sp.coo_array((np.ones(chunks.size), (chunks, entities)), shape=(CHUNKS + ENTITIES,) * 2).tocsr()
+def encyclopaedia(rng: np.random.Generator, scale: int) -> sp.csr_array:
+    """Symmetric CSR: each chunk joined with its page and with the entities it cites. Chunks come first."""
+    chunk_count, entity_count, page_count, citations = (count * scale for count in SIZES.values())
+    pages = np.sort(rng.integers(0, page_count, chunk_count))
+    popularity = 1.0 / np.arange(1, entity_count + 1) ** 0.9
+    cited = rng.choice(rng.permutation(entity_count), citations, p=popularity / popularity.sum())
+    chunks = np.concatenate([np.arange(chunk_count), rng.integers(0, chunk_count, citations)])
+    entities = chunk_count + np.concatenate([pages, cited])
+    nodes = chunk_count + entity_count
+    links = sp.coo_array((np.ones(chunks.size), (chunks, entities)), shape=(nodes, nodes)).tocsr()
     return sp.csr_array((links + links.T) > 0).astype(np.float64)
 
 
-def seeds(graph: sp.csr_array, rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
+def seeds(graph: sp.csr_array, chunks: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
     """20 chunks of a few pages and 3 entities they cite, as a question would find them."""
-    first = rng.integers(0, CHUNKS - 200, 4)
-    chunks = np.unique(np.concatenate([start + rng.integers(0, 200, 5) for start in first]))
-    cited = np.unique(np.concatenate([graph.indices[graph.indptr[c] : graph.indptr[c + 1]] for c in chunks]))
+    first = rng.integers(0, chunks - 200, 4)
+    near = np.unique(np.concatenate([start + rng.integers(0, 200, 5) for start in first]))
+    cited = np.unique(np.concatenate([graph.indices[graph.indptr[c] : graph.indptr[c + 1]] for c in near]))
     entities = rng.choice(cited, 3, replace=False)
-    masses = np.concatenate([rng.dirichlet(np.ones(chunks.size)) / 2, np.full(3, 1 / 6)])
-    return np.concatenate([chunks, entities]).astype(np.int64), masses
+    masses = np.concatenate([rng.dirichlet(np.ones(near.size)) / 2, np.full(3, 1 / 6)])
+    return np.concatenate([near, entities]).astype(np.int64), masses
 
 
 def power(step: sp.csr_array, nodes: NDArray[np.int64], masses: Floats) -> Floats:
@@ -57,12 +64,19 @@ def power(step: sp.csr_array, nodes: NDArray[np.int64], masses: Floats) -> Float
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scale", type=int, default=1)
+    scale = parser.parse_args().scale
+    chunks = SIZES["chunks"] * scale
     rng = np.random.default_rng(370)
-    graph = encyclopaedia(rng)
+    graph = encyclopaedia(rng, scale)
     degree = np.asarray(graph.sum(axis=1)).ravel()
     step = sp.csr_array(graph @ sp.diags_array(1 / np.maximum(degree, 1)))
     indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
-    questions = [seeds(graph, rng) for _ in range(QUESTIONS)]
+    own_chunks = np.zeros((graph.shape[0], 2), dtype=np.int64)
+    questions = [seeds(graph, chunks, rng) for _ in range(QUESTIONS)]
     push(indptr, indices, *questions[0])  # load the machine code
     print(f"{graph.shape[0]:,} nodes, {graph.nnz // 2:,} links, damping {DAMPING}")
 
@@ -74,12 +88,12 @@ def main() -> None:
         times = []
         for nodes, masses in questions:
             begun = time.perf_counter()
-            push(indptr, indices, nodes, masses, DAMPING, eps)
+            settled(indptr, indices, nodes, masses, DAMPING, eps, own_chunks)
             times.append(time.perf_counter() - begun)
         own = float(np.median(times))
         agreed = np.mean(
             [
-                agreement(push(indptr, indices, *q, DAMPING, eps), e)
+                agreement(push(indptr, indices, *q, DAMPING, eps), e, chunks)
                 for q, e in zip(questions, exact, strict=False)
             ]
         )
@@ -87,11 +101,16 @@ def main() -> None:
             f"push, eps {eps:.0e}           {own * 1e3:7.2f} ms {peer / own:7.1f}x"
             f"   slowest {max(times) * 1e3:.2f} ms   same best {BEST}: {agreed:.1%}"
         )
+    arrays = indptr.nbytes + indices.nbytes + own_chunks.nbytes
+    print(
+        f"memory: {arrays / 2**20:,.0f} MB for the graph, {SCRATCH * graph.shape[0] / 2**20:,.0f} MB for each thread"
+        f" that walks; {arrays / chunks:.0f} and {SCRATCH * graph.shape[0] / chunks:.0f} bytes a chunk"
+    )
 
 
-def agreement(mass: Floats, exact: Floats) -> float:
-    """Share of the best chunks that are the same."""
-    ours, theirs = (set(np.argsort(-each[:CHUNKS], kind="stable")[:BEST].tolist()) for each in (mass, exact))
+def agreement(mass: Floats, exact: Floats, chunks: int) -> float:
+    """Share of the best of the first ``chunks`` nodes that are the same."""
+    ours, theirs = (set(np.argsort(-each[:chunks], kind="stable")[:BEST].tolist()) for each in (mass, exact))
     return len(ours & theirs) / BEST
 
 
