@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
+from trivium.common.beside import Beside
+from trivium.common.memo import Memo
 from trivium.errors import FusionError
 from trivium.fusion.base import Fused
 from trivium.fusion.features import Layout, counted, features
@@ -20,6 +22,9 @@ Weights = NDArray[np.float32]
 
 CLIP = 8.0
 """Standardised features are cut here, in deviations: one that was constant in training may be anything later."""
+
+_WORTH_SHARING = 24
+"""Rows that take longer than to hand them to another thread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +64,16 @@ class Network:
     def logits(self, rows: Floats) -> Floats:
         """Scores (n,) of features (n, f); higher is better. In double precision: the score of a row depends on that row
         only, to the last bit."""
+        half = len(rows) // 2
+        if half < _WORTH_SHARING:
+            return self._logits(rows)
+        parts = Memo()
+        with Beside() as beside:
+            beside.begin(lambda: parts.of("second", lambda: self._logits(rows[half:])))
+            first = self._logits(rows[:half])
+            return np.concatenate([first, parts.of("second", lambda: self._logits(rows[half:]))])
+
+    def _logits(self, rows: Floats) -> Floats:
         from trivium.common.product import product  # loads numba, see trivium.common.compiled
 
         scaled = np.clip((rows - self.mean) / self.deviation, -CLIP, CLIP)
