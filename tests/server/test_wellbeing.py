@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import threading
 import time
@@ -149,5 +150,6 @@ def test_a_change_that_cannot_be_shown_is_told_with_for_how_long(
     collection._fail("a change of the store cannot be shown yet", 1.0, OSError("/some/file"))
     monkeypatch.setattr(collection, "_problem_since", time.monotonic() - 77)
     (problem,) = client.get("/ready").json()["problems"]
-    assert problem["code"] == "index_behind" and "since 77 s" in problem["message"]
+    # a busy machine may answer seconds later
+    assert problem["code"] == "index_behind" and re.search(r"since (7[7-9]|[89]\d) s", problem["message"])
     assert "/some/file" not in problem["message"] and client.get("/ready").status_code == 200
