@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, repeat
+from itertools import repeat
 
 import numpy as np
 
@@ -13,15 +13,12 @@ from trivium.graph.embedded.ann_index import EXACT_BELOW
 from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.topology import Nodes, chunks_along
 from trivium.graph.filter_values import Mask
-from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key, round_score, round_scores
+from trivium.graph.nearness import Found, best, reach
+from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_key
 from trivium.graph.schema import Hop, Label
 
 INDEX_NEIGHBOURS = 100
 """Candidates asked for at least, which are then ordered by their exact cosines."""
-_ROUNDING = 2e-6
-"""Two cosines further apart than this keep their order when rounded to 6 significant digits."""
-
-
 COMPARED_AT_MOST = 8_192
 """So many nodes that match a condition are compared one by one with a question, in a store that has an index."""
 _MARGIN = 1.5
@@ -44,16 +41,6 @@ Limits = Mapping[Label, Limit]
 _NO_LIMITS: Limits = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A node near a vector."""
-
-    label: Label
-    row: int
-    uri: str
-    score: float
-
-
 def nearest(
     indexes: IndexSnapshot,
     labels: Sequence[Label],
@@ -71,11 +58,7 @@ def nearest(
     for label in wanted:
         nodes = indexes.topology.nodes[label]
         rows = _candidates(indexes, label, nodes, vector, k, exact=exact, limit=limits.get(label))
-        scores = indexes.matrix.cosines(nodes.vector[rows], vector)
-        rows, scores = _leading(rows, scores, k)
-        # Rows are in the order of uris, which decides between equal scores.
-        order = np.lexsort((rows, -round_scores(scores)))[: max(k, 0)]
-        rows, scores = rows[order], scores[order]
+        rows, scores = best(rows, indexes.matrix.cosines(nodes.vector[rows], vector), k)
         found.extend(
             map(Found, repeat(label), rows.tolist(), nodes.uris.take(rows.tolist()), scores.tolist())
         )
@@ -168,15 +151,6 @@ def _find_among(
     return by_vector[indexes.matrix.nearest(nodes.vector[by_vector], vector, k)]
 
 
-def _leading(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
-    """Those that can be among the first k once scores are rounded."""
-    if k >= len(rows) or len(rows) == 0:
-        return rows, scores
-    least = np.partition(scores, len(scores) - k)[len(scores) - k]
-    kept = scores >= least - _ROUNDING
-    return rows[kept], scores[kept]
-
-
 def expand_nearest(
     indexes: IndexSnapshot,
     labels: Sequence[Label],
@@ -189,51 +163,17 @@ def expand_nearest(
     limits: Limits = _NO_LIMITS,
     allowed: Mask | None = None,
 ) -> list[Reached]:
-    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
-
-    Nodes are taken best first. Once better nodes have filled the list the chunks of worse ones are not looked
-    at, and of a popular entity only the chunks that can make the cut are put in order one by one.
-    """
-    nodes = nearest(indexes, labels, vector, count, exact=exact, limits=limits)
+    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`."""
     chunks = indexes.topology.nodes[Label.CHUNK]
-    seen = np.zeros(len(chunks.ids), dtype=bool) if allowed is None else ~allowed
-    rows, sources, groups, found = [], [], [], 0
-    for number, (_, tied) in enumerate(
-        groupby(enumerate(nodes), key=lambda node: round_score(node[1].score))
-    ):
-        if limit is not None and found >= limit:
-            break
-        for place, node in tied:
-            some = chunks_along(indexes.topology, node.label, node.row, hop)
-            some = some[~seen[some]]
-            seen[some] = True
-            rows.append(some)
-            sources.append(np.full(len(some), place))
-            groups.append(np.full(len(some), number))
-            found += len(some)
-    if not found or limit == 0:
-        return []
-    row, source, group = np.concatenate(rows), np.concatenate(sources), np.concatenate(groups)
-    cosine = indexes.matrix.cosines(chunks.vector[row], vector)
-    close = np.where(np.isnan(cosine), -np.inf, cosine)
-    if limit is not None and found > limit:  # the worst nodes tie for what is left, and may lead to thousands
-        before = int(np.searchsorted(group, group[-1]))
-        kept = _leading(np.arange(before, found), close[before:], limit - before)[0]
-        kept = np.concatenate([np.arange(before), kept])
-        row, source, group, cosine, close = row[kept], source[kept], group[kept], cosine[kept], close[kept]
-    # By node, own cosine (chunks without a vector last), position, uri.
-    position = indexes.topology.position[row]
-    best = np.lexsort((row, position, -round_scores(close), group))[:limit]
-    return [
-        Reached(uri, nodes[number].uri, nodes[number].score, own, place)
-        for uri, number, own, place in zip(
-            chunks.uris.take(row[best].tolist()),
-            source[best].tolist(),
-            cosine[best].tolist(),
-            position[best].tolist(),
-            strict=True,
-        )
-    ]
+    return reach(
+        nearest(indexes, labels, vector, count, exact=exact, limits=limits),
+        lambda node: chunks_along(indexes.topology, node.label, node.row, hop),
+        lambda rows: indexes.matrix.cosines(chunks.vector[rows], vector),
+        indexes.topology.position,
+        chunks.uris.take,
+        np.zeros(len(chunks.ids), dtype=bool) if allowed is None else ~allowed,
+        limit,
+    )
 
 
 def keyword_hits(

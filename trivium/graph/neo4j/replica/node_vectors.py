@@ -9,13 +9,10 @@ import numpy as np
 
 from trivium.common.dots import dots
 from trivium.graph.arrays import Rows, Stacked
-from trivium.graph.records import Floats, Vectors, round_scores
+from trivium.graph.records import Floats, Vectors
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
-
-_ROUNDING = 2e-6
-"""Two cosines further apart than this keep their order when rounded to 6 significant digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +50,3 @@ class NodeVectors:
         gathered = self.matrix[rows]
         gathered[rows < 0] = np.nan
         return gathered
-
-
-def leading(scores: Floats, k: int) -> Rows:
-    """Places of the scores that can be among the k highest once they are rounded."""
-    if k >= len(scores):
-        return np.arange(len(scores))
-    if k <= 0:
-        return np.empty(0, dtype=np.int64)
-    least = np.partition(scores, len(scores) - k)[len(scores) - k]
-    return np.flatnonzero(scores >= least - _ROUNDING * max(1.0, abs(float(least))))
-
-
-def best(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
-    """The k rows of the highest scores, rounded, and their scores; of equal ones the lower row comes first, which is that
-    of the uri that comes first."""
-    kept = leading(scores, k)
-    rows, scores = rows[kept], scores[kept]
-    order = np.lexsort((rows, -round_scores(scores)))[: max(k, 0)]
-    return rows[order], scores[order]

@@ -3,10 +3,9 @@ double precision."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, repeat
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,9 @@ from trivium.errors import StoreChangedError
 from trivium.graph.arrays import Csr, Rows
 from trivium.graph.facts import decode_metadata
 from trivium.graph.model import RelationEdge
+from trivium.graph.nearness import Found, best, reach
 from trivium.graph.neo4j.cache import StoreState
-from trivium.graph.neo4j.replica.node_vectors import NodeVectors, best, leading
+from trivium.graph.neo4j.replica.node_vectors import NodeVectors
 from trivium.graph.neo4j.replica.words import Words
 from trivium.graph.records import (
     Adjacency,
@@ -32,8 +32,6 @@ from trivium.graph.records import (
     TermStatistics,
     Vectors,
     rank_key,
-    round_score,
-    round_scores,
 )
 from trivium.graph.schema import Hop, Label, page_of, section_of
 from trivium.graph.vectors import check_query
@@ -49,23 +47,13 @@ PageFacts = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A node near a vector. A page is known by its row among the entities."""
-
-    label: Label
-    row: int
-    uri: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class Topology:
     """Chunks, entities and sections by row, each in the order of their uris, and who belongs to whom.
 
     ``page`` and ``section`` (chunks,) are the entity that is a chunk's page, and the section directly above it, -1 under
     the page itself. ``cites``: chunk -> entities. ``cited_in``: entity -> chunks, by page and position. ``page_chunks``,
     ``page_sections``: entity that is a page -> its chunks and sections by position. ``section_chunks``: section -> the
-    chunks directly under it, by position."""
+    chunks directly under it, by position. A page is known by its row among the entities."""
 
     adjacency: Adjacency
     sections: Sequence[str]
@@ -151,45 +139,18 @@ class Replica:
     def expand_nearest(
         self, labels: Sequence[Label], vector: Vectors, count: int, hop: Hop, limit: int | None
     ) -> list[Reached]:
-        """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
-
-        Nodes are taken best first. Once better nodes have filled the list the chunks of worse ones are not looked at,
-        and of a popular entity only the chunks that can make the cut are put in order one by one."""
-        seen = np.zeros(len(self.topology.position), dtype=bool)
-        result: list[Reached] = []
-        for _, tied in groupby(self.nearest(labels, vector, count), key=lambda node: round_score(node.score)):
-            left = math.inf if limit is None else limit - len(result)
-            if left <= 0:
-                break
-            group = list(tied)
-            rows, sources = [], []
-            for number, node in enumerate(group):
-                some = self.topology.chunks_along(node.label, node.row, hop)
-                some = some[~seen[some]]
-                seen[some] = True
-                rows.append(some)
-                sources.append(np.full(len(some), number))
-            row, source = np.concatenate(rows), np.concatenate(sources)
-            cosine = self.vectors[Label.CHUNK].cosines(row, vector)
-            kept = leading(np.where(np.isnan(cosine), -np.inf, cosine), int(min(left, len(row))))
-            result.extend(self._ordered(group, row[kept], source[kept], cosine[kept]))
-        return result if limit is None else result[: max(limit, 0)]
-
-    def _ordered(self, nodes: Sequence[Found], row: Rows, source: Rows, cosine: Floats) -> list[Reached]:
-        """Chunks by own cosine (those without a vector last), position, uri."""
-        position = self.topology.position[row]
-        order = np.lexsort((row, position, -round_scores(np.where(np.isnan(cosine), -np.inf, cosine))))
-        chunks = self.topology.adjacency.chunks
-        return [
-            Reached(chunks[chunk], nodes[number].uri, nodes[number].score, own, place)
-            for chunk, number, own, place in zip(
-                row[order].tolist(),
-                source[order].tolist(),
-                cosine[order].tolist(),
-                position[order].tolist(),
-                strict=True,
-            )
-        ]
+        """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`."""
+        topology = self.topology
+        chunks = topology.adjacency.chunks
+        return reach(
+            self.nearest(labels, vector, count),
+            lambda node: topology.chunks_along(node.label, node.row, hop),
+            lambda rows: self.vectors[Label.CHUNK].cosines(rows, vector),
+            topology.position,
+            lambda rows: [chunks[row] for row in rows],
+            np.zeros(len(topology.position), dtype=bool),
+            limit,
+        )
 
     def similarities(self, vector: Vectors, uris: Sequence[str]) -> Similarities:
         """Cosines of chunks in every view, NaN where there is none."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.arrays import Rows
+from trivium.graph.nearness import best
 from trivium.graph.neo4j.keywords import MAX_CLAUSES
-from trivium.graph.neo4j.replica.node_vectors import best
 from trivium.graph.occurrences import count_numbers
 from trivium.graph.records import Floats, TermCounts
 

@@ -1,0 +1,98 @@
+"""What is near a vector, and what is reached from there: the part of a vector search that is the same in every memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from trivium.graph.arrays import Rows
+from trivium.graph.filter_values import Mask
+from trivium.graph.records import Floats, Reached, round_score, round_scores
+from trivium.graph.schema import Label
+
+_ROUNDING = 2e-6
+"""Two cosines further apart than this keep their order when rounded to 6 significant digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A node near a vector."""
+
+    label: Label
+    row: int
+    uri: str
+    score: float
+
+
+def leading(scores: Floats, k: int) -> Rows:
+    """Places of the scores that can be among the k highest once they are rounded."""
+    if k >= len(scores):
+        return np.arange(len(scores))
+    if k <= 0:
+        return np.empty(0, dtype=np.int64)
+    least = np.partition(scores, len(scores) - k)[len(scores) - k]
+    return np.flatnonzero(scores >= least - _ROUNDING * max(1.0, abs(float(least))))
+
+
+def best(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
+    """The k rows of the highest scores, rounded, and their scores; of equal ones the lower row comes first, which is that
+    of the uri that comes first."""
+    kept = leading(scores, k)
+    rows, scores = rows[kept], scores[kept]
+    order = np.lexsort((rows, -round_scores(scores)))[: max(k, 0)]
+    return rows[order], scores[order]
+
+
+def reach(
+    nodes: Sequence[Found],
+    chunks_along: Callable[[Found], Rows],
+    cosines: Callable[[Rows], Floats],
+    position: Rows,
+    uris: Callable[[list[int]], Sequence[str]],
+    seen: Mask,
+    limit: int | None,
+) -> list[Reached]:
+    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
+
+    ``cosines`` are those of chunks by row, NaN without a vector; ``position`` and ``seen`` (chunks,) are their places on
+    their pages, and those that are left out. Nodes are taken best first. Once better nodes have filled the list the
+    chunks of worse ones are not looked at, and of a popular entity only those that can make the cut are put in order.
+    """
+    rows, sources, groups, found = [], [], [], 0
+    ties = groupby(enumerate(nodes), key=lambda node: round_score(node[1].score))
+    for number, (_, tied) in enumerate(ties):
+        if limit is not None and found >= limit:
+            break
+        for place, node in tied:
+            some = chunks_along(node)
+            some = some[~seen[some]]
+            seen[some] = True
+            rows.append(some)
+            sources.append(np.full(len(some), place))
+            groups.append(np.full(len(some), number))
+            found += len(some)
+    if not found:
+        return []
+    row, source, group = np.concatenate(rows), np.concatenate(sources), np.concatenate(groups)
+    cosine = cosines(row)
+    close = np.where(np.isnan(cosine), -np.inf, cosine)
+    if limit is not None and found > limit:  # the worst nodes tie for what is left, and may lead to thousands
+        before = int(np.searchsorted(group, group[-1]))
+        kept = np.concatenate([np.arange(before), before + leading(close[before:], limit - before)])
+        row, source, group, cosine, close = row[kept], source[kept], group[kept], cosine[kept], close[kept]
+    # By node, own cosine (chunks without a vector last), position, uri.
+    places = position[row]
+    order = np.lexsort((row, places, -round_scores(close), group))[:limit]
+    return [
+        Reached(uri, nodes[number].uri, nodes[number].score, own, place)
+        for uri, number, own, place in zip(
+            uris(row[order].tolist()),
+            source[order].tolist(),
+            cosine[order].tolist(),
+            places[order].tolist(),
+            strict=True,
+        )
+    ]
