@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
 
 class Memo:
-    """Answers by key. Any number of threads may use it."""
+    """Answers by key. Any number of threads may use it.
+
+    A search asks dozens of times, and hardly ever waits: one lock and one condition for all keys are made sooner than a
+    future for each.
+    """
 
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
-        self._answers: dict[Hashable, Future[Any]] = {}
-        self._lock = threading.Lock()
+        self._failed: dict[Hashable, BaseException] = {}
+        self._going: set[Hashable] = set()
+        self._changed = threading.Condition(threading.Lock())
 
     def of(self, key: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` answers, made once per key by the first that asks; who asks meanwhile waits for it. Where it
@@ -24,17 +28,24 @@ class Memo:
         made = self._made.get(key, self)  # most who ask come later
         if made is not self:
             return cast(T, made)
-        with self._lock:
-            answer = self._answers.get(key)
-            mine = answer is None
-            if answer is None:
-                answer = self._answers[key] = Future()
-        if mine:
-            try:
-                made = self._made[key] = make()
-            except BaseException as error:
-                answer.set_exception(error)
-                raise
-            answer.set_result(made)
-            return made
-        return cast(T, answer.result())
+        with self._changed:
+            while key in self._going:
+                self._changed.wait()
+            if key in self._failed:
+                raise self._failed[key]
+            if key in self._made:
+                return cast(T, self._made[key])
+            self._going.add(key)
+        try:
+            answer = make()
+        except BaseException as error:
+            self._end(self._failed, key, error)
+            raise
+        self._end(self._made, key, answer)
+        return answer
+
+    def _end(self, outcomes: dict[Hashable, Any], key: Hashable, outcome: object) -> None:
+        with self._changed:
+            outcomes[key] = outcome
+            self._going.discard(key)
+            self._changed.notify_all()

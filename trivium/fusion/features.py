@@ -136,9 +136,15 @@ def features(table: Table, layout: Layout) -> Floats:
         "found": found,
         "rank": np.where(found, 1 / (1 + np.log(np.maximum(ranks, 1))), 0.0),
         "gaps": gaps,
-        **{block: np.tile(values, (n, 1)) for block, values in numbers.items()},
+        **{block: np.array(values) for block, values in numbers.items()},
     }
-    return np.concatenate([blocks[block] for block in BLOCKS if block in layout.blocks], axis=1)
+    wanted = [blocks[block] for block in BLOCKS if block in layout.blocks]
+    rows = np.empty((n, sum(block.shape[-1] for block in wanted)))
+    begin = 0
+    for block in wanted:  # numbers of the question are the same in every row
+        rows[:, begin : begin + block.shape[-1]] = block
+        begin += block.shape[-1]
+    return rows
 
 
 def _ranks(table: Table, layout: Layout) -> NDArray[np.int64]:

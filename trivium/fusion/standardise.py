@@ -8,6 +8,8 @@ from trivium.common.arrays import Floats
 
 BELOW_LOWEST = 0.05
 """A missing score is imputed this share of the column's range below its lowest score."""
+_CONSTANT = 1e-9
+"""A column with a smaller deviation, of its mean, is constant."""
 
 
 def impute(scores: Floats) -> Floats:
@@ -19,17 +21,12 @@ def impute(scores: Floats) -> Floats:
     >>> impute(np.array([[0.8], [np.nan], [0.6]])).ravel().round(3).tolist()
     [0.8, 0.59, 0.6]
     """
-    missing = np.isnan(scores)
-    if not missing.any():
+    from trivium.fusion.standardise_loops import fill_gaps  # loads numba, see trivium.common.compiled
+
+    if not np.isnan(scores).any():
         return scores
-    filled = scores.copy()
-    low = np.where(missing, np.inf, scores).min(axis=0, initial=np.inf)
-    high = np.where(missing, -np.inf, scores).max(axis=0, initial=-np.inf)
-    nothing = ~np.isfinite(low)
-    low[nothing] = high[nothing] = 0.0
-    value = low - BELOW_LOWEST * (high - low)
-    rows, columns = np.nonzero(missing)
-    filled[rows, columns] = value[columns]
+    filled = np.array(scores, dtype=np.float64, order="C")
+    fill_gaps(filled, BELOW_LOWEST)
     return filled
 
 
@@ -42,13 +39,10 @@ def standardise(scores: Floats) -> Floats:
     >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    if scores.shape[0] == 0:
-        return scores
-    mean = scores.mean(axis=0)
-    deviation = scores.std(axis=0)
-    # Rounding leaves a constant column a deviation of about 1e-17; dividing by it would make noise of it.
-    constant = deviation <= 1e-9 * np.maximum(1.0, np.abs(mean))
-    deviation[constant] = 1.0
-    standard = (scores - mean) / deviation
-    standard[:, constant] = 0.0
-    return np.asarray(standard)
+    from trivium.fusion.standardise_loops import scale_columns  # loads numba, see trivium.common.compiled
+
+    standard = np.empty(scores.shape)
+    if len(scores):
+        # Rounding leaves a constant column a deviation of about 1e-17; dividing by it would make noise of it.
+        scale_columns(np.ascontiguousarray(scores, dtype=np.float64), _CONSTANT, standard)
+    return standard

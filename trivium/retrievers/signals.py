@@ -6,7 +6,6 @@ language model is asked.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -104,28 +103,42 @@ def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, flo
 
 def _of_places(chunks: Sequence[str], cosines: Floats) -> Signals:
     """Where a chunk stands, and what its page and its neighbours are like."""
-    rows = {uri: row for row, uri in enumerate(chunks)}
-    pages = [page_of(uri) for uri in chunks]
-    on_page: dict[str, list[float]] = {}
-    for page, cosine in zip(pages, cosines.tolist(), strict=True):
-        on_page.setdefault(page, []).append(cosine)
-    top = {page: sorted(values, reverse=True)[:2] for page, values in on_page.items()}
-    found = {
-        name: np.full(len(chunks), np.nan)
-        for name in ("page_best", "page_candidates", "before", "after", "position", "depth")
-    }
+    n = len(chunks)
+    sections, numbers, depths, pages = [], [], [], []
+    at: dict[tuple[str, int], int] = {}
     for row, uri in enumerate(chunks):
-        best = top[pages[row]]
-        others = best[1:] if cosines[row] == best[0] else best[:1]
-        found["page_best"][row] = others[0] if others else np.nan
-        found["page_candidates"][row] = math.log1p(len(on_page[pages[row]]))
-        found["depth"][row] = uri.count("#") - 1
         match = _NUMBER.search(uri)
-        if match is not None:
-            number, section = int(match[1]), uri[: match.start()]
-            found["position"][row] = math.log(number) if number else 0.0
-            for name, step in (("before", -1), ("after", 1)):
-                neighbour = rows.get(f"{section}#chunk-{number + step}")
-                if neighbour is not None:
-                    found[name][row] = cosines[neighbour]
-    return found
+        section, number = (uri, -1) if match is None else (uri[: match.start()], int(match[1]))
+        sections.append(section)
+        numbers.append(number)
+        depths.append(uri.count("#") - 1)
+        pages.append(page_of(uri))
+        at[section, number] = row
+    before, after = np.full(n, np.nan), np.full(n, np.nan)
+    for row, (section, number) in enumerate(zip(sections, numbers, strict=True)):
+        following = at.get((section, number + 1), -1) if number >= 0 else -1
+        if following >= 0:
+            after[row], before[following] = cosines[following], cosines[row]
+    place = np.array(numbers, dtype=np.float64)
+    return {
+        **_of_pages(pages, cosines),
+        "before": before,
+        "after": after,
+        "position": np.where(place < 0, np.nan, np.log(np.maximum(place, 1.0))),
+        "depth": np.array(depths, dtype=np.float64),
+    }
+
+
+def _of_pages(pages: Sequence[str], cosines: Floats) -> Signals:
+    """The best of the other candidates on a candidate's page, and how many there are on it."""
+    numbers: dict[str, int] = {}
+    page = np.array([numbers.setdefault(title, len(numbers)) for title in pages], dtype=np.int64)
+    order = np.lexsort((-cosines, page))
+    starts = np.searchsorted(page[order], np.arange(len(numbers)))
+    count = np.bincount(page, minlength=len(numbers))
+    best = cosines[order[starts]]
+    second = np.where(count > 1, cosines[order[np.minimum(starts + 1, len(order) - 1)]], np.nan)
+    return {
+        "page_best": np.where(cosines == best[page], second[page], best[page]),
+        "page_candidates": np.log1p(count[page]),
+    }

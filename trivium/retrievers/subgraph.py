@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trivium.common.dots import dots
+from trivium.common.arrays import Integers
 from trivium.graph.protocols import SearchStore
-from trivium.graph.records import Floats, Neighbour, Vectors, round_score
+from trivium.graph.records import Floats, Neighbour, Vectors, round_scores
 from trivium.graph.schema import Label, mirror_type
 
 
@@ -71,99 +71,99 @@ def grow(
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """A relation as walked away from a node: its type, or its mirror's, and the type as stored."""
+class _Steps:
+    """The relations that lead away from a node, as walked: (neighbour, type or its mirror's, type as stored), in this
+    order; the ``vectors`` (s, d) of the neighbours, and by ``types`` (s,) the rows of :attr:`_Atlas.type_vectors`."""
 
-    neighbour: str
-    relation: str
-    stored: str
+    walked: list[tuple[str, str, str]]
+    vectors: Vectors
+    types: Integers
 
 
-@dataclass(slots=True)
 class _Atlas:
     """The neighbourhood seen so far: relations of visited nodes and the vectors they need."""
 
-    store: SearchStore
-    question: Vectors
-    fan_out: int
-    steps: dict[str, list[_Step]] = field(default_factory=dict)
-    entities: dict[str, Floats] = field(default_factory=dict)
-    types: dict[str, Floats] = field(default_factory=dict)
+    def __init__(self, store: SearchStore, question: Vectors, fan_out: int) -> None:
+        self.question = question.astype(np.float64)
+        self.steps: dict[str, _Steps] = {}
+        self.type_vectors = np.empty((0, question.size), dtype=np.float32)
+        self._store = store
+        self._fan_out = fan_out
+        self._types: dict[str, int] = {}
 
     def visit(self, uris: Sequence[str]) -> None:
         new = sorted(set(uris) - self.steps.keys())
         if not new:
             return
         found: dict[str, set[tuple[str, str, str]]] = {uri: set() for uri in new}
-        for edge in self.store.relations(new):
+        for edge in self._store.relations(new):
             if edge.source == edge.target:
                 continue
             if edge.source in found:
                 found[edge.source].add((edge.target, edge.type, edge.type))
             if edge.target in found:
                 found[edge.target].add((edge.source, mirror_type(edge.type), edge.type))
-        for uri, edges in found.items():
-            self.steps[uri] = [_Step(*edge) for edge in sorted(edges)[: self.fan_out]]
-        steps = [step for uri in new for step in self.steps[uri]]
-        self._learn_entities(steps)
+        walked = [sorted(edges)[: self._fan_out] for edges in found.values()]
+        steps = [step for some in walked for step in some]
         self._learn_types(steps)
+        vectors = self._store.vectors(Label.ENTITY, [neighbour for neighbour, _, _ in steps])
+        types = np.array([self._type(relation, stored) for _, relation, stored in steps], dtype=np.int64)
+        begin = 0
+        for uri, some in zip(new, walked, strict=True):
+            end = begin + len(some)
+            self.steps[uri] = _Steps(some, vectors[begin:end], types[begin:end])
+            begin = end
 
-    def _learn_entities(self, steps: Sequence[_Step]) -> None:
-        wanted = sorted({step.neighbour for step in steps} - self.entities.keys())
+    def _learn_types(self, steps: Sequence[tuple[str, str, str]]) -> None:
+        wanted = sorted({name for step in steps for name in step[1:]} - self._types.keys())
         if wanted:
-            vectors = self.store.vectors(Label.ENTITY, wanted).astype(np.float64)
-            self.entities.update(zip(wanted, vectors, strict=True))
+            more = self._store.relation_vectors(wanted)
+            self._types.update(
+                zip(wanted, range(len(self._types), len(self._types) + len(wanted)), strict=True)
+            )
+            self.type_vectors = np.concatenate([self.type_vectors, more])
 
-    def _learn_types(self, steps: Sequence[_Step]) -> None:
-        wanted = sorted({name for step in steps for name in (step.relation, step.stored)} - self.types.keys())
-        if wanted:
-            vectors = self.store.relation_vectors(wanted).astype(np.float64)
-            self.types.update(zip(wanted, vectors, strict=True))
-
-    def relation_vector(self, step: _Step) -> Floats:
-        """Of the type as walked; a store that embeds no mirrors answers with the stored type's."""
-        walked = self.types[step.relation]
-        return self.types[step.stored] if np.isnan(walked[0]) else walked
+    def _type(self, relation: str, stored: str) -> int:
+        """Where the vector of the type as walked is; a store that embeds no mirrors answers with the stored type's."""
+        walked = self._types[relation]
+        return self._types[stored] if np.isnan(self.type_vectors[walked, 0]) else walked
 
 
 @dataclass(slots=True)
 class _Tree:
     """A sub-graph under way. ``walked[i]`` is the sum of the relation vectors from the seed to node i and how
-    many they are. ``options`` are the additions seen so far, keyed for a total order: best first."""
+    many they are. ``options`` are additions seen so far, (-score rounded, neighbour, relation, parent, place among the
+    parent's steps, score): in a total order, best first."""
 
     nodes: list[GrownNode]
     walked: list[tuple[Floats, int]]
-    options: list[tuple[float, str, str, int, float, _Step]] = field(default_factory=list)
+    options: list[tuple[float, str, str, int, int, float]] = field(default_factory=list)
     growing: bool = True
 
     def extend(self, atlas: _Atlas) -> None:
         """Add the best neighbour of the tree; stop growing when there is none."""
-        parent = len(self.nodes) - 1
-        self._look_around(atlas, parent)
+        self._look_around(atlas, len(self.nodes) - 1)
         members = {node.uri for node in self.nodes}
-        open_options = [option for option in self.options if option[1] not in members]
-        self.options = open_options
-        if not open_options:
+        self.options = [option for option in self.options if option[1] not in members]
+        if not self.options:
             self.growing = False
             return
-        *_, origin, score, step = min(open_options, key=lambda option: option[:4])
-        total, count = self.walked[origin]
-        relation = atlas.relation_vector(step)
+        _, neighbour, walked, parent, place, score = min(self.options)
+        total, count = self.walked[parent]
+        relation = atlas.type_vectors[atlas.steps[self.nodes[parent].uri].types[place]]
         known = not np.isnan(relation[0])
         self.walked.append((total + relation, count + 1) if known else (total, count))
-        self.nodes.append(GrownNode(step.neighbour, score, origin, step.relation))
+        self.nodes.append(GrownNode(neighbour, score, parent, walked))
 
     def _look_around(self, atlas: _Atlas, parent: int) -> None:
+        from trivium.retrievers.mean_cosines import mean_cosines  # loads numba, see trivium.common.compiled
+
         steps = atlas.steps[self.nodes[parent].uri]
-        steps = [step for step in steps if not np.isnan(atlas.entities[step.neighbour][0])]
-        if not steps:
-            return
-        total, count = self.walked[parent]
-        own = np.stack([atlas.entities[step.neighbour] for step in steps])
-        relations = np.stack([atlas.relation_vector(step) for step in steps])
-        known = ~np.isnan(relations[:, 0])
-        vectors = (own + total + np.nan_to_num(relations)) / (1 + count + known)[:, np.newaxis]
-        norms = np.linalg.norm(vectors, axis=1)
-        scores = dots(vectors, atlas.question) / np.where(norms > 0, norms, 1.0)
-        for step, score in zip(steps, scores.tolist(), strict=True):
-            self.options.append((-round_score(score), step.neighbour, step.relation, parent, score, step))
+        scores = np.empty(len(steps.walked))
+        total, _ = self.walked[parent]
+        mean_cosines(steps.vectors, atlas.type_vectors, steps.types, total, atlas.question, scores)
+        rounded = round_scores(scores)
+        for place, (first, score) in enumerate(zip(rounded.tolist(), scores.tolist(), strict=True)):
+            if score == score:  # a neighbour that is not embedded is no option
+                neighbour, walked, _ = steps.walked[place]
+                self.options.append((-first, neighbour, walked, parent, place, score))

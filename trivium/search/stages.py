@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Literal
 
 from trivium.common import stopping
@@ -36,10 +36,21 @@ def ignore_stages(_: StageEnded) -> None:
     """The observer that looks away."""
 
 
-@contextmanager
-def observed(observe: StageObserver, stage: StageName, retriever: str = "") -> Iterator[None]:
-    """Tell ``observe`` how long the block took, unless it raises. Raises StoppedError where nobody waits any more."""
-    stopping.check()
-    started = time.perf_counter()
-    yield
-    observe(StageEnded(stage, time.perf_counter() - started, retriever))
+class observed:  # noqa: N801 - used like a function
+    """A context manager that tells ``observe`` how long its block took, unless it raises. Raises StoppedError where
+    nobody waits any more. A class, since a search begins dozens of stages."""
+
+    __slots__ = ("_observe", "_retriever", "_stage", "_started")
+
+    def __init__(self, observe: StageObserver, stage: StageName, retriever: str = "") -> None:
+        self._observe, self._stage, self._retriever = observe, stage, retriever
+
+    def __enter__(self) -> None:
+        stopping.check()
+        self._started = time.perf_counter()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._observe(StageEnded(self._stage, time.perf_counter() - self._started, self._retriever))

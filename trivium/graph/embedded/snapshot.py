@@ -40,7 +40,7 @@ from trivium.graph.embedded.vectors import Matrix, build_matrix, load_matrix, re
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
-from trivium.graph.records import Progress
+from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import Label
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ _PREFIX = "generation-"
 _log = logging.getLogger(__name__)
 
 _CONDITIONS = 16
+_TYPES = 4096
 VectorSearch = tuple[Label, bool, int, bytes, Hashable]
 """Label, whether exact, how many neighbours, the vector's bytes, and what limits the nodes."""
 
@@ -112,6 +113,8 @@ class IndexSnapshot:
     """What conditions are about, once one was asked for."""
     pictures: list[PictureVectors] = field(default_factory=list, repr=False)
     """The vectors of pictures, once they were asked for."""
+    types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)
+    """The vectors (d,) of the types of relations that were asked for last."""
 
     @property
     def size(self) -> int:

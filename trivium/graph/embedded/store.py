@@ -388,8 +388,18 @@ class EmbeddedStore:
         return found
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
-        with self._database.reading() as connection:
-            return relation_vectors(connection, types)
+        if not self._database.fixed:  # what is remembered is of one state
+            with self._database.reading() as connection:
+                return relation_vectors(connection, types)
+        known = self._current().types
+        found = known.find(None, types)
+        new = [name for name in dict.fromkeys(types) if name not in found]
+        if new:
+            with self._database.reading() as connection:
+                read = dict(zip(new, relation_vectors(connection, new), strict=True))
+            known.put(None, read)
+            found |= read
+        return np.array([found[name] for name in types], dtype=np.float32).reshape(len(types), -1)
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
         with self._database.reading() as connection:
