@@ -8,10 +8,11 @@
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 
 import trivium
-from trivium.cli.build import print_load
+from trivium.cli.load_report import print_load
 from trivium.cli.terminal import progress
 
 
@@ -34,9 +35,10 @@ def main() -> None:
         str(given.data / "nq" / "html"),
         str(given.data / "nq" / "qed_corpus.jsonl"),
     ]
+    begun = time.monotonic()
     with trivium.Engine.create(given.store, given.embedder) as engine, progress() as bars:
         report = engine.build(sources, sentences=not given.no_sentences, progress=bars)
-        print_load(report, engine.info(), 0.0, verbose=False)
+        print_load(engine, str(given.store), report, time.monotonic() - begun, verbose=False)
 
 
 if __name__ == "__main__":

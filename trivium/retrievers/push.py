@@ -81,8 +81,9 @@ def settled(
         raise InputError(f"own_chunks must be (n, 2) for {size} nodes, got {own_chunks.shape}")
     seeds = np.asarray(seeds_idx, dtype=np.int64)
     masses = np.asarray(seeds_mass, dtype=np.float64)
+    scratch = _SCRATCH.of(indptr)
     nodes, mass, lost = _push(
-        indptr, indices, own_chunks, seeds, masses, *_SCRATCH.of(size), damping, eps, own_page_weight
+        indptr, indices, own_chunks, seeds, masses, *scratch, damping, eps, own_page_weight
     )
     order = np.argsort(nodes)
     if lost > 0:  # see pagerank_dense: returning from dead ends = scaling what does not leak
@@ -90,22 +91,35 @@ def settled(
     return nodes[order], mass[order]
 
 
+_Arrays = tuple[Floats, NDArray[np.int32], NDArray[np.int32]]
+_RESIDUAL, _MASS, _WAITS, _DEGREE = range(4)
+"""What is known of a node, side by side in a row of 32 bytes: to go to a neighbour is to wait for one place in memory."""
+_LINE = 64
+"""Bytes that a processor reads at once."""
+
+
 class _Scratch(threading.local):
     """Arrays of a thread as large as the graph. Every walk touches little of them, and puts that back to zero."""
 
     def __init__(self) -> None:
-        self._arrays = self._new(0)
+        self._graph: NDArray[np.int64] | None = None
+        self._arrays: _Arrays
 
-    def of(self, size: int) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]]:
-        """Mass, residual, whether a node waits, the queue, and the nodes that were touched."""
-        if len(self._arrays[0]) != size:
-            self._arrays = self._new(size)
+    def of(self, indptr: NDArray[np.int64]) -> _Arrays:
+        """The nodes' rows (n, 4), the queue, and the nodes that were touched."""
+        if self._graph is not indptr:
+            self._arrays = self._new(indptr)
+            self._graph = indptr
         return self._arrays
 
     @staticmethod
-    def _new(size: int) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]]:
-        queue, touched = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
-        return np.zeros(size), np.zeros(size), np.zeros(size, dtype=np.bool_), queue, touched
+    def _new(indptr: NDArray[np.int64]) -> _Arrays:
+        size = indptr.size - 1
+        numbers = np.zeros(4 * size + _LINE // 8)
+        begin = -numbers.ctypes.data % _LINE // 8  # so that no row lies in two lines
+        nodes = numbers[begin : begin + 4 * size].reshape(size, 4)
+        nodes[:, _DEGREE] = np.diff(indptr)
+        return nodes, np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
 
 
 _SCRATCH = _Scratch()
@@ -118,9 +132,7 @@ def _push(
     own_chunks: NDArray[np.int64],
     seeds: NDArray[np.int64],
     seeds_mass: Floats,
-    mass: Floats,
-    residual: Floats,
-    waiting: NDArray[np.bool_],
+    nodes: Floats,
     queue: NDArray[np.int32],
     touched: NDArray[np.int32],
     damping: float,
@@ -128,32 +140,32 @@ def _push(
     own_page_weight: float,
 ) -> tuple[Integers, Floats, float]:
     """The nodes with mass, in the order in which they were reached, their masses, and how much was lost at nodes without
-    neighbours. ``mass``, ``residual`` and ``waiting`` are zero before and afterwards."""
-    size = mass.size
+    neighbours. ``nodes`` are zero but for the degrees before and afterwards."""
+    size = len(nodes)
     head = 0  # the queue is a ring: a node waits in it at most once
     count = 0
     known = 0
     for place in range(len(seeds)):
         if seeds_mass[place] > 0:
-            residual[seeds[place]] = seeds_mass[place]
+            nodes[seeds[place], _RESIDUAL] = seeds_mass[place]
             touched[known] = seeds[place]
             known += 1
     for node in seeds:
-        if residual[node] > eps * (indptr[node + 1] - indptr[node]):
+        if nodes[node, _RESIDUAL] > eps * nodes[node, _DEGREE]:
             queue[count] = node
-            waiting[node] = True
+            nodes[node, _WAITS] = 1.0
             count += 1
     lost = 0.0
     while count > 0:
         node = queue[head]
         head = head + 1 if head + 1 < size else 0
         count -= 1
-        waiting[node] = False
+        nodes[node, _WAITS] = 0.0
         first = indptr[node]
         last = indptr[node + 1]
-        amount = residual[node]
-        residual[node] = 0.0
-        mass[node] += (1 - damping) * amount
+        amount = nodes[node, _RESIDUAL]
+        nodes[node, _RESIDUAL] = 0.0
+        nodes[node, _MASS] += (1 - damping) * amount
         if first == last:
             lost += damping * amount
             continue
@@ -169,29 +181,30 @@ def _push(
             continue
         for position in range(first, last):
             neighbour = indices[position]
-            if residual[neighbour] == 0 and mass[neighbour] == 0:
+            if nodes[neighbour, _RESIDUAL] == 0 and nodes[neighbour, _MASS] == 0:
                 touched[known] = neighbour
                 known += 1
-            residual[neighbour] += share * own_page_weight if start <= neighbour < end else share
-            if not waiting[neighbour] and residual[neighbour] > eps * (
-                indptr[neighbour + 1] - indptr[neighbour]
+            nodes[neighbour, _RESIDUAL] += share * own_page_weight if start <= neighbour < end else share
+            if (
+                nodes[neighbour, _WAITS] == 0
+                and nodes[neighbour, _RESIDUAL] > eps * nodes[neighbour, _DEGREE]
             ):
                 tail = head + count
                 queue[tail if tail < size else tail - size] = neighbour
-                waiting[neighbour] = True
+                nodes[neighbour, _WAITS] = 1.0
                 count += 1
     some = 0
     for place in range(known):
-        if mass[touched[place]] > 0:
+        if nodes[touched[place], _MASS] > 0:
             some += 1
-    nodes, masses = np.empty(some, dtype=np.int64), np.empty(some)
+    settled_at, masses = np.empty(some, dtype=np.int64), np.empty(some)
     some = 0
     for place in range(known):
         node = touched[place]
-        if mass[node] > 0:
-            nodes[some] = node
-            masses[some] = mass[node]
+        if nodes[node, _MASS] > 0:
+            settled_at[some] = node
+            masses[some] = nodes[node, _MASS]
             some += 1
-        mass[node] = 0.0
-        residual[node] = 0.0
-    return nodes, masses, lost
+        nodes[node, _MASS] = 0.0
+        nodes[node, _RESIDUAL] = 0.0
+    return settled_at, masses, lost

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -23,6 +24,7 @@ from trivium.live.asking import LiveAnswers, LiveSources
 from trivium.live.chunks import TextVectors
 from trivium.live.view import live_view, origins
 from trivium.retrievers.base import Query, Retriever
+from trivium.search.ahead import Ahead
 from trivium.search.alone import retrieve_alone
 from trivium.search.candidates import DEPTH, gather
 from trivium.search.fused import fuse_candidates
@@ -60,6 +62,20 @@ class ScoreBreakdown:
     scores: Mapping[str, float]
     contributions: Mapping[str, Mapping[str, float]]
     baseline: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search."""
+
+    text: str
+    embed: Callable[[], Vectors]
+    k: int
+    explain: bool
+    exact: bool
+    limited: Callable[[str], AbstractContextManager[SearchStore]]
+    image: bytes | None
+    recall: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +134,8 @@ class Searcher:
         on_sources: Told | None = None,
         recall: str | None = None,
     ) -> list[list[Hit]]:
-        """:meth:`search` for several questions, answers in their order. The options hold for each."""
+        """:meth:`search` for several questions, answers in their order. The options hold for each. While one is searched
+        for, the next ones are embedded."""
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise InputError(f"expected several questions, got {type(questions).__name__}")
         check_k(k)
@@ -134,21 +151,21 @@ class Searcher:
             check_question(recall)
         self.live.choose(sources or ())  # what is named wrongly is said before anything is asked
         alone = next(iter(asked)) if len(asked) == 1 and fusion is None else None
+        texts = list(questions)
 
         def limited(text: str) -> AbstractContextManager[SearchStore]:
             answers = self._ask_live(text if recall is None else recall, sources, on_sources, alone)
             return self.limited(condition, text, answers, only=alone)
 
-        if alone is not None:
-            only = asked[alone]
-            return [
-                self._search_one(text, k, only, explain, exact, limited, image, recall) for text in questions
+        with Ahead(texts, partial(self._embed, only=alone)) as ahead:
+            searches = [
+                _Search(text, partial(ahead.vector, number), k, explain, exact, limited, image, recall)
+                for number, text in enumerate(texts)
             ]
-        fuse = self.fusions.suitable(fusion, asked)
-        return [
-            self._search_fused(text, k, asked, fuse, explain, exact, limited, image, recall)
-            for text in questions
-        ]
+            if alone is not None:
+                return [self._search_one(search, asked[alone]) for search in searches]
+            fuse = self.fusions.suitable(fusion, asked)
+            return [self._search_fused(search, asked, fuse) for search in searches]
 
     def score(
         self,
@@ -212,18 +229,19 @@ class Searcher:
         *,
         image: bytes | None = None,
         only: str | None = None,
+        embed: Callable[[], Vectors] | None = None,
     ) -> Query:
-        """A question on the store or on a pinned state of it, with a picture to search by or without. It is embedded when
-        its vector is first asked for. ``only`` names the one retriever that will be asked. Raises InputError for one
-        without text, which a picture needs not have for the retriever ``image``, NotEmbeddedError where something is
-        not embedded yet and other retrievers than ``lexical`` are to be asked."""
+        """A question on the store or on a pinned state of it, with a picture to search by or without. It is embedded (by
+        ``embed`` where that is given) when its vector is first asked for. ``only`` names the one retriever that will be
+        asked. Raises InputError for one without text, which a picture needs not have for the retriever ``image``,
+        NotEmbeddedError where something is not embedded yet and other retrievers than ``lexical`` are to be asked."""
         if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
         self._check_embedded(only)
         asked = self.store if store is None else store
         return Query(
             text,
-            lambda: self._embed(text, only),
+            partial(self._embed, text, only) if embed is None else embed,
             asked,
             exact,
             lambda: self.images.embed(asked, text, image),
@@ -292,55 +310,45 @@ class Searcher:
                 " alone (--retriever lexical)"
             )
 
-    def _search_one(
-        self,
-        text: str,
-        k: int,
-        retriever: Retriever,
-        explain: bool,
-        exact: bool,
-        limited: Callable[[str], AbstractContextManager[SearchStore]],
-        image: bytes | None,
-        recall: str | None,
-    ) -> list[Hit]:
-        with limited(text) as store:
-            query = self.query(text, exact, store, image=image, only=retriever.name)
-            beside = None if recall is None else self.query(recall, exact, store, only=retriever.name)
+    def _search_one(self, search: _Search, retriever: Retriever) -> list[Hit]:
+        with search.limited(search.text) as store:
+            query, beside = self._queries(search, store, retriever.name)
             with observed(self.on_stage, "retrieve", retriever.name):
-                found = retrieve_alone(query, retriever, k, beside)
+                found = retrieve_alone(query, retriever, search.k, beside)
             scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
             provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
-            contributions = {uri: {retriever.name: score} for uri, score in scores if explain}
+            contributions = {uri: {retriever.name: score} for uri, score in scores if search.explain}
             return self._hits(store, scores, contributions, provenance)
 
+    def _queries(
+        self, search: _Search, store: SearchStore, only: str | None = None
+    ) -> tuple[Query, Query | None]:
+        """The question, and the other one whose passages are wanted, too."""
+        query = self.query(
+            search.text, search.exact, store, image=search.image, only=only, embed=search.embed
+        )
+        if search.recall is None:
+            return query, None
+        return query, self.query(search.recall, search.exact, store, only=only)
+
     def _search_fused(
-        self,
-        text: str,
-        k: int,
-        retrievers: Mapping[str, Retriever],
-        fusion: Fusion,
-        explain: bool,
-        exact: bool,
-        limited: Callable[[str], AbstractContextManager[SearchStore]],
-        image: bytes | None,
-        recall: str | None,
+        self, search: _Search, retrievers: Mapping[str, Retriever], fusion: Fusion
     ) -> list[Hit]:
-        with limited(text) as store:
-            query = self.query(text, exact, store, image=image)
-            beside = None if recall is None else self.query(recall, exact, store)
-            table, fused = fuse_candidates(query, retrievers, fusion, k, self.on_stage, beside)
+        with search.limited(search.text) as store:
+            query, beside = self._queries(search, store)
+            table, fused = fuse_candidates(query, retrievers, fusion, search.k, self.on_stage, beside)
             with observed(self.on_stage, "fuse"):
-                best = order(table.chunks, fused.scores)[:k]
+                best = order(table.chunks, fused.scores)[: search.k]
                 scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]
                 contributions = {}
-                if explain:
+                if search.explain:
                     for row, values in zip(best, fused.explain(best).tolist(), strict=True):
                         contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
             provenance = {
                 table.chunks[row]: {name: str(node) for name, node in table.source_nodes[row].items()}
                 for row in best
             }
-            baseline = fused.baseline if explain else 0.0
+            baseline = fused.baseline if search.explain else 0.0
             # What a network knows of a passage is relative to the other candidates: those that a condition leaves are
             # not like those it was calibrated on.
             calibrated = fusion.log_odds and query.allowed is None

@@ -8,13 +8,16 @@ from __future__ import annotations
 import logging
 import shutil
 import sqlite3
+import threading
 from collections.abc import Container, Hashable, Mapping
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trivium.common.beside import available_cores
 from trivium.common.cache import LruCache
 from trivium.errors import StoreError, TriviumError
 from trivium.graph.allowed import Allowed
@@ -297,12 +300,24 @@ def _build_from(
         int(np.count_nonzero(chunk_ids > old_ids.max(initial=0)))
         + sum(len(plan.add) for _, plan in plans if plan is not None)
     )
-    build_keyword_index(connection, folder, previous, chunk_ids, old_ids, counter.step)
-    build_forward_index(connection, folder, previous, topology.nodes[Label.CHUNK], topology.terms, old_ids)
-    counter.going()
-    for nodes, plan in plans:
-        if plan is not None:
-            plan.apply(folder, nodes, matrix, counter.step)
+    # An index is made by one thread, so that it comes out the same every time; the largest begins first.
+    making = sorted(
+        ((nodes, plan) for nodes, plan in plans if plan is not None), key=lambda pair: -len(pair[1].add)
+    )
+    threads = ThreadPoolExecutor(available_cores(), thread_name_prefix="index")
+    try:
+        made = [threads.submit(plan.apply, folder, nodes, matrix, counter.step) for nodes, plan in making]
+        build_keyword_index(connection, folder, previous, chunk_ids, old_ids, counter.step)
+        build_forward_index(
+            connection, folder, previous, topology.nodes[Label.CHUNK], topology.terms, old_ids
+        )
+        for ended in as_completed(made):
+            ended.result()
+    except BaseException:
+        counter.stop()
+        raise
+    finally:
+        threads.shutdown(cancel_futures=True)
     write_manifest(folder, {"format": FORMAT})
     shutil.rmtree(index / f"{_PREFIX}{key}", ignore_errors=True)  # of an earlier format, built upon
     folder.rename(index / f"{_PREFIX}{key}")
@@ -312,22 +327,32 @@ def _build_from(
 
 
 class _Counter:
-    """Adds up steps and reports them: to the caller, and to other processes."""
+    """Adds up steps, of several threads, and reports them: to the caller, and to other processes."""
 
     def __init__(self, progress: Progress | None, going: Going) -> None:
         self.going = going
         self._progress = progress
         self._done = self._total = 0
+        self._lock = threading.Lock()
+        self._stopped = False
 
     def begin(self, total: int) -> None:
-        self._done, self._total = 0, total
+        self._done, self._total, self._stopped = 0, total, False
         self.going()
 
     def step(self, count: int) -> None:
-        self._done += count
-        self.going()
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+        """Raises CancelledError where the others have been stopped."""
+        with self._lock:
+            if self._stopped:
+                raise CancelledError
+            self._done += count
+            self.going()
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+    def stop(self) -> None:
+        """End the threads at their next step."""
+        self._stopped = True
 
 
 def _open(folder: Path, key: str) -> IndexSnapshot | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +50,18 @@ class Nodes:
     ids: Rows
     by_id: Rows
     vector: Rows
+    _rising: Rows = field(init=False, repr=False)
+    """``ids`` in their order: to look for one where they lie side by side takes a quarter of the time."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_rising", self.ids[self.by_id])
 
     def rows_of(self, ids: Rows) -> Rows:
         """Rows of database numbers, -1 where unknown."""
         if len(self.ids) == 0:
             return np.full(len(ids), -1, dtype=np.int64)
-        places = np.searchsorted(self.ids, ids, sorter=self.by_id)
-        rows = self.by_id[np.minimum(places, len(self.ids) - 1)]
-        found: Rows = np.where(self.ids[rows] == ids, rows, -1)
+        places = np.minimum(np.searchsorted(self._rising, ids), len(self.ids) - 1)
+        found: Rows = np.where(self._rising[places] == ids, self.by_id[places], -1)
         return found
 
 
