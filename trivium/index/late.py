@@ -17,6 +17,7 @@ from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.vectors import text_hash
+from trivium.index.listing import each_page
 
 _PAGES_AT_ONCE = 16
 
@@ -27,7 +28,7 @@ def fill_late(store: GraphStore, embedder: LateEmbedder, progress: Progress | No
     pending = store.pending_texts()
     waiting = {text_hash(text) for text in pending}
     total, done = len(pending), 0
-    for pages in batched((page.uri for page in store.pages()), _PAGES_AT_ONCE):
+    for pages in batched((page.uri for page in each_page(store)), _PAGES_AT_ONCE):
         if not waiting:
             break
         graphs = [graph for graph in store.page_graphs(pages) if _waits(graph, waiting)]
