@@ -149,12 +149,32 @@ class StringRows(Mapping[str, int]):
         return len(self._table)
 
 
+class StringPacker:
+    """Makes the arrays of a table of sorted strings that come some at a time: only their bytes are kept."""
+
+    def __init__(self) -> None:
+        self._blob = bytearray()
+        self._sizes: list[Rows] = [np.zeros(1, dtype=np.int64)]
+
+    def add(self, strings: Sequence[str]) -> None:
+        """The next strings."""
+        parts = [text.encode() for text in strings]
+        self._blob += b"".join(parts)
+        self._sizes.append(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+
+    def pack(self, name: str) -> Arrays:
+        """The arrays, to save; nothing can be added any more."""
+        return {
+            f"{name}.offsets": np.cumsum(np.concatenate(self._sizes)),
+            f"{name}.uris": np.frombuffer(self._blob, dtype=np.uint8),
+        }
+
+
 def pack_strings(name: str, strings: Sequence[str]) -> Arrays:
     """A table of sorted strings as arrays to save."""
-    parts = [text.encode() for text in strings]
-    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)), out=offsets[1:])
-    return {f"{name}.offsets": offsets, f"{name}.uris": np.frombuffer(b"".join(parts), dtype=np.uint8)}
+    packer = StringPacker()
+    packer.add(strings)
+    return packer.pack(name)
 
 
 def unpack_strings(name: str, arrays: Arrays) -> StringTable:

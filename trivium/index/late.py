@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.base import Vectors
@@ -17,6 +20,7 @@ from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import embedding_text, headings_of, unescape
 from trivium.graph.vectors import text_hash
+from trivium.index.listing import each_page
 
 _PAGES_AT_ONCE = 16
 
@@ -25,16 +29,16 @@ def fill_late(store: GraphStore, embedder: LateEmbedder, progress: Progress | No
     """Embed the chunks that have no vector yet; returns how many texts. An interrupt loses at most the pages under way.
     ``progress`` counts all texts that wait, of which chunks are a part."""
     pending = store.pending_texts()
-    waiting = {text_hash(text) for text in pending}
+    waiting = _Waiting(pending)
     total, done = len(pending), 0
-    for pages in batched((page.uri for page in store.pages()), _PAGES_AT_ONCE):
+    for pages in batched((page.uri for page in each_page(store)), _PAGES_AT_ONCE):
         if not waiting:
             break
-        graphs = [graph for graph in store.page_graphs(pages) if _waits(graph, waiting)]
+        graphs = [graph for graph in store.page_graphs(pages) if waiting.among(list(chunk_texts(graph)))]
         for texts, vectors in embed_pages(graphs, embedder):
-            rows = [row for row, text in enumerate(texts) if text_hash(text) in waiting]
+            rows = waiting.among(texts)
             store.put_vectors([texts[row] for row in rows], vectors[rows])
-            waiting.difference_update(text_hash(texts[row]) for row in rows)
+            waiting.remove([texts[row] for row in rows])
             done += len(rows)
             if progress is not None:
                 progress(done, total)
@@ -71,8 +75,36 @@ def forget_context(store: GraphStore) -> Callable[[Iterable[PageGraph]], None]:
     return forget
 
 
-def _waits(graph: PageGraph, waiting: set[str]) -> bool:
-    return any(text_hash(text) in waiting for text in chunk_texts(graph))
+class _Waiting:
+    """Texts that have no vector yet, in nine bytes each: half of the hash of a text tells it from others."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._keys = np.unique(np.fromiter(map(_key, texts), dtype=np.uint64))
+        self._waits = np.ones(len(self._keys), dtype=bool)
+
+    def __bool__(self) -> bool:
+        return bool(self._waits.any())
+
+    def among(self, texts: Sequence[str]) -> list[int]:
+        """The places of those texts that wait."""
+        places, known = self._find(texts)
+        return np.flatnonzero(known & self._waits[places]).tolist() if len(self._keys) else []
+
+    def remove(self, texts: Sequence[str]) -> None:
+        """These have their vectors."""
+        places, known = self._find(texts)
+        self._waits[places[known]] = False
+
+    def _find(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        wanted = np.fromiter(map(_key, texts), dtype=np.uint64, count=len(texts))
+        if not len(self._keys):
+            return np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=bool)
+        places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        return places, self._keys[places] == wanted
+
+
+def _key(text: str) -> int:
+    return int(text_hash(text)[:16], 16)
 
 
 def _first_places(graph: PageGraph) -> dict[str, tuple[int, int]]:

@@ -14,20 +14,21 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from trivium.chunking.base import Chunker
 from trivium.chunking.strategies import BLOCKS
+from trivium.common.iteration import batched
 from trivium.common.progress import StageProgress
 from trivium.errors import ConfigurationError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
-from trivium.graph.protocols import GraphReader
-from trivium.graph.records import PageRecord
-from trivium.graph.schema import Hop, unescape
+from trivium.graph.schema import unescape
 from trivium.index.file_pages import FilePages
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import Localiser, StoredLocaliser
+from trivium.index.listing import each_page
 from trivium.index.mentions import link_mentions, pages_mentioning
 from trivium.index.merge import BeforeReplacing, LoadStore, Merge, PageCheck
 from trivium.index.parsing import Loaded, parse_in_pool, parse_item
@@ -47,6 +48,8 @@ from trivium.types import Chunk, ChunkKind, MetadataValue, Page
 _WORTH_A_POOL = 100
 _RISKY = frozenset(DOCUMENT_FORMATS) - {"markdown", "text", "csv"}
 """Formats that are packed, or read by libraries in C."""
+_PAGES_A_TIME = 50
+"""Stored pages that are in memory at once, to be linked anew."""
 _LARGE = 1 << 20
 """Bytes, from which on a file of the other formats is parsed apart too."""
 
@@ -227,21 +230,21 @@ class _Loading:
     def records(self, items: Sequence[Item]) -> None:
         """Records link to every title there is, so they are read last, and those already stored are read again when new
         titles have come."""
-        pages = RecordPages(self.limits)
-        for item in items:
-            for problem in pages.read(item):
-                if problem is not None:
-                    self._problem(problem)
         gazetteer: Gazetteer | None = None
-        if pages:
-            gazetteer = Gazetteer([*pages.names(), *self.store.names()])
-            for done, (_, outcome) in enumerate(pages.graphs(gazetteer, self.chunker), start=1):
-                if isinstance(outcome, Problem):
-                    self._problem(outcome)
-                else:
-                    self.merge.add(outcome)
-                self._tell("records", done, len(pages))
-            self.merge.flush()
+        with closing(RecordPages(self.limits)) as pages:
+            for item in items:
+                for problem in pages.read(item):
+                    if problem is not None:
+                        self._problem(problem)
+            if pages:
+                gazetteer = Gazetteer(chain(pages.names(), self.store.names()))
+                for done, (_, outcome) in enumerate(pages.graphs(gazetteer, self.chunker), start=1):
+                    if isinstance(outcome, Problem):
+                        self._problem(outcome)
+                    else:
+                        self.merge.add(outcome)
+                    self._tell("records", done, len(pages))
+                self.merge.flush()
         _relink_others(self.store, self.merge, gazetteer, self.pending)
 
     def isolated(
@@ -318,38 +321,34 @@ def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None, 
         return
     names = [unescape(name) for name in sorted({*merge.names, *report.retitled})]
     stored = (
-        [page for page in store.pages() if page.source.startswith(RECORDS)]
+        (page for page in each_page(store) if page.source.startswith(RECORDS))
         if pending
         else pages_mentioning(store, names, source=RECORDS)
     )
-    others = [(page.uri, page.source) for page in stored if not merge.has(page.uri)]
+    others = [page.uri for page in stored if not merge.has(page.uri)]
     if others:
         report.relinked = _relink(others, store, Gazetteer(store.names()) if gazetteer is None else gazetteer)
 
 
-def _relink(stored: Sequence[tuple[str, str]], store: LoadStore, gazetteer: Gazetteer) -> int:
+def _relink(uris: Sequence[str], store: LoadStore, gazetteer: Gazetteer) -> int:
     """Look for names in records that are stored already; returns how many pages found new ones."""
-    # Asked once and before anything is written: each write makes the store's arrays stale.
-    chunks = store.expand([uri for uri, _ in stored], Hop.BELOW)
     merge = Merge(store, IngestReport(), None, StoredLocaliser(store))
-    pages = store.find_pages([uri for uri, _ in stored])
-    for uri, _ in stored:
-        merge.add(build(relinked(_stored_records(store, pages[uri], chunks[uri]), gazetteer)))
+    for some in batched(uris, _PAGES_A_TIME):
+        for graph in list(store.page_graphs(some)):
+            merge.add(build(relinked(_stored_records(graph), gazetteer)))
     merge.flush()
     return merge.report.replaced
 
 
-def _stored_records(store: GraphReader, page: PageRecord, chunks: Sequence[str]) -> Page:
-    records = tuple(
-        Chunk(ChunkKind(record.kind), record.text, record.start, record.end) for record in store.fetch(chunks)
-    )
+def _stored_records(graph: PageGraph) -> Page:
+    """The page that a stored one was made of, but for its links."""
     return Page(
-        unescape(page.uri),
-        store.page_text(page.uri),
-        records,
-        source=page.source,
-        format=page.format,
-        path=page.path,
-        modified=page.modified,
-        metadata=page.metadata,
+        unescape(graph.uri),
+        graph.text,
+        tuple(Chunk(ChunkKind(chunk.kind), chunk.text, chunk.start, chunk.end) for chunk in graph.chunks),
+        source=graph.source,
+        format=graph.format,
+        path=graph.path,
+        modified=graph.modified,
+        metadata=graph.metadata,
     )

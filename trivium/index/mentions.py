@@ -18,6 +18,7 @@ from trivium.graph.model import ChunkNode, PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
+from trivium.index.listing import each_page
 from trivium.index.record_pages import RECORDS
 from trivium.parser.gazetteer import Gazetteer, Mention
 from trivium.parser.terms import Passage, is_glossary, used_terms
@@ -41,7 +42,7 @@ _GENERIC = frozenset(_GENERIC_TITLES.split())
 class PageSearch(Protocol):
     """What looking for mentions needs of a store."""
 
-    def pages(self) -> Sequence[PageRecord]: ...
+    def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
 
     def pages_saying(
         self, words: Sequence[str], *, source: str = "", mark: str = ""
@@ -83,9 +84,9 @@ def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool 
     """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (titles and aliases that
     have come), or ``every`` one; returns the uris of those whose links have changed."""
     if every:
-        wanted = [page.uri for page in store.pages() if _DOT in page.content_hash]
+        wanted = [page.uri for page in each_page(store) if _DOT in page.content_hash]
     else:
-        mentioning = [page.uri for page in pages_mentioning(store, new_names, mark=_DOT)]
+        mentioning = (page.uri for page in pages_mentioning(store, new_names, mark=_DOT))
         wanted = sorted({*store.unlinked_pages(), *mentioning})
     if not wanted:
         return []
@@ -111,19 +112,19 @@ def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool 
 
 def pages_mentioning(
     store: PageSearch, names: Iterable[str], *, source: str = "", mark: str = ""
-) -> list[PageRecord]:
+) -> Iterator[PageRecord]:
     """The pages, by uri, whose texts mention one of the names, of those whose source begins with ``source`` and whose
     content hash contains ``mark``. Only the texts that have a word of a name are read, as long as the names are few."""
     new = Gazetteer((name, name) for name in names)
     if not len(new):
-        return []
+        return
     words = new.words()
     pages: Iterable[PageRecord]
     if words is not None and len(words) <= _FEW_WORDS:
         pages = store.pages_saying(words, source=source, mark=mark)
     else:
-        pages = (p for p in store.pages() if p.source.startswith(source) and mark in p.content_hash)
-    return [page for page in pages if new.find(store.page_text(page.uri))]
+        pages = (p for p in each_page(store) if p.source.startswith(source) and mark in p.content_hash)
+    yield from (page for page in pages if new.find(store.page_text(page.uri)))
 
 
 def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:

@@ -12,6 +12,7 @@ from typing import Protocol
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphReader, PageReader
 from trivium.graph.schema import page_uri, unescape
+from trivium.index.listing import each_page
 from trivium.index.places import absolute
 from trivium.index.record_pages import RECORDS
 from trivium.text import has_lone_surrogate, normalise_name, normalise_title, without_parenthesis
@@ -72,7 +73,7 @@ def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = Fals
         for form in (file, absolute(file)):
             wanted.setdefault(form, []).append(file)
     found: dict[str, dict[str, None]] = {file: {} for file in files}
-    for page in store.pages():
+    for page in each_page(store):
         source = page.source.removeprefix(RECORDS)
         for form in (source, absolute(source), *([page.path] if by_path and page.path else [])):
             for file in wanted.get(form, ()):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -119,7 +120,10 @@ class _Task:
             self._problem(Problem(found.name, self._too_much_memory))
 
     def _records(self, items: Sequence[tuple[int, Item]]) -> None:
-        pages = RecordPages(self._limits, self._limits.records_bytes)
+        with closing(RecordPages(self._limits, self._limits.records_bytes)) as pages:
+            self._record_pages(pages, items)
+
+    def _record_pages(self, pages: RecordPages, items: Sequence[tuple[int, Item]]) -> None:
         numbers = {RECORDS + item.source: number for number, item in items}
         for number, item in items:
             self._begin(number)
@@ -129,7 +133,7 @@ class _Task:
                 if count % _RECORDS_A_TICK == 0:
                     self._begin(number)
         self._send("names", len(pages))
-        names = pages.names()
+        names = list(pages.names())
         while batch := load(self._pipe.recv_bytes()):
             names.extend((name, target) for name, target in batch)
         for source, outcome in pages.graphs(Gazetteer(names), self._chunker):

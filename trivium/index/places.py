@@ -11,6 +11,7 @@ from typing import Protocol
 from trivium.common.iteration import batched
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import page_uri
+from trivium.index.listing import each_page
 from trivium.index.record_pages import RECORDS
 from trivium.parser.sources.base import Item, clean_text, printable_path
 from trivium.parser.sources.records import FORMAT as RECORDS_FORMAT
@@ -163,11 +164,8 @@ class Places:
         """The document that a path is shown of. A small load asks the store for one path at a time."""
         if len(self._places) > _FEW and not self._knows_owners:
             self._knows_owners = True
-            pages = self._store.pages(None, _AT_ONCE)
-            while pages:
-                for page in pages:
-                    self._note(page)
-                pages = self._store.pages(pages[-1].uri, _AT_ONCE) if len(pages) == _AT_ONCE else []
+            for page in each_page(self._store):
+                self._note(page)
         if path not in self._owners and not self._knows_owners:
             self._owners[path] = None
             for page in self._store.pages_at([path]):

@@ -1,13 +1,19 @@
-"""Records as pages: those of one title are one page, whatever files they stand in."""
+"""Records as pages: those of one title are one page, whatever files they stand in.
+
+Which links a record gets hangs on the titles of all of them, so that they wait until all have been read: on disk where
+they are many. In memory are their titles.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from tempfile import SpooledTemporaryFile, gettempdir
 
 from trivium.chunking.base import Chunker
 from trivium.chunking.strategies import BLOCKS
-from trivium.errors import TriviumError
+from trivium.errors import InputError, TriviumError
 from trivium.graph.build import build
 from trivium.graph.model import PageGraph
 from trivium.limits import InputLimits
@@ -16,26 +22,36 @@ from trivium.parser.sources.base import Item, Problem
 from trivium.parser.sources.records import Record, read_records, records_to_pages, relinked
 
 RECORDS = "records:"
+IN_MEMORY = 64 << 20
+"""Bytes of records that wait in memory; more of them wait in a temporary file."""
 _OVERHEAD = 500
 """Bytes that a record takes besides its title and text."""
+_NONE = -1
 
 
 class RecordPages:
-    """The records of several files, by title."""
+    """The records of several files, by title. :meth:`close` it."""
 
     def __init__(self, limits: InputLimits, max_bytes: int | None = None) -> None:
         """``max_bytes``: how much is kept; what comes then is left out and reported."""
         self._limits = limits
         self._left = max_bytes
         self._max_bytes = max_bytes
-        self._by_title: dict[str, tuple[str, dict[str, Record]]] = {}
+        self._last: dict[str, int] = {}  # title -> where the last of its records begins
+        self._kept = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed by close()
+        self._end = 0
 
     def __len__(self) -> int:
         """How many titles there are."""
-        return len(self._by_title)
+        return len(self._last)
+
+    def close(self) -> None:
+        """Let go of the records."""
+        self._kept.close()
 
     def read(self, item: Item) -> Iterator[Problem | None]:
-        """Add the records of a file; yields after each of them, a problem or None."""
+        """Add the records of a file; yields after each of them, a problem or None. Raises InputError where they cannot be
+        kept."""
         for found in read_records(item.location, item.name, self._limits):
             if not self._has_room(found):
                 assert self._max_bytes is not None
@@ -48,8 +64,7 @@ class RecordPages:
             if isinstance(found, Problem):
                 yield found
                 continue
-            _, same_title = self._by_title.setdefault(found.title, (RECORDS + item.source, {}))
-            same_title.setdefault(found.text, found)
+            self._keep(found, RECORDS + item.source)
             yield None
 
     def _has_room(self, found: Record | Problem) -> bool:
@@ -58,17 +73,45 @@ class RecordPages:
         self._left -= _OVERHEAD + (len(found.title) + len(found.text) if isinstance(found, Record) else 0)
         return self._left >= 0
 
-    def names(self) -> list[tuple[str, str]]:
+    def _keep(self, record: Record, source: str) -> None:
+        """Each record is kept with where the one before it of the same title begins."""
+        before = self._last.get(record.title, _NONE)
+        line = json.dumps([before, source, record.text, record.source, dict(record.metadata)]).encode()
+        try:
+            self._kept.write(line + b"\n")
+        except OSError as error:
+            raise InputError(
+                f"records that wait for their links cannot be kept in {gettempdir()} ({error}): free space there, or name"
+                " another folder by TMPDIR"
+            ) from error
+        self._last[record.title] = self._end
+        self._end += len(line) + 1
+
+    def _records(self, title: str) -> tuple[str, list[Record]]:
+        """The source of the first record of a title, and all of them but repeated ones, in the order they came."""
+        place, source = self._last[title], ""
+        found: list[Record] = []
+        while place != _NONE:
+            self._kept.seek(place)
+            place, source, text, file, metadata = json.loads(self._kept.readline())
+            found.append(Record(title, text, file, metadata))
+        first: dict[str, Record] = {}
+        for record in reversed(found):
+            first.setdefault(record.text, record)
+        return source, list(first.values())
+
+    def names(self) -> Iterator[tuple[str, str]]:
         """The titles, as names of themselves."""
-        return [(title, title) for title in sorted(self._by_title)]
+        return ((title, title) for title in self._last)
 
     def graphs(
         self, gazetteer: Gazetteer, chunker: Chunker = BLOCKS
     ) -> Iterator[tuple[str, PageGraph | Problem]]:
         """The source and graph of every page; its texts link to what a gazetteer finds in them."""
-        for title, (source, records) in self._by_title.items():
+        for title in self._last:
+            source, records = self._records(title)
             try:
-                (page,) = records_to_pages(records.values(), gazetteer)
+                (page,) = records_to_pages(records, gazetteer)
                 if chunker is not BLOCKS:  # linked as later loads will link what is stored: chunk by chunk
                     page = relinked(chunker.rechunk(page), gazetteer)
                 yield source, build(replace(page, source=source), self._limits)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from usearch.index import Index
 
 from tests.contract.graphs import graph
 from trivium.graph.embedded import EmbeddedStore, ann_index, search
+from trivium.graph.embedded.snapshot import build_snapshot
 from trivium.graph.model import PageGraph
 from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label
@@ -72,6 +75,65 @@ def test_approximate_search_finds_what_exact_search_finds(store: EmbeddedStore) 
     assert found == sorted(found, key=lambda n: rank_key(n.score, n.uri))
     scores = {n.uri: n.score for n in store.nearest([Label.CHUNK], question, 1000, exact=True)}
     assert [n.score for n in found] == [scores[n.uri] for n in found]
+
+
+@pytest.mark.parametrize("dimension", [1, 16, 384])
+def test_bytes_keep_the_direction_of_a_vector(dimension: int) -> None:
+    """Cosine with the vector above .9999 however long it is and whatever one large number it has, which is 127 or -127;
+    what has no direction stays zeros."""
+    random = np.random.default_rng(dimension)
+    vectors = random.standard_normal((50, dimension)) * np.geomspace(1e-6, 1e6, 50)[:, None]
+    codes = ann_index.quantise(vectors.astype(np.float32))
+    assert codes.dtype == np.int8
+    assert (np.abs(codes.astype(int)).max(axis=1) == 127).all()
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(codes.astype(float), axis=1)
+    assert (np.vecdot(vectors, codes.astype(float)) / lengths > 0.9999).all()
+    assert not ann_index.quantise(np.zeros((2, dimension), dtype=np.float32)).any()
+    outlier = _vectors(1, 3)[0] / 10
+    outlier[0] = -1.0
+    assert ann_index.quantise(outlier)[0] == -127
+
+
+def test_an_index_in_numbers_of_16_bits_is_read_and_added_to(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What versions before bytes wrote: it finds what is there, also after pages came, and stays what it was; deleted,
+    it is made of bytes, in less space."""
+
+    def as_before(dimension: int) -> Index:
+        return Index(ndim=dimension, metric="ip", dtype="f16", expansion_add=128, expansion_search=256)
+
+    monkeypatch.setattr(ann_index, "_new_index", as_before)
+    with EmbeddedStore.create(tmp_path / "old") as old:
+        old.set_embedder(IDENTITY)
+        old.write([_page(number) for number in range(50)])
+        _fill(old, 1)
+        old.refresh()
+    monkeypatch.undo()
+    for module in (ann_index, search):
+        monkeypatch.setattr(module, "EXACT_BELOW", 20)
+    with EmbeddedStore.open(tmp_path / "old") as old:
+        assert _kinds(old) == {"f16"}
+        assert _recall(old, Label.CHUNK, 10) >= 0.99
+        old.write([_page(number) for number in range(50, 55)])
+        _fill(old, 2)
+        shutil.copytree(tmp_path / "old", tmp_path / "copy")
+    with EmbeddedStore.open(tmp_path / "copy") as old:
+        build_snapshot(old._database)
+    with EmbeddedStore.open(tmp_path / "copy") as old:
+        assert not old._current().base.changes and _kinds(old) == {"f16"}
+        assert _recall(old, Label.CHUNK, 10) >= 0.99
+    before = sum(path.stat().st_size for path in (tmp_path / "copy").rglob("*.usearch"))
+    shutil.rmtree(tmp_path / "copy" / "index")
+    with EmbeddedStore.open(tmp_path / "copy") as new:
+        assert _kinds(new) == {"i8"}
+        assert _recall(new, Label.CHUNK, 10) >= 0.99
+    assert sum(path.stat().st_size for path in (tmp_path / "copy").rglob("*.usearch")) < before
+
+
+def _kinds(store: EmbeddedStore) -> set[str]:
+    """The numbers that the store's indexes are made of."""
+    return {ann.index.dtype.name.lower() for ann in store._current().ann.values()}
 
 
 def test_exact_search_is_the_sort_of_all_cosines(store: EmbeddedStore) -> None:

@@ -3,30 +3,37 @@
 An index is only made for labels of at least :data:`EXACT_BELOW` embedded nodes: below that the exact scan is
 faster than the index. Nodes that were removed stay in the index and are skipped when found; it is built anew when
 they are too many. Building is single-threaded, so the same vectors give the same index.
+
+It holds vectors as bytes: half the memory and two thirds of the time of numbers of 16 bits, which earlier versions wrote.
+What is found is ordered by the exact vectors. An index that is there is read, and added to, in the numbers that it has.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trivium.graph.arrays import Rows, load_array, save_array
 from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.vectors import Matrix
-from trivium.graph.records import Vectors
+from trivium.graph.records import Codes, Vectors
 
 if sys.platform == "linux":
     # USearch brings a C++ runtime of its own, and a library that is loaded after it and expects the system's
     # (onnxruntime) crashes the process. Loading the system's first, for everyone, prevents that.
     with suppress(OSError):
         ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
+from usearch.compiled import ScalarKind
 from usearch.index import Index
 
 EXACT_BELOW = 32_768
@@ -35,9 +42,15 @@ their 100 nearest by an index 1.4 ms."""
 MOST_STALE = 0.1
 """The share of removed nodes above which an index is built anew."""
 EXPANSION_ADD = 128
-EXPANSION_SEARCH = 256
-"""Nodes USearch keeps in sight while it searches. On 45,000 entities 128 finds .92 of the 100 nearest, 256
-.97 (in 1.5 ms), 512 .99 (in 3 ms); with .94 the vector view lost two points of hit@5."""
+EXPANSION_SEARCH = 320
+"""Nodes USearch keeps in sight while it searches. On 45,000 entities 256 finds .972 of the 100 nearest (in .94 ms), 320
+.978 (1.13 ms), 384 .981 (1.3 ms); numbers of 16 bits at 256 .979 (1.6 ms). With .94 the vector view lost two points of
+hit@5."""
+MORE = 1.1
+"""Times as many nodes are asked for, since bytes mix up those that are about equally near: it is .986 of the 100 nearest
+then."""
+_LARGEST = 127
+_TINY = np.finfo(np.float32).tiny
 _BATCH = 2000
 
 Step = Callable[[int], None]
@@ -51,11 +64,12 @@ class AnnIndex:
     size: int
 
     def search(self, nodes: Nodes, vector: Vectors, k: int) -> Rows:
-        """Rows of about the k nearest nodes, in no order."""
+        """Rows of about the k nearest nodes and of some more, in no order."""
         wanted = min(k, len(nodes.ids))
-        count = wanted
+        count = math.ceil(MORE * wanted)
+        asked = _encode(self.index, vector)
         while True:
-            found = self.index.search(vector, min(count, self.size), threads=1).keys.astype(np.int64)
+            found = self.index.search(asked, min(count, self.size), threads=1).keys.astype(np.int64)
             rows = nodes.rows_of(found)
             rows = rows[rows >= 0]
             # A node may have come back without a vector while the index still has its old one.
@@ -81,13 +95,13 @@ class IndexPlan:
         if self.base is not None and len(self.add) == 0:
             link_or_copy(self.base / file, folder / file)
         else:
-            index = _new_index(matrix.dimension)
-            if self.base is not None:
-                index.load(str(self.base / file))
+            index = (
+                _new_index(matrix.dimension) if self.base is None else _restore(self.base / file, view=False)
+            )
             for begin in range(0, len(self.add), _BATCH):
                 rows = self.add[begin : begin + _BATCH]
                 vectors = matrix.vectors.take(nodes.vector[rows])
-                index.add(nodes.ids[rows].astype(np.uint64), vectors, threads=1)
+                index.add(nodes.ids[rows].astype(np.uint64), _encode(index, vectors), threads=1)
                 step(len(rows))
             index.save(str(folder / file))
         save_array(folder, f"{self.name}.entries", self.entries)
@@ -115,17 +129,48 @@ def open_index(folder: Path, name: str, dimension: int) -> AnnIndex | None:
     file = folder / f"{name}.usearch"
     if not file.exists():
         return None
-    index = _new_index(dimension)
-    index.view(str(file))
+    index = _restore(file, view=True)
+    if index.ndim != dimension:
+        raise ValueError(f"{file.name} has vectors of {index.ndim} numbers, not of {dimension}")
     return AnnIndex(index, len(index))
 
 
+def quantise(vectors: Vectors) -> Codes:
+    """Each vector (..., d) times what makes its largest number 127 or -127, rounded. Only its direction is kept.
+
+    USearch would take a unit vector times 127 and cut off what is behind the point: of 384 numbers most are below .08,
+    and that leaves 20 different ones.
+
+    >>> quantise(np.array([0.6, -0.8], dtype=np.float32)).tolist()
+    [95, -127]
+    """
+    largest = np.abs(vectors).max(axis=-1, keepdims=True)
+    codes: Codes = np.rint(vectors / np.maximum(largest, _TINY) * np.float32(_LARGEST)).astype(np.int8)
+    return codes
+
+
+def _encode(index: Index, vectors: Vectors) -> NDArray[Any]:
+    """Vectors in the numbers of an index."""
+    return quantise(vectors) if index.dtype == ScalarKind.I8 else vectors
+
+
 def _new_index(dimension: int) -> Index:
+    # Cosines, since each vector is in a unit of its own.
     return Index(
         ndim=dimension,
-        metric="ip",
-        dtype="f16",  # half the memory and time; what is found is ordered by the exact vectors
+        metric="cos",
+        dtype="i8",
         multi=False,
         expansion_add=EXPANSION_ADD,
         expansion_search=EXPANSION_SEARCH,
     )
+
+
+def _restore(file: Path, *, view: bool) -> Index:
+    """The index of a file, in the numbers that it was made in."""
+    index = Index.restore(
+        str(file), view=view, expansion_add=EXPANSION_ADD, expansion_search=EXPANSION_SEARCH
+    )
+    if index is None:
+        raise ValueError(f"{file.name} is no index")
+    return index

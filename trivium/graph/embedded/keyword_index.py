@@ -230,7 +230,7 @@ def build_forward_index(
     if previous is not None:
         numbers.update(_known(previous))
         still = np.isin(np.sort(old_ids), nodes.ids, assume_unique=True)
-        blocks = chain([_kept(previous, still)], blocks)
+        blocks = chain(_kept(previous, still), blocks)
     size = int(sizes.sum())
     if size:
         values = new_array(folder, _FORWARD, (size,), np.int32)
@@ -269,11 +269,15 @@ def _known(folder: Path) -> Iterator[tuple[str, int]]:
     return zip(unpack_strings("terms", arrays), arrays["numbers"].tolist(), strict=True)
 
 
-def _kept(folder: Path, still: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """What the chunks that are ``still`` there have, of all in the order of their numbers."""
+def _kept(folder: Path, still: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
+    """What the chunks that are ``still`` there have, of all in the order of their numbers, in blocks."""
     sizes = load_arrays(folder, _VOCABULARY)["sizes"]
-    kept: NDArray[np.int32] = load_array(folder, _FORWARD)[np.repeat(still, sizes)]
-    return kept
+    values = load_array(folder, _FORWARD)
+    end = 0
+    for begin in range(0, len(sizes), _BATCH):
+        some = slice(begin, begin + _BATCH)
+        start, end = end, end + int(sizes[some].sum())
+        yield values[start:end][np.repeat(still[some], sizes[some])]
 
 
 def _new(connection: Connection, after: int, numbers: defaultdict[str, int]) -> Iterator[NDArray[np.int32]]:

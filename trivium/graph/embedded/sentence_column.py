@@ -106,13 +106,15 @@ def build_sentences(
     codes = new_array(folder, _CODES, (int(starts[-1]), dimension), np.int8)
     if old is not None:
         kept = np.flatnonzero(same)
-        sizes = starts[kept + 1] - starts[kept]
-        here = expand_ranges(starts[kept], sizes)[1]
-        there = expand_ranges(old.starts[old.text[kept]], sizes)[1]
-        for begin in range(0, len(here), _BLOCK):
-            codes[here[begin : begin + _BLOCK]] = old.codes.take(there[begin : begin + _BLOCK])
-    for some in batched(np.flatnonzero(~same).tolist(), _TEXTS_A_READ):
-        for place, (_, data) in zip(some, _read(connection, texts[some].tolist()), strict=True):
+        for begin in range(0, len(kept), _BLOCK):
+            some = kept[begin : begin + _BLOCK]
+            sizes = starts[some + 1] - starts[some]
+            here = expand_ranges(starts[some], sizes)[1]
+            codes[here] = old.codes.take(expand_ranges(old.starts[old.text[some]], sizes)[1])
+    new = np.flatnonzero(~same)
+    for begin in range(0, len(new), _TEXTS_A_READ):
+        some = new[begin : begin + _TEXTS_A_READ]
+        for place, (_, data) in zip(some.tolist(), _read(connection, texts[some].tolist()), strict=True):
             own = np.frombuffer(data, dtype=np.int8)
             codes[starts[place] : starts[place + 1]] = own.reshape(-1, dimension)
     codes.flush()

@@ -16,9 +16,11 @@ from trivium.graph.arrays import Arrays, Csr, Rows, group, load_arrays, pack_csr
 from trivium.graph.embedded.connection import Connection, read_integers
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import Hop, Label
-from trivium.graph.string_table import StringRows, StringTable, pack_strings, unpack_strings
+from trivium.graph.string_table import StringPacker, StringRows, StringTable, unpack_strings
 
 _FILE = "topology"
+_BLOCK = 20_000
+"""Nodes read at once."""
 
 _NODES = {
     Label.CHUNK: """
@@ -186,15 +188,16 @@ def load_ids(folder: Path, label: Label) -> Rows:
 
 
 def _pack_nodes(connection: Connection, label: Label, query: str, matrix_ids: Rows) -> Arrays:
-    uris: list[str] = []
-    numbers: list[tuple[int, int]] = []
-    for uri, number, vector in connection.execute(query):
-        uris.append(uri)
-        numbers.append((number, vector))
-    table = np.array(numbers, dtype=np.int64).reshape(-1, 2)
+    uris = StringPacker()
+    blocks: list[Rows] = [np.empty((0, 2), dtype=np.int64)]
+    cursor = connection.execute(query)
+    while rows := cursor.fetchmany(_BLOCK):
+        uris.add([row[0] for row in rows])
+        blocks.append(np.array([row[1:] for row in rows], dtype=np.int64))
+    table = np.concatenate(blocks)
     ids, vectors = table[:, 0].copy(), table[:, 1]
     return {
-        **pack_strings(label, uris),
+        **uris.pack(label),
         f"{label}.ids": ids,
         f"{label}.by_id": np.argsort(ids),
         f"{label}.vector": np.where(vectors < 0, -1, np.searchsorted(matrix_ids, vectors)),
