@@ -206,3 +206,23 @@ def test_late_chunking_knows_what_waits_in_a_few_bytes_a_text() -> None:
     waiting.remove(texts)
     assert not waiting and not waiting.among(texts[:3])
     assert not late._Waiting([]) and not late._Waiting([]).among(["other"])
+
+
+def test_a_load_knows_its_files_and_records_in_so_many_bytes_each(tmp_path: Path) -> None:
+    """Fewer than 3,000 a file and 1,500 a record: what is in docs/scaling.md, about 2,000 and 1,000."""
+
+    def loading(name: str, lines: Sequence[str]) -> int:
+        folder = tmp_path / name
+        folder.mkdir()
+        if name.startswith("files"):
+            for number, line in enumerate(lines):
+                (folder / f"page_{number}.html").write_text(f"<title>Page {number}</title><p>{line}</p>")
+        else:
+            titled = (json.dumps({"title": f"Page {n}", "text": line}) for n, line in enumerate(lines))
+            (folder / "records.jsonl").write_text("\n".join(titled))
+        with EmbeddedStore.create(tmp_path / f"{name}-store") as store:
+            return peak(lambda: load([str(folder)], store, workers=1))
+
+    few, many = ([f"the words of {number}" for number in range(count)] for count in (150, 600))
+    assert (loading("files-many", many) - loading("files-few", few)) / 450 < 3_000
+    assert (loading("records-many", many) - loading("records-few", few)) / 450 < 1_500
