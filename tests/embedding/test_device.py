@@ -294,3 +294,14 @@ def test_commands_take_a_device(tmp_path: Path) -> None:
     assert found.exit_code == 0 and "Phobos" in found.output
     both = run.invoke(app, ["embed", "--store", store, "--embed-with", "http://x", "--device", "cuda"])
     assert both.exit_code == 2 and "the server chooses" in " ".join(both.output.split())
+
+
+def test_a_server_embeds_on_its_device(tmp_path: Path) -> None:
+    """As its settings say, in every process that searches."""
+    pytest.importorskip("fastapi")
+    from trivium.server.app import create_app
+    from trivium.server.settings import ServerSettings
+
+    Engine.create(tmp_path / "store", "minilm").close()
+    with pytest.raises(ConfigurationError, match="cpu, cuda, or cuda:N"):
+        create_app(str(tmp_path / "store"), ServerSettings(device="gpu"))
