@@ -6,7 +6,7 @@ First what one pass over a text costs: operations, counted from the shapes of th
 large matrices in the same runtime on one thread. Then other ways, in turns with what is done now: a ratio is the median
 of those of the rounds, and the greatest difference is that between numbers of the vectors. All times are processor time
 of the thread that computes, so that other work on the machine matters little; with several threads or processes it is
-the clock. Needs the package onnx (``pip install 'trivium[cuda]'`` or the extra ``dev``).
+the clock. Needs the package onnx (the extra ``dev``).
 """
 
 from __future__ import annotations
