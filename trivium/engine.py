@@ -58,6 +58,7 @@ class Engine:
     ``retrievers`` of one's own are asked beside the eight of the package. ``fusion`` (a name or an object) is the default
     of searches. ``selector`` (likewise) chooses for the path retriever, by default without a language model.
     ``live`` are live sources of one's own, asked where a question names them, beside those of the package.
+    ``device`` is where the embedder computes: ``cpu``, ``cuda`` or ``cuda:N``, by default that of the settings.
     ``settings`` of retrievers go by dotted name, such as ``{"walk.damping": 0.4}``, and win over ``trivium.toml``.
     ``on_stage`` is told of every stage of a search that ended.
     """
@@ -73,6 +74,7 @@ class Engine:
         settings: SettingValues | None = None,
         live: Sequence[LiveSource] = (),
         on_stage: StageObserver = ignore_stages,
+        device: str | None = None,
     ) -> None:
         if isinstance(store, str | Path):
             raise InputError(f"expected an open store, got {str(store)!r}: use  Engine.open({str(store)!r})")
@@ -84,7 +86,7 @@ class Engine:
         self._parser = ParserProcess()
         self.searcher = Searcher(
             store,
-            StoreEmbedder(store, embedder),
+            StoreEmbedder(store, embedder, device),
             chosen,
             Fusions(store, fusion),
             on_stage,
@@ -98,8 +100,11 @@ class Engine:
         filled by the embedder: by default ``bge-small`` when it is installed, else ``minilm``. An existing store is
         opened. The store stays when a later build fails or reads nothing: it is empty then, and can be filled again.
         ``parts`` as for :class:`Engine`."""
-        if isinstance(embedder, str):
-            open_embedder(embedder).close()  # a name that does not work is refused before anything is made
+        device = parts.get("device")
+        if isinstance(embedder, str) or (embedder is None and device is not None):
+            open_embedder(
+                embedder, device=device
+            ).close()  # what does not work is refused before anything is made
         return cls._on(open_or_create_store(store), embedder, parts)
 
     @classmethod

@@ -75,6 +75,9 @@ class Settings(BaseSettings):
     embed_with: Url | None = None
     """The Text Embeddings Inference server of embedders ``tei:NAME``."""
 
+    device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = "cpu"
+    """Where models embed: ``cpu``, ``cuda``, or ``cuda:N`` for the graphics card of that number (the extra ``cuda``)."""
+
     workers: Positive | None = None
     """Threads and processes at work; None means as many as there are cores."""
 

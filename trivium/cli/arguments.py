@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from trivium.answering.prompt_styles import prompt_style
 from trivium.answering.writing import WritingOptions
 from trivium.embedding.base import Embedder
+from trivium.embedding.device import parse_device
 from trivium.embedding.registry import TEI, default_name, known_embedders
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
@@ -69,11 +70,13 @@ def open_engine(
     selector: str | None = None,
     assignments: Sequence[str] | None = None,
     model: str | None = None,
+    device: str | None = None,
 ) -> Engine:
     """An engine on an existing store, with the path retriever's selector (``--selector``; ``model`` is the language
-    model of the command) and settings of retrievers (``--set``)."""
+    model of the command), settings of retrievers (``--set``) and the embedder's ``--device``."""
     values = read_settings(assignments)
-    return Engine.open(store, selector=selector_name(selector, model), settings=values)
+    check_device_name(device)
+    return Engine.open(store, selector=selector_name(selector, model), settings=values, device=device)
 
 
 def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
@@ -146,10 +149,22 @@ def check_embedder(name: str | None) -> None:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
 
 
-def embedder_of(name: str | None, address: str | None) -> str | Embedder | None:
+def check_device_name(device: str | None) -> None:
+    """Refuse a device that nobody knows."""
+    if device is not None:
+        with wrong_argument("--device", (ConfigurationError,)):
+            parse_device(device)
+
+
+def embedder_of(name: str | None, address: str | None, device: str | None = None) -> str | Embedder | None:
     """The embedder that ``--embedder`` and ``--embed-with`` say: that of a server, where there is an address. Raises
     ConfigurationError where it serves another model."""
     check_embedder(name)
+    check_device_name(device)
+    if device is not None and address is not None:
+        raise typer.BadParameter(
+            "the server chooses where it embeds: leave out --device or --embed-with", param_hint="--device"
+        )
     if address is None:
         return name
     family, _, model = (name or TEI).partition(":")

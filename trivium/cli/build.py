@@ -25,6 +25,7 @@ from trivium.cli.options import (
     AnyEmbedder,
     ChooserOption,
     ChunkerOption,
+    DeviceOption,
     EmbedderOption,
     EmbedWith,
     FormatOption,
@@ -163,6 +164,7 @@ def build(
     format: FormatOption = "auto",
     embedder: EmbedderOption = None,
     embed_with: EmbedWith = None,
+    device: DeviceOption = None,
     chunker: ChunkerOption = None,
     model: ChooserOption = None,
     late: LateOption = False,
@@ -193,6 +195,8 @@ def build(
         trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
 
         trivium build wikipedia.zim --store my-store --ray auto
+
+        trivium build documents/ --store my-store --device cuda
     """
     settings, limits = read_load_settings(assignments)
     check_sources(sources, format)
@@ -207,7 +211,7 @@ def build(
     plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
     if watch:
         check_watched(sources, json)
-    filler = embedder_of(embedder, embed_with)
+    filler = embedder_of(embedder, embed_with, device)
     if not no_embed and not any_embedder:
         check_embedder_for(language, filler, store)
     options = BuildOptions(
@@ -226,7 +230,10 @@ def build(
         shards=plan,
     )
     try:
-        with never_left_empty(store), Engine.create(store, filler, settings=settings) as engine:
+        with (
+            never_left_empty(store),
+            Engine.create(store, filler, settings=settings, device=device) as engine,
+        ):
             if not json and not no_embed:
                 err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
             following = follower(engine, sources, options) if watch else None
@@ -252,6 +259,7 @@ def add(
     store: Store,
     format: FormatOption = "auto",
     embed_with: EmbedWith = None,
+    device: DeviceOption = None,
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
@@ -275,7 +283,9 @@ def add(
     metadata = _metadata(meta)
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
-    with Engine.open(store, embedder_of(None, embed_with), settings=settings) as engine:
+    with Engine.open(
+        store, embedder_of(None, embed_with, device), settings=settings, device=device
+    ) as engine:
         load_sources(
             engine,
             store,
@@ -299,6 +309,7 @@ def embed(
     store: Store,
     embedder: EmbedderOption = None,
     embed_with: EmbedWith = None,
+    device: DeviceOption = None,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
     any_embedder: AnyEmbedder = False,
@@ -311,10 +322,10 @@ def embed(
     Example:  trivium embed --store my-store --embedder bge-small
     """
     settings, _ = read_load_settings(assignments)
-    filler = embedder_of(embedder, embed_with)
+    filler = embedder_of(embedder, embed_with, device)
     _check_images(images)
     started = time.perf_counter()
-    with Engine.open(store, filler, settings=settings) as engine, progress(quiet=json) as bars:
+    with Engine.open(store, filler, settings=settings, device=device) as engine, progress(quiet=json) as bars:
         count = engine.indexer.embed(
             lambda done, total: bars("embed", done, total), any_embedder=any_embedder
         )

@@ -147,6 +147,16 @@ EmbedWith = Annotated[
         show_default=False,
     ),
 ]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        metavar="DEVICE",
+        help="Where the embedder computes: cpu, cuda, or cuda:N for the graphics card of that number (needs the extra"
+        " cuda). Any of them serves a store that another one filled.  \\[default: TRIVIUM_DEVICE, else cpu]",
+        show_default=False,
+    ),
+]
 ChunkerOption = Annotated[
     str | None,
     typer.Option(

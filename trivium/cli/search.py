@@ -20,6 +20,7 @@ from trivium.cli.hits import (
     print_sources,
 )
 from trivium.cli.options import (
+    DeviceOption,
     Exact,
     FusionOption,
     Json,
@@ -78,6 +79,7 @@ def search(
     assignments: SetOption = None,
     where: WhereOption = None,
     live: LiveOption = None,
+    device: DeviceOption = None,
     json: Json = False,
 ) -> None:
     """Search a store. Without options all eight retrievers (views of relevance) are asked and their scores fused.
@@ -103,7 +105,7 @@ def search(
     picture = None if image is None else _read(image)
     question, views = question or "", views_for(picture, retriever)
     outcomes: list[SourceOutcome] = []
-    with open_engine(store, selector, assignments) as engine, wrong_argument():
+    with open_engine(store, selector, assignments, device=device) as engine, wrong_argument():
         hits = engine.search(
             question,
             max(k, *rank) if rank else k,

@@ -10,12 +10,21 @@ import typer
 from trivium.cli.arguments import (
     answer_writer,
     chat_model,
+    check_device_name,
     read_chat_settings,
     read_settings,
     selector_name,
     wrong_argument,
 )
-from trivium.cli.options import ChatOption, ModelsOption, PromptOption, SelectorOption, SetOption, Store
+from trivium.cli.options import (
+    ChatOption,
+    DeviceOption,
+    ModelsOption,
+    PromptOption,
+    SelectorOption,
+    SetOption,
+    Store,
+)
 from trivium.cli.terminal import err, out
 from trivium.errors import MissingExtraError
 
@@ -29,6 +38,7 @@ def serve(
     chat: ChatOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
+    device: DeviceOption = None,
     api_key_file: Annotated[
         Path | None,
         typer.Option(
@@ -148,6 +158,7 @@ def serve(
 
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
     """
+    check_device_name(device)
     usual = model[0] if model else None
     writer = answer_writer(usual, prompt, chat)  # what is missing is told before the server is loaded
     models = [chat_model(name, read_chat_settings(chat)) for name in (model or [])[1:]]
@@ -183,6 +194,7 @@ def serve(
             trusted_proxies=tuple(trust_proxy or ()),
             path_selector=chosen,
             retriever_settings=values,
+            device=device,
             upload_bytes=upload_limit << 20,
             queue_jobs=job_queue,
             spool_bytes=spool_limit << 20,

@@ -14,7 +14,8 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors. The same text gives the same vector, bit for bit, every time."""
+    """Turns texts into unit vectors. The same text gives the same vector, bit for bit, every time; on a graphics card, or
+    from a service, within rounding."""
 
     @property
     def identity(self) -> EmbedderIdentity:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trivium.embedding.base import Vectors
+from trivium.embedding.device import CPU, Device, check_device, check_taken, load_libraries
 from trivium.embedding.fastembed import digest_files
 from trivium.embedding.vectors import l2_normalize, to_valid_text
 from trivium.errors import EmbeddingError, MissingExtraError
@@ -33,11 +34,12 @@ class ClipEmbedder:
     fastembed downloads them once, into the same place (about 0.6 GB). ``folder`` names a folder that holds the two, and
     nothing is downloaded. Raises MissingExtraError, and EmbeddingError when the files cannot be had."""
 
-    def __init__(self, *, home: Path | None = None, folder: Path | None = None) -> None:
+    def __init__(self, *, home: Path | None = None, folder: Path | None = None, device: Device = CPU) -> None:
         try:
             from fastembed import ImageEmbedding, TextEmbedding
         except ImportError as error:
             raise MissingExtraError("the image embedder clip", "fastembed") from error
+        check_device(device)
         if folder is None:
             if home is None:
                 raise EmbeddingError("the image embedder clip needs a home or a folder, got neither")
@@ -45,8 +47,10 @@ class ClipEmbedder:
             given = any((own / kind / "model.onnx").is_file() for kind in FILES)
         else:
             own, given = folder, True
-        self._vision: Any = _load(ImageEmbedding, VISION, own / "vision", FILES["vision"] if given else ())
-        self._text: Any = _load(TextEmbedding, TEXT, own / "text", FILES["text"] if given else ())
+        self._vision: Any = _load(
+            ImageEmbedding, VISION, own / "vision", FILES["vision"] if given else (), device
+        )
+        self._text: Any = _load(TextEmbedding, TEXT, own / "text", FILES["text"] if given else (), device)
         versions = [digest_files(own / kind, ["model.onnx"]) for kind in FILES]
         self._identity = EmbedderIdentity("clip", "-".join(versions), DIMENSION)
 
@@ -77,7 +81,7 @@ class ClipEmbedder:
         return rows
 
 
-def _load(make: Any, model: str, folder: Path, needed: Sequence[str]) -> Any:
+def _load(make: Any, model: str, folder: Path, needed: Sequence[str], device: Device) -> Any:
     """One of the two models: of the files in the folder where some are ``needed``, else downloaded into it."""
     missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
@@ -87,11 +91,16 @@ def _load(make: Any, model: str, folder: Path, needed: Sequence[str]) -> Any:
             "  pip install 'trivium[fastembed]')"
         )
     where = {"specific_model_path": str(folder)} if needed else {"cache_dir": str(folder)}
+    import onnxruntime  # which fastembed has loaded
+
+    load_libraries(onnxruntime, device)
     try:
-        # Single-threaded inference on the processor, like the models Trivium runs itself.
-        return make(model, threads=1, providers=["CPUExecutionProvider"], **where)
+        # Single-threaded inference, like the models Trivium runs itself.
+        loaded = make(model, threads=1, providers=device.providers, **where)
     except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
         raise EmbeddingError(
             f"clip: {model} cannot be loaded: {error}; it is downloaded at its first use, which needs a network: without"
             f" one put its files into {folder}"
         ) from error
+    check_taken(onnxruntime, device, loaded.model.model.get_providers())
+    return loaded

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.embedding.base import Vectors
+from trivium.embedding.device import CPU, Device, check_device, check_taken, load_libraries
 from trivium.embedding.vectors import deduplicate, l2_normalize, to_valid_text
 from trivium.embedding.workers import embed_each
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
@@ -26,9 +27,9 @@ class FastEmbedEmbedder:
     """A model that fastembed lists, or :data:`SPECTER`, which it can run. Its files are downloaded once, into a folder of
     their own under the home.
 
-    ``folder`` names a folder that holds the model's files, and nothing is downloaded. Thread-safe. Raises
-    MissingExtraError, ConfigurationError for a model fastembed does not list, and EmbeddingError when its
-    files cannot be had."""
+    ``folder`` names a folder that holds the model's files, and nothing is downloaded. One text a call on every
+    ``device``: some of these models are quantised. Thread-safe. Raises MissingExtraError, ConfigurationError for a model
+    fastembed does not list, and EmbeddingError when its files cannot be had."""
 
     def __init__(
         self,
@@ -37,11 +38,13 @@ class FastEmbedEmbedder:
         workers: int | None = None,
         home: Path | None = None,
         folder: Path | None = None,
+        device: Device = CPU,
     ) -> None:
         try:
             from fastembed import TextEmbedding
         except ImportError as error:
             raise MissingExtraError(f"fastembed:{model}", "fastembed") from error
+        check_device(device)
         named = SPECTER if model == SPECTER else f"fastembed:{model}"
         if model == SPECTER:
             _list_specter()
@@ -58,11 +61,16 @@ class FastEmbedEmbedder:
         else:
             where = {"specific_model_path": str(folder)}
         self._workers = workers
+        import onnxruntime  # which fastembed has loaded
+
+        load_libraries(onnxruntime, device)
         try:
-            # Single-threaded inference on the processor, like the models Trivium runs itself.
-            self._model: Any = TextEmbedding(model, threads=1, providers=["CPUExecutionProvider"], **where)
+            # Single-threaded inference, like the models Trivium runs itself.
+            loaded: Any = TextEmbedding(model, threads=1, providers=device.providers, **where)
         except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
             raise EmbeddingError(f"{named} cannot be loaded: {error}") from error
+        check_taken(onnxruntime, device, loaded.model.model.get_providers())
+        self._model = loaded
         version = digest_files(folder, [description["model_file"], *description["additional_files"]])
         self._identity = EmbedderIdentity(named, version, description["dim"])
 

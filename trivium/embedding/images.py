@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from trivium.embedding.base import Vectors
+from trivium.embedding.device import parse_device
 from trivium.errors import ConfigurationError
 from trivium.settings import Settings, load_settings
 from trivium.types import EmbedderIdentity
@@ -44,10 +45,13 @@ def check_image_embedder(name: str) -> str:
     return name
 
 
-def open_image_embedder(name: str, settings: Settings | None = None) -> ImageEmbedder:
-    """The image embedder of that name. Raises ConfigurationError for an unknown one, MissingExtraError with the command
-    that helps, and EmbeddingError where its files cannot be had."""
+def open_image_embedder(
+    name: str, settings: Settings | None = None, device: str | None = None
+) -> ImageEmbedder:
+    """The image embedder of that name, on the device (by default that of the settings). Raises ConfigurationError for an
+    unknown one, MissingExtraError with the command that helps, and EmbeddingError where its files cannot be had."""
     check_image_embedder(name)
     from trivium.embedding.clip import ClipEmbedder
 
-    return ClipEmbedder(home=(load_settings() if settings is None else settings).home)
+    settings = load_settings() if settings is None else settings
+    return ClipEmbedder(home=settings.home, device=parse_device(device or settings.device))

@@ -1,4 +1,5 @@
-"""bge-small and minilm on onnxruntime: one text a call, unpadded, single-threaded inference, many workers."""
+"""bge-small and minilm on onnxruntime: one text a call, unpadded, single-threaded inference, many workers; on a graphics
+card batches."""
 
 from __future__ import annotations
 
@@ -11,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from trivium.embedding.base import Vectors
+from trivium.embedding.batches import Ids, embed_batches
+from trivium.embedding.device import CPU, Device, check_device, check_taken, load_libraries
+from trivium.embedding.float_graph import POOLED, float_graph
 from trivium.embedding.late import TokenEncoder, Tokens, WholeText, embed_spans
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import check, locate
@@ -24,11 +28,16 @@ class OnnxEmbedder:
     """One of the models of the manifest.
 
     The files are looked up at once, and compared with their pinned checksums and loaded at the first text. The same text
-    gives the same vector, bit for bit, whatever the other texts, their order and the number of workers. Thread-safe.
-    Raises ModelNotInstalledError.
+    gives the same vector, bit for bit, whatever the other texts, their order and the number of workers; on another device
+    or processor the same within the rounding of eight bits (a cosine above .99), under the same identity. Thread-safe.
+    Raises ModelNotInstalledError, and MissingExtraError where nothing is installed that computes on the device.
     """
 
-    def __init__(self, name: str, *, workers: int | None = None, home: Path | None = None) -> None:
+    def __init__(
+        self, name: str, *, workers: int | None = None, home: Path | None = None, device: Device = CPU
+    ) -> None:
+        check_device(device)
+        self._device = device
         self._home = home
         self._files = locate(name, home)
         self._spec = manifest()[name]
@@ -45,6 +54,11 @@ class OnnxEmbedder:
         """Name, version (the start of the weights' sha256) and dimension; loads nothing."""
         return self._identity
 
+    @property
+    def gpus(self) -> float:
+        """How many graphics cards a task of a cluster needs that embeds."""
+        return 1.0 if self._device.batched else 0.0
+
     def embed_query(self, text: str) -> Vectors:
         """A question as one unit vector (d,), under the model's query prefix."""
         return self._embed_one(self._spec.query_prefix + text)
@@ -52,7 +66,10 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
         """Passages as unit vectors (n x d); equal texts are embedded once. Raises EmbeddingError."""
         unique, places = deduplicate(texts)
-        vectors = embed_each(self._embed_one, unique, self._spec.dimension, progress, self._workers)
+        if self._device.batched:
+            vectors = self._embed_batched(unique, progress)
+        else:
+            vectors = embed_each(self._embed_one, unique, self._spec.dimension, progress, self._workers)
         return vectors[places]
 
     def embed_spans(
@@ -91,14 +108,30 @@ class OnnxEmbedder:
         vector: Vectors = l2_normalize(pooled, 1, self._spec.dimension)[0]
         return vector
 
+    def _embed_batched(self, texts: Sequence[str], progress: Callable[[int], None] | None) -> Vectors:
+        session, tokenizer = self._load()
+
+        def embed(ids: Ids, mask: Ids) -> Vectors:
+            pooled = self._outputs(session, POOLED, ids, mask)
+            return l2_normalize(pooled, len(ids), self._spec.dimension)
+
+        rows = [tokenizer.encode(to_valid_text(text)).ids for text in texts]
+        return embed_batches(embed, rows, self._spec.dimension, progress)
+
     def _run(self, session: Any, ids: Sequence[int]) -> Any:
         """Vectors of tokens (1 x n x d)."""
         row = np.array([ids], dtype=np.int64)
-        inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        return self._outputs(session, session.get_outputs()[0].name, row, np.ones_like(row))
+
+    def _outputs(self, session: Any, output: str, ids: Ids, mask: Ids) -> Any:
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         try:
-            return session.run(None, inputs)[0]
+            return session.run([output], inputs)[0]
         except Exception as error:  # onnxruntime raises classes of its own without a common base
-            raise EmbeddingError(f"{self._identity.name} failed on a text of {len(ids)} tokens") from error
+            what = f"{len(ids)} texts" if len(ids) > 1 else "a text"
+            raise EmbeddingError(
+                f"{self._identity.name} failed on {what} of {ids.shape[1]} tokens on {self._device.name}"
+            ) from error
 
     def _load(self) -> tuple[Any, Any]:
         with self._lock:
@@ -121,14 +154,19 @@ class OnnxEmbedder:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        device, file = self._device, self._files.model
+        model = float_graph(file, self._spec.pooling) if device.batched else str(file)
+        load_libraries(onnxruntime, device)
         try:
-            return onnxruntime.InferenceSession(
-                str(self._files.model), options, providers=["CPUExecutionProvider"]
+            session = onnxruntime.InferenceSession(
+                model, options, providers=device.providers, enable_fallback=0
             )
         except Exception as error:  # as above
             raise EmbeddingError(
                 f"onnxruntime {onnxruntime.__version__} cannot load {self._files.model}, though it is intact: {error}"
             ) from error
+        check_taken(onnxruntime, device, session.get_providers())
+        return session
 
     def _open_tokenizer(self, kind: Any) -> Any:
         try:

@@ -7,8 +7,10 @@ settings, ``(name: str, settings: Settings) -> Embedder``. The entry point ``acm
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from trivium.embedding.base import Embedder
+from trivium.embedding.device import CPU, parse_device
 from trivium.embedding.fastembed import SPECTER
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed
@@ -23,6 +25,9 @@ _FALLBACK = "minilm"
 TEI = "tei:"
 """Before the name of a model that a Text Embeddings Inference server serves."""
 
+_ELSEWHERE = ("openai", TEI.removesuffix(":"))
+"""Families of embedders that are services."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -35,29 +40,36 @@ def default_name(settings: Settings | None = None) -> str:
     return _RECOMMENDED if installed(_RECOMMENDED, settings.home) else _FALLBACK
 
 
-def open_embedder(name: str | None = None, settings: Settings | None = None) -> Embedder:
+def open_embedder(
+    name: str | None = None, settings: Settings | None = None, device: str | None = None
+) -> Embedder:
     """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (of the
-    server that ``embed_with`` names), ``specter``, or one that an installed package adds.
+    server that ``embed_with`` names), ``specter``, or one that an installed package adds. It computes on the ``device``
+    (``cpu``, ``cuda``, ``cuda:N``), by default that of the settings.
 
-    Raises ConfigurationError for an unknown name or a broken entry point, ModelNotInstalledError and MissingExtraError
-    with the command that helps."""
+    Raises ConfigurationError for an unknown name or device, a broken entry point, or a device that is named for an
+    embedder which computes elsewhere; ModelNotInstalledError and MissingExtraError with the command that helps."""
     settings = load_settings() if settings is None else settings
+    if device is not None:
+        settings = settings.model_copy(update={"device": parse_device(device).name})
     if name is None:
         name = default_name(settings)
         _log.info("no embedder is named: taking %s", name)
     family, _, model = name.partition(":")
+    if device is not None and settings.device != CPU.name and family in _ELSEWHERE:
+        raise ConfigurationError(f"{name} is computed by its service: name no device ({device})")
     if name in manifest():
         from trivium.embedding.onnx import OnnxEmbedder
 
-        return OnnxEmbedder(name, workers=settings.workers, home=settings.home)
+        return OnnxEmbedder(name, **_local(settings))
     if family == "fastembed" and model:
         from trivium.embedding.fastembed import FastEmbedEmbedder
 
-        return FastEmbedEmbedder(model, workers=settings.workers, home=settings.home)
+        return FastEmbedEmbedder(model, **_local(settings))
     if name == SPECTER:
         from trivium.embedding.fastembed import FastEmbedEmbedder
 
-        return FastEmbedEmbedder(SPECTER, workers=settings.workers, home=settings.home)
+        return FastEmbedEmbedder(SPECTER, **_local(settings))
     if family == "openai" and model:
         return _openai(model, settings)
     if name.startswith(TEI) and model:
@@ -77,6 +89,15 @@ def open_embedder(name: str | None = None, settings: Settings | None = None) -> 
             )
         return added
     raise ConfigurationError(f"unknown embedder {name!r}: there are {', '.join(known_embedders())}")
+
+
+def _local(settings: Settings) -> dict[str, Any]:
+    """How a model is run in this process."""
+    return {
+        "workers": settings.workers,
+        "home": settings.home,
+        "device": parse_device(settings.device),
+    }
 
 
 def known_embedders() -> list[str]:

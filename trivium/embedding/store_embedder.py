@@ -6,9 +6,10 @@ import threading
 from typing import Protocol
 
 from trivium.embedding.base import Embedder
+from trivium.embedding.device import parse_device
 from trivium.embedding.late import LateEmbedder, is_late, late
 from trivium.embedding.registry import default_name, open_embedder
-from trivium.errors import EmbedderMismatchError
+from trivium.errors import ConfigurationError, EmbedderMismatchError
 from trivium.types import EmbedderIdentity
 
 
@@ -26,12 +27,23 @@ class StoreEmbedder:
     """The embedder of one store. Threads may share it.
 
     ``given`` names who fills an empty store, or is an embedder of one's own; a filled store keeps its embedder, so that
-    another one is refused with EmbedderMismatchError. One that was handed in is not closed here.
+    another one is refused with EmbedderMismatchError. One that was handed in is not closed here. ``device`` is where the
+    embedder computes, whichever device filled the store; ConfigurationError is raised for an unknown one, and for one
+    beside an embedder that was handed in.
     """
 
-    def __init__(self, store: _Filled, given: str | Embedder | None = None) -> None:
+    def __init__(
+        self, store: _Filled, given: str | Embedder | None = None, device: str | None = None
+    ) -> None:
+        if device is not None:
+            parse_device(device)
+            if given is not None and not isinstance(given, str):
+                raise ConfigurationError(
+                    f"the device {device} is for embedders that are named: {given.identity.name} has its own"
+                )
         self._store = store
         self._given = given
+        self.device = device
         self._opened: Embedder | None = None
         self._late = is_late(store.embedder)
         self._lock = threading.Lock()
@@ -92,7 +104,7 @@ class StoreEmbedder:
     def on(self, store: _Filled) -> StoreEmbedder:
         """The same embedder for another snapshot of the store; only the first one closes it."""
         if store.embedder is None:
-            return StoreEmbedder(store, self._given)
+            return StoreEmbedder(store, self._given, self.device)
         return StoreEmbedder(store, self.get())
 
     def close(self) -> None:
@@ -107,7 +119,7 @@ class StoreEmbedder:
         if self._given is not None and not isinstance(self._given, str):
             embedder = self._given
         else:
-            embedder = open_embedder(self._given if stored is None else stored.name)
+            embedder = open_embedder(self._given if stored is None else stored.name, device=self.device)
         if self._late:
             embedder = late(embedder)
         if stored is not None and stored != embedder.identity:

@@ -232,6 +232,7 @@ class Indexer:
             embedder=self.embedder.portable if embed else None,
             identity=None if embedder is None else embedder.identity,
             sentences=sentences,
+            device=self.embedder.device,
         )
         return sharded(plan, work, embedder, workers or os.cpu_count() or 1, progress)
 
@@ -299,7 +300,9 @@ class Indexer:
         """Embed the pictures of documents, where that is not done yet, by the image embedder of that name or by one of
         one's own; returns how many. Resumable. Raises EmbedderMismatchError where another one did so, ConfigurationError
         for an unknown name, MissingExtraError and EmbeddingError where it cannot be had."""
-        embedder = open_image_embedder(images) if isinstance(images, str) else images
+        embedder = (
+            open_image_embedder(images, device=self.embedder.device) if isinstance(images, str) else images
+        )
         return fill_pictures(self.store, embedder, progress)
 
     def enrich(

@@ -97,7 +97,11 @@ def create_app(
     keys = KeyRing(settings.api_keys, settings.api_key_file)
     audit_file = None if settings.audit_log is None else open_audit_file(settings.audit_log)
     metrics = Metrics()
-    options: dict[str, Any] = {"selector": settings.path_selector, "settings": settings.retriever_settings}
+    options: dict[str, Any] = {
+        "selector": settings.path_selector,
+        "settings": settings.retriever_settings,
+        "device": settings.device,
+    }
     engine = Engine.open(store, on_stage=metrics.observe_stage, **options)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)
     spool = Spool(store, spool_folder(store, settings.spool))

@@ -82,10 +82,11 @@ class ServerSettings(BaseModel):
     spoken. ``processes``: how many processes search beside the one that serves (0: it
     searches itself). ``path_selector``: who chooses for the path retriever, ``match``, ``llm`` or a declared one
     (None: as the settings of the package say), and ``retriever_settings`` their values by dotted name, such as
-    ``{"walk.damping": 0.4}``. ``rate_limit``: requests a client may make in a minute, None for any number. A client is
-    its key, else the address it connects from; ``trusted_proxies`` (addresses or networks, such as ``10.0.0.0/8``) are
-    believed about whom they connect for (``X-Forwarded-For``). ``wrong_keys``: how many an address may try in a minute
-    before it has to wait, whatever key it sends then.
+    ``{"walk.damping": 0.4}``. ``device``: where questions and documents are embedded, ``cpu``, ``cuda`` or ``cuda:N``
+    (None: as the settings of the package say). ``rate_limit``: requests a client may make in a minute, None for any
+    number. A client is its key, else the address it connects from; ``trusted_proxies`` (addresses or networks, such as
+    ``10.0.0.0/8``) are believed about whom they connect for (``X-Forwarded-For``). ``wrong_keys``: how many an address
+    may try in a minute before it has to wait, whatever key it sends then.
     ``connections``: how many are open at once, or fewer where the process may open fewer files; where all are taken, the
     one that has been idle longest is closed for a new one. ``connections_per_client``: the same of one address (trusted
     proxies aside; IPv6 addresses of one /64 network count as one). ``min_free_bytes``: of the file system of a store in a
@@ -121,6 +122,7 @@ class ServerSettings(BaseModel):
     speech_queue: Count = 16
     path_selector: str | None = None
     retriever_settings: dict[str, Any] = Field(default_factory=dict)
+    device: str | None = None
     rate_limit: Count | None = None
     trusted_proxies: tuple[Proxy, ...] = ()
     wrong_keys: Count = 30

@@ -314,7 +314,11 @@ def _embedder(work: Work) -> Embedder:
     if embedder is None:
         assert work.embedder is not None
         settings = load_settings().model_copy(update={"workers": 1})
-        embedder = open_embedder(work.embedder, settings) if isinstance(work.embedder, str) else work.embedder
+        embedder = (
+            open_embedder(work.embedder, settings, work.device)
+            if isinstance(work.embedder, str)
+            else work.embedder
+        )
         if embedder.identity != work.identity:
             raise ConfigurationError(
                 f"expected the embedder {work.identity}, as where the build was started, got {embedder.identity}"

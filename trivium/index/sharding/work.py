@@ -40,7 +40,7 @@ from trivium.types import EmbedderIdentity
 class Work:
     """What all shards of a build have in common. ``version`` is that of Trivium, ``cwd`` the folder that paths of
     sources are relative to. ``embedder`` is a name, or an embedder of the caller's own, and ``identity`` what it must
-    be; both are None where nothing is embedded."""
+    be; both are None where nothing is embedded. ``device`` is where each machine embeds."""
 
     folder: Path
     cwd: str
@@ -49,6 +49,7 @@ class Work:
     embedder: str | Embedder | None = None
     identity: EmbedderIdentity | None = None
     sentences: bool = True
+    device: str | None = None
     version: str = field(default_factory=package_version)
 
     @cached_property
