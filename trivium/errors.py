@@ -19,6 +19,7 @@ TriviumError
 │   └── ModelNotInstalledError  model files are missing; the message names the command that installs them
 ├── SpeechError             a recogniser or a voice failed
 ├── ChatModelError          a language model failed or answered with something unusable
+├── RerankError             a reranker failed, took too long or answered with something unusable
 ├── FusionError             a fusion name or its saved weights do not fit
 ├── ConfigurationError      settings are malformed or unknown
 └── MissingExtraError       an optional package is missing; the message names the command that installs it
@@ -110,6 +111,10 @@ class SpeechError(TriviumError):
 
 class ChatModelError(TriviumError):
     """A language model failed or answered with something unusable."""
+
+
+class RerankError(TriviumError):
+    """A reranker failed, took too long, or answered with something else than scores."""
 
 
 class FusionError(TriviumError):

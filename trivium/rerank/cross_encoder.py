@@ -1,0 +1,168 @@
+"""Cross-encoders: a network that reads question and passage together and says how well they fit."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trivium.common.beside import available_cores
+from trivium.embedding.vectors import to_valid_text
+from trivium.errors import ConfigurationError, RerankError
+from trivium.rerank.at_once import at_once
+from trivium.rerank.base import Deadline, RerankCandidate
+
+MODEL_FILES = (
+    "model.onnx",
+    "onnx/model.onnx",
+    "model_quantized.onnx",
+    "onnx/model_quantized.onnx",
+    "model_int8.onnx",
+    "onnx/model_int8.onnx",
+    "onnx/model_fp16.onnx",
+)
+"""Where exports of a model have it, in the order they are tried."""
+MAX_TOKENS = 512
+"""Of question and passage together, where the files do not say how many the model reads."""
+_LONGEST = 1 << 20
+"""``tokenizer_config.json`` has a huge number where its author knew of no limit."""
+
+PairScorer = Callable[[str, str], float]
+
+
+class OnnxCrossEncoder:
+    """A cross-encoder in a folder, in the usual format: ``model.onnx`` (:data:`MODEL_FILES`), ``tokenizer.json``, and,
+    where they are there, ``tokenizer_config.json`` and ``config.json``.
+
+    Score: the logit of the one label, or that of the second of two less the first. Pairs are scored one at a time,
+    unpadded, each by one thread, as many at once as there are cores, so that the same pair has the same score bit for
+    bit. The files are looked for at once and loaded at the first question. Thread-safe. Raises ConfigurationError."""
+
+    views: tuple[str, ...] = ()
+    independent = True
+
+    def __init__(self, folder: str | Path, name: str | None = None) -> None:
+        self._folder = Path(folder).expanduser()
+        self._model = _model_file(self._folder)
+        if not (self._folder / "tokenizer.json").is_file():
+            raise ConfigurationError(
+                f"expected the tokenizer of a cross-encoder at {self._folder}/tokenizer.json"
+            )
+        self.name = f"cross-encoder:{folder}" if name is None else name
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
+        """Raises RerankError where the model cannot be loaded or run, and where the time is up."""
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _Loaded(self._model, self._folder)
+        return score_pairs(self._loaded.score, question, candidates, deadline)
+
+
+class FastEmbedCrossEncoder:
+    """A cross-encoder that fastembed lists, whose files it downloads once, into a folder of their own under the home.
+    ``folder`` names a folder that holds the files, and nothing is downloaded. Thread-safe. Raises MissingExtraError,
+    ConfigurationError for a model that it does not list. The files are looked for at the first question."""
+
+    views: tuple[str, ...] = ()
+    independent = True
+
+    def __init__(self, model: str, home: Path, folder: Path | None = None) -> None:
+        from trivium.rerank.fastembed import check_listed
+
+        check_listed(model)
+        self.name = f"cross-encoder:{model}"
+        self._model = model
+        self._home, self._folder = home, folder
+        self._lock = threading.Lock()
+        self._scorer: PairScorer | None = None
+
+    def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
+        """Raises RerankError where the model cannot be had or run, and where the time is up."""
+        from trivium.rerank.fastembed import open_scorer
+
+        with self._lock:
+            if self._scorer is None:
+                self._scorer = open_scorer(self._model, self._home, self._folder)
+        return score_pairs(self._scorer, question, candidates, deadline)
+
+
+def score_pairs(
+    score: PairScorer, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline
+) -> list[float]:
+    """The score of the question with each candidate's full text, by as many threads as there are cores. Raises what
+    ``score`` raises, and RerankError where the time is up."""
+    asked = to_valid_text(question)
+
+    def one(candidate: RerankCandidate) -> float:
+        return score(asked, to_valid_text(candidate.full_text))
+
+    return at_once(one, candidates, available_cores(), deadline)
+
+
+class _Loaded:
+    """The model and its tokenizer."""
+
+    def __init__(self, model: Path, folder: Path) -> None:
+        import onnxruntime  # 0.1 s, which only those who use it pay
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(model), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime raises classes of its own without a common base
+            raise RerankError(f"onnxruntime cannot load {model}: {error}") from error
+        self._inputs = {entry.name for entry in self._session.get_inputs()}
+        try:
+            self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise RerankError(f"tokenizers cannot read {folder}/tokenizer.json: {error}") from error
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(_max_tokens(folder))
+
+    def score(self, question: str, text: str) -> float:
+        pair = self._tokenizer.encode(question, text)
+        rows = {"input_ids": pair.ids, "attention_mask": pair.attention_mask, "token_type_ids": pair.type_ids}
+        inputs = {name: np.array([row], np.int64) for name, row in rows.items() if name in self._inputs}
+        try:
+            output = np.asarray(self._session.run(None, inputs)[0], dtype=np.float64).ravel()
+        except Exception as error:  # as above
+            raise RerankError(
+                f"the cross-encoder failed on a pair of {len(pair.ids)} tokens: {error}"
+            ) from error
+        if output.size == 1:
+            return float(output[0])
+        if output.size == 2:  # no and yes
+            return float(output[1] - output[0])
+        raise RerankError(f"expected a cross-encoder with one label or two, got one with {output.size}")
+
+
+def _model_file(folder: Path) -> Path:
+    for name in MODEL_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    others = sorted(folder.glob("*.onnx")) if folder.is_dir() else []
+    if len(others) == 1:
+        return others[0]
+    raise ConfigurationError(f"expected a folder with {', '.join(MODEL_FILES[:2])} or the like, got {folder}")
+
+
+def _max_tokens(folder: Path) -> int:
+    """How many tokens the model reads."""
+    for name, key in (("tokenizer_config.json", "model_max_length"), ("tokenizer_config.json", "max_length")):
+        try:
+            value = json.loads((folder / name).read_text("utf-8")).get(key)
+        except (OSError, ValueError, AttributeError):
+            continue
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _LONGEST:
+            return value
+    return MAX_TOKENS

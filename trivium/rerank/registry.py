@@ -1,0 +1,129 @@
+"""Rerankers by name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.errors import ConfigurationError, InputError
+from trivium.plugins import create_plugin, list_plugins
+from trivium.rerank.base import Reranker
+from trivium.rerank.bm25 import Bm25Reranker
+from trivium.rerank.weighted import DEFAULT_WEIGHT, WeightedReranker
+from trivium.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from trivium.llm.base import ChatModel
+
+PLUGINS = "trivium.rerankers"
+"""The entry points of rerankers: functions called with the name and the settings."""
+FREE = ("bm25", "weighted")
+"""Families that cost nothing and load nothing, so that anybody may name them."""
+NAMES = "bm25, weighted:WEIGHT, cross-encoder:FOLDER|NAME, llm-pointwise:MODEL, llm-listwise:MODEL"
+"""What a reranker may be called, for messages."""
+FAMILIES = (*FREE, "cross-encoder", "llm-pointwise", "llm-listwise")
+"""What names of the package begin with."""
+
+
+def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
+    """The reranker of that name:
+
+    - ``bm25``: how well the words of the candidates match;
+    - ``weighted:0.7`` (``weighted``: 0.5): so much of the vector's score, the rest BM25;
+    - ``cross-encoder:FOLDER`` with an ONNX model in the usual format, or ``cross-encoder:NAME`` of one that fastembed
+      lists;
+    - ``llm-pointwise:MODEL``, ``llm-listwise:MODEL``: a language model grades each passage, or puts all in order; without
+      ``:MODEL`` that of the settings (:mod:`trivium.llm.registry`);
+    - one that an installed package declares.
+
+    Models are loaded at the first question. Raises ConfigurationError, MissingExtraError."""
+    family, colon, rest = name.partition(":")
+    if colon and not rest:
+        raise ConfigurationError(f"unknown reranker {name!r}: expected something behind the colon")
+    settings = load_settings() if settings is None else settings
+    if family == "bm25" and not colon:
+        return Bm25Reranker()
+    if family == "weighted":
+        return WeightedReranker(_weight(rest) if colon else DEFAULT_WEIGHT)
+    if family == "cross-encoder" and colon:
+        return _cross_encoder(rest, settings)
+    if family == "llm-pointwise":
+        from trivium.rerank.llm_pointwise import PointwiseReranker
+
+        return PointwiseReranker(_model(rest, settings), name)
+    if family == "llm-listwise":
+        from trivium.rerank.llm_listwise import ListwiseReranker
+
+        return ListwiseReranker(_model(rest, settings), name)
+    declared: Reranker | None = create_plugin(PLUGINS, family, name, settings)
+    if declared is not None:
+        return declared
+    close = get_close_matches(family, [*FAMILIES, *list_plugins(PLUGINS)], n=1, cutoff=0.6)
+    hint = f"did you mean {close[0]}?" if close and close[0] != family else f"expected one of {NAMES}"
+    raise ConfigurationError(f"unknown reranker {name!r}: {hint}")
+
+
+class Rerankers:
+    """The rerankers of an engine, each made at its first use and kept.
+
+    ``given`` are names of rerankers, and rerankers of one's own: what whoever opens the engine lets others name, as over
+    HTTP, beside those that cost nothing. Raises ConfigurationError for a name that means nothing, InputError for two of
+    one name."""
+
+    def __init__(self, given: Sequence[str | Reranker] = ()) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[str, Reranker] = {}
+        self._given: list[str] = []
+        for one in given:
+            name = one if isinstance(one, str) else one.name
+            if name in self._given or (not isinstance(one, str) and name.partition(":")[0] in FAMILIES):
+                raise InputError(f"expected rerankers whose names are their own, got {name!r}")
+            self._given.append(name)
+            self._made[name] = make_reranker(one) if isinstance(one, str) else one
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that anybody may name: the free ones, those given, and those of installed packages."""
+        return tuple(dict.fromkeys((*FREE, *self._given, *list_plugins(PLUGINS))))
+
+    def offers(self, name: str) -> bool:
+        """Whether anybody may name it, also whoever reaches a server: others load files or ask models that cost."""
+        return name in self.names or name.partition(":")[0] in FREE
+
+    def get(self, reranker: str | Reranker) -> Reranker:
+        """The reranker of that name, or the one handed in. Raises ConfigurationError, InputError."""
+        if not isinstance(reranker, str):
+            if not callable(getattr(reranker, "rerank", None)):
+                raise InputError(f"expected the name of a reranker, or one, got {type(reranker).__name__}")
+            return reranker
+        with self._lock:
+            if reranker not in self._made:
+                made = make_reranker(reranker)
+                if reranker.partition(":")[0] == "weighted":  # anybody may name any weight: they are not kept
+                    return made
+                self._made[reranker] = made
+            return self._made[reranker]
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigurationError(f"weighted: expected a weight from 0 to 1, got {text!r}") from None
+
+
+def _cross_encoder(model: str, settings: Settings) -> Reranker:
+    from trivium.rerank.cross_encoder import FastEmbedCrossEncoder, OnnxCrossEncoder
+
+    if Path(model).expanduser().is_dir():
+        return OnnxCrossEncoder(model)
+    return FastEmbedCrossEncoder(model, settings.home)
+
+
+def _model(name: str, settings: Settings) -> ChatModel:
+    from trivium.llm.registry import open_chat_model
+
+    return open_chat_model(name or None, settings)

@@ -1,0 +1,60 @@
+"""Dense and sparse scores, weighted: the classical hybrid, with a free weight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from trivium.errors import ConfigurationError
+from trivium.rerank.base import Deadline, RerankCandidate
+from trivium.rerank.bm25 import LEXICAL
+
+VECTOR = "vector"
+DEFAULT_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedReranker:
+    """Score: ``weight`` times the vector's score plus ``1 - weight`` times BM25, each scaled to [0, 1] over the
+    candidates; [0, 1]. With a weight of 1 the words count for nothing, with 0 the vectors."""
+
+    weight: float = DEFAULT_WEIGHT
+    views: ClassVar[tuple[str, ...]] = (VECTOR, LEXICAL)
+    independent: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.weight <= 1:
+            raise ConfigurationError(f"weighted: expected a weight from 0 to 1, got {self.weight:g}")
+
+    @property
+    def name(self) -> str:
+        """``weighted:0.5``."""
+        return f"weighted:{self.weight:g}"
+
+    def rerank(
+        self,
+        question: str,  # noqa: ARG002 - the retrievers have seen it
+        candidates: Sequence[RerankCandidate],
+        deadline: Deadline,  # noqa: ARG002 - there is nothing to wait for
+    ) -> list[float]:
+        dense = scaled([candidate.views[VECTOR] for candidate in candidates])
+        sparse = scaled([candidate.views[LEXICAL] for candidate in candidates])
+        return [
+            self.weight * close + (1 - self.weight) * match
+            for close, match in zip(dense, sparse, strict=True)
+        ]
+
+
+def scaled(scores: Sequence[float]) -> list[float]:
+    """Scores from the lowest (0) to the highest (1); all 0 where they are equal, and where there is none (NaN).
+
+    >>> scaled([2.0, 4.0, 3.0]), scaled([7.0, 7.0]), scaled([1.0, float("nan"), 2.0])
+    ([0.0, 1.0, 0.5], [0.0, 0.0], [0.0, 0.0, 1.0])
+    """
+    known = [score for score in scores if not math.isnan(score)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    if not high > low:
+        return [0.0] * len(scores)
+    return [0.0 if math.isnan(score) else (score - low) / (high - low) for score in scores]
