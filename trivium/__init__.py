@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from trivium.errors import NothingReadError as NothingReadError
     from trivium.errors import ParseError as ParseError
     from trivium.errors import QuestionFileError as QuestionFileError
+    from trivium.errors import RerankError as RerankError
     from trivium.errors import SpeechError as SpeechError
     from trivium.errors import StoreBusyError as StoreBusyError
     from trivium.errors import StoreChangedError as StoreChangedError
@@ -56,11 +57,15 @@ if TYPE_CHECKING:
     from trivium.llm.base import Message as Message
     from trivium.llm.base import Reply as Reply
     from trivium.llm.base import ReplyUsage as ReplyUsage
+    from trivium.rerank.base import Deadline as Deadline
+    from trivium.rerank.base import RerankCandidate as RerankCandidate
+    from trivium.rerank.base import Reranker as Reranker
     from trivium.retrievers.base import Candidate as Candidate
     from trivium.retrievers.base import Query as Query
     from trivium.retrievers.base import Retriever as Retriever
     from trivium.retrievers.options import Option as Option
     from trivium.retrievers.selectors import Selector as Selector
+    from trivium.search.cut import Cut as Cut
     from trivium.search.stages import StageEnded as StageEnded
     from trivium.serialization import to_pandas as to_pandas
     from trivium.settings import Settings as Settings
@@ -105,6 +110,7 @@ _MODULES = {
         "NothingReadError",
         "ParseError",
         "QuestionFileError",
+        "RerankError",
         "SpeechError",
         "StoreBusyError",
         "NotEmbeddedError",
@@ -125,9 +131,11 @@ _MODULES = {
     "limits": ("InputLimits",),
     "live.base": ("LiveDocument", "LiveSource"),
     "llm.base": ("ChatModel", "Message", "Reply", "ReplyUsage"),
+    "rerank.base": ("Deadline", "RerankCandidate", "Reranker"),
     "retrievers.base": ("Candidate", "Query", "Retriever"),
     "retrievers.options": ("Option",),
     "retrievers.selectors": ("Selector",),
+    "search.cut": ("Cut",),
     "search.stages": ("StageEnded",),
     "serialization": ("to_pandas",),
     "settings": ("Settings",),

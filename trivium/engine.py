@@ -33,6 +33,8 @@ from trivium.index.isolation import ParserProcess
 from trivium.index.report import IngestReport
 from trivium.live.asking import LiveSources
 from trivium.live.base import LiveSource
+from trivium.rerank.base import Reranker
+from trivium.rerank.registry import Rerankers
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
@@ -57,6 +59,8 @@ class Engine:
     ``embedder`` names who fills an empty store, or is an embedder of one's own; a filled store keeps its own.
     ``retrievers`` of one's own are asked beside the eight of the package. ``fusion`` (a name or an object) is the default
     of searches. ``selector`` (likewise) chooses for the path retriever, by default without a language model.
+    ``rerankers`` (names, and rerankers of one's own) are those that whoever is served by the engine may name beside
+    ``bm25`` and ``weighted``, which load nothing.
     ``live`` are live sources of one's own, asked where a question names them, beside those of the package.
     ``device`` is where the embedder computes: ``cpu``, ``cuda`` or ``cuda:N``, by default that of the settings.
     ``settings`` of retrievers go by dotted name, such as ``{"walk.damping": 0.4}``, and win over ``trivium.toml``.
@@ -72,6 +76,7 @@ class Engine:
         fusion: str | Fusion | None = None,
         selector: str | Selector | None = None,
         settings: SettingValues | None = None,
+        rerankers: Sequence[str | Reranker] = (),
         live: Sequence[LiveSource] = (),
         on_stage: StageObserver = ignore_stages,
         device: str | None = None,
@@ -81,7 +86,7 @@ class Engine:
         configured = load_settings()
         values = {**flatten(configured.retrievers), **flatten(checked_settings(settings))}
         chooses = make_selector(selector) if selector is None or isinstance(selector, str) else selector
-        chosen = RetrieverSet(retrievers, values, chooses)
+        chosen = RetrieverSet(retrievers, values, chooses, Rerankers(rerankers))
         self.store = store
         self._parser = ParserProcess()
         self.searcher = Searcher(
@@ -183,7 +188,8 @@ class Engine:
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
         """The k best chunks for a question, best first; see :meth:`trivium.search.searcher.Searcher.search` for the
-        options ``explain``, ``exact``, ``settings``, ``where``, ``image``, ``sources``, ``on_sources`` and ``recall``.
+        options ``explain``, ``exact``, ``settings``, ``where``, ``image``, ``sources``, ``on_sources``, ``recall``,
+        ``rerank``, ``cut`` and ``on_warnings``.
 
         ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
         scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError, StoreError.

@@ -48,6 +48,7 @@ class HitFields(TypedDict):
     format: str
     metadata: dict[str, str | int | float | bool]
     live: LiveFields | None
+    rerank_score: float | None
 
 
 def live_json(origin: LiveOrigin | None) -> LiveFields | None:
@@ -83,6 +84,7 @@ def hit_json(hit: Hit) -> HitFields:
         "format": hit.format,
         "metadata": dict(hit.metadata),
         "live": live_json(hit.live),
+        "rerank_score": hit.rerank_score,
     }
 
 
@@ -136,6 +138,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "model": answer.model,
         "usage": asdict(answer.usage),
         "sources": [asdict(outcome) for outcome in answer.sources],
+        "warnings": list(answer.warnings),
     }
 
 

@@ -234,7 +234,9 @@ class Hit:
     not depend on how many hits were asked for. ``document`` is the path of the page's file below the folder that was
     given, or else its source, such as an address; ``pages`` are the pages of a paginated document (PDF, slides) that the
     chunk stands on, from 1, none for others; ``format`` and ``metadata`` are those of the page. ``live`` says where a
-    passage is from that a live source gave; None for those of the collection.
+    passage is from that a live source gave; None for those of the collection. ``rerank_score`` is that of the reranker,
+    by which the passage has its rank, as ``score`` and ``probability`` are those of the search before it; None where it
+    was not reranked.
     """
 
     uri: str
@@ -255,6 +257,7 @@ class Hit:
     format: str = ""
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     live: LiveOrigin | None = None
+    rerank_score: float | None = None
 
     def _repr_html_(self) -> str:
         """How notebooks show it. Its texts come from documents: they are escaped."""
@@ -333,7 +336,8 @@ class Answer:
     and the text quotes the nearest passages; ``absent`` where nothing in the collection is near. ``intent`` is what the
     question was taken for. ``passages`` are those looked at, best first. ``model`` is the language model that wrote the
     text, if any. ``searched_for`` is the question, or what was made of a follow-up, None where nothing was searched for;
-    ``recall_query`` is what a model wrote to gather candidates by as well. ``sources`` say what live sources gave.
+    ``recall_query`` is what a model wrote to gather candidates by as well. ``sources`` say what live sources gave,
+    ``warnings`` what did not work and was done without, such as a reranker.
     """
 
     question: str
@@ -348,6 +352,7 @@ class Answer:
     usage: Usage = Usage()
     sources: tuple[SourceOutcome, ...] = ()
     recall_query: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """The text, with its citations."""

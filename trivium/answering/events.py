@@ -16,13 +16,14 @@ CLOSEST = "No sentence states it outright. The closest passages:"
 class Found:
     """The passages found, best first, the question they were searched with, the ``recall_query`` that candidates were
     gathered for beside it, and what came of the live ``sources`` that were asked; none, and None, where the question was
-    not searched for."""
+    not searched for. ``warnings`` say what did not work and was done without, such as a reranker."""
 
     passages: tuple[Hit, ...]
     searched_for: str | None
     intent: Intent = "collection"
     sources: tuple[SourceOutcome, ...] = ()
     recall_query: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from trivium.answering.writing import Writing, WritingOptions
 from trivium.errors import InputError
 from trivium.graph.filters import Where, parse
 from trivium.llm.base import ChatModel
+from trivium.rerank.base import Reranker
 from trivium.retrievers.setting_values import SettingValues
+from trivium.search.cut import Cut
 from trivium.search.options import check_k, check_question
 from trivium.search.searcher import Searcher
 from trivium.settings import load_settings
@@ -26,9 +28,9 @@ MAX_TURN_CHARACTERS = 200_000
 class AskOptions(WritingOptions, total=False):
     """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
     is made of sentences of the passages; ``prompt``, ``temperature`` and ``max_tokens`` say how the model is asked
-    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings``, ``where``, ``explain``
-    and ``sources`` as for a search; ``intent`` overrules what the question is taken for (:data:`trivium.types.Intent`);
-    with ``rewrite`` false a follow-up is searched for as it is."""
+    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings``, ``where``,
+    ``explain``, ``sources``, ``rerank`` and ``cut`` as for a search; ``intent`` overrules what the question is taken for
+    (:data:`trivium.types.Intent`); with ``rewrite`` false a follow-up is searched for as it is."""
 
     k: int
     history: Sequence[Turn]
@@ -41,6 +43,8 @@ class AskOptions(WritingOptions, total=False):
     rewrite: bool
     explain: bool
     sources: Sequence[str] | None
+    rerank: str | Reranker | None
+    cut: str | Cut | None
 
 
 def answer_stream(
@@ -64,9 +68,11 @@ def answer_stream(
     sources = options.get("sources")
     searcher.live.choose(sources or ())  # refuses unknown names
     outcomes: list[SourceOutcome] = []
-    searcher.fusions.suitable(
-        fusion, searcher.retrievers.choose(retrievers, settings)
-    )  # refuses unknown names
+    warnings: list[str] = []
+    # Unknown names are refused here.
+    fuse = searcher.fusions.suitable(fusion, searcher.retrievers.choose(retrievers, settings))
+    after = searcher.second_stage(k, options.get("rerank"), options.get("cut"), settings)
+    after.check(calibrated=fuse.log_odds and condition is None)
     context = AnswerContext(
         searcher.store,
         searcher.embedder.get(),
@@ -81,6 +87,9 @@ def answer_stream(
             sources=sources,
             on_sources=outcomes.extend,
             recall=recall,
+            rerank=after.reranker,
+            cut=after.cut,
+            on_warnings=warnings.extend,
         ),
         searcher.domain,
     )
@@ -96,19 +105,21 @@ def answer_stream(
         intent=intent,
         rewrite=options.get("rewrite", True),
     )
-    return _with_outcomes(events, outcomes) if sources else events
+    if not sources and after.reranker is None:
+        return events
+    return _with_outcomes(events, outcomes, warnings)
 
 
 def _with_outcomes(
-    events: Generator[AnswerEvent, None, None], outcomes: Sequence[SourceOutcome]
+    events: Generator[AnswerEvent, None, None], outcomes: Sequence[SourceOutcome], warnings: Sequence[str]
 ) -> Generator[AnswerEvent, None, None]:
-    """The events with what came of asking live sources, which is known when something was found."""
+    """The events with what came of asking live sources and a reranker, which is known when something was found."""
     with closing(events):
         for event in events:
             if isinstance(event, Found):
-                yield replace(event, sources=tuple(outcomes))
+                yield replace(event, sources=tuple(outcomes), warnings=tuple(warnings))
             elif isinstance(event, Done):
-                yield Done(replace(event.answer, sources=tuple(outcomes)))
+                yield Done(replace(event.answer, sources=tuple(outcomes), warnings=tuple(warnings)))
             else:
                 yield event
 

@@ -11,6 +11,7 @@ from trivium.fusion.default_decision import read_decision
 from trivium.fusion.registry import DEFAULT, FUSIONS, PLUGINS, make_fusion, suits
 from trivium.graph.protocols import GraphStore
 from trivium.plugins import list_plugins
+from trivium.rerank.column import PREFIX
 from trivium.retrievers.registry import OPTIONAL
 
 
@@ -52,7 +53,7 @@ class Fusions:
         if name is not None and not isinstance(name, (str, Path)):
             raise InputError(f"expected the name of a fusion, got {type(name).__name__}")
         name = DEFAULT if name is None else str(name)
-        if name == DEFAULT and not set(OPTIONAL).isdisjoint(retrievers):
+        if name == DEFAULT and any(view in OPTIONAL or view.startswith(PREFIX) for view in retrievers):
             return self.get("rrf")
         fusion = self.get(name)
         return fusion if name != DEFAULT or suits(fusion, retrievers) else self.get("convex")

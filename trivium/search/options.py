@@ -7,7 +7,9 @@ from typing import TypedDict
 
 from trivium.errors import InputError
 from trivium.graph.filters import Where
+from trivium.rerank.base import Reranker
 from trivium.retrievers.setting_values import SettingValues
+from trivium.search.cut import Cut
 from trivium.types import SourceOutcome
 
 MAX_K = 10_000
@@ -17,6 +19,8 @@ MAX_QUESTION_CHARACTERS = 20_000
 
 Told = Callable[[Sequence[SourceOutcome]], None]
 """Is told what came of asking live sources."""
+Warned = Callable[[Sequence[str]], None]
+"""Is told, for people, what did not work in a search that went on all the same."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -27,6 +31,10 @@ class SearchOptions(TypedDict, total=False):
     of the question; the question may then be empty where no other retriever is asked.
     ``sources`` are names of live sources (:data:`trivium.live.registry.SOURCES`), whose passages are ranked among those
     of the store; ``on_sources`` is told what came of asking them, once a question.
+    ``rerank`` names a reranker (:func:`trivium.rerank.registry.make_reranker`), or is one: the first passages are put in
+    the order of its scores; settings ``rerank.passages`` and ``rerank.seconds`` say how many, and how long that may take.
+    Where it fails the order stays as it was, and ``on_warnings`` is told why (without it, the log).
+    ``cut`` ends the list by the scores in place of a fixed ``k`` (:class:`trivium.search.cut.Cut`, or its text).
     ``recall`` is another question, to which the retrievers and the live sources are asked for candidates as well, such as
     one with other words for the same; all of them are ranked by the question itself."""
 
@@ -38,6 +46,9 @@ class SearchOptions(TypedDict, total=False):
     sources: Sequence[str] | None
     on_sources: Told | None
     recall: str | None
+    rerank: str | Reranker | None
+    cut: str | Cut | None
+    on_warnings: Warned | None
 
 
 def check_question(text: object) -> None:

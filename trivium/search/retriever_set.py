@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import list_plugins
+from trivium.rerank.base import RerankSettings
+from trivium.rerank.column import PREFIX, RerankRetriever
+from trivium.rerank.registry import Rerankers
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.registry import (
     OPTIONAL,
@@ -17,7 +21,7 @@ from trivium.retrievers.registry import (
     make_retrievers,
 )
 from trivium.retrievers.selectors import Selector
-from trivium.retrievers.setting_values import SettingValues, flatten
+from trivium.retrievers.setting_values import SettingValues, flatten, with_values
 
 __all__ = ["RetrieverSet", "SettingValues"]
 
@@ -29,13 +33,22 @@ MAX_RETRIEVERS = 100
 MAX_SETTINGS = 1_000
 """Settings of retrievers given with one search."""
 
+_RERANK = "rerank."
+
+
+@dataclass(frozen=True, slots=True)
+class _StageSettings:
+    """What follows the retrievers, by the name that its settings begin with."""
+
+    rerank: RerankSettings = field(default_factory=RerankSettings)
+
 
 class RetrieverSet:
     """Retrievers by name.
 
     A search that names none asks the eight of the package and those handed in as objects (``extra``). The optional ones
     of the package (``image``) are asked when they are named, and so are retrievers that installed packages declare
-    (entry points of the group ``trivium.retrievers``).
+    (entry points of the group ``trivium.retrievers``) and the ``rerankers``, as ``rerank:NAME``.
     ``values`` are settings by dotted name, such as ``{"walk.damping": 0.4}``; ``selector`` chooses for the path
     retriever, by default without a language model. Both can be read, and not changed.
     Raises ConfigurationError for unknown settings, InputError for two retrievers of one name.
@@ -46,7 +59,9 @@ class RetrieverSet:
         extra: Sequence[Retriever] = (),
         values: SettingValues | None = None,
         selector: Selector | None = None,
+        rerankers: Rerankers | None = None,
     ) -> None:
+        self.rerankers = Rerankers() if rerankers is None else rerankers
         self.values = flatten(checked_settings(values))
         self.selector = selector
         self._extra = {retriever.name: retriever for retriever in extra}
@@ -64,7 +79,8 @@ class RetrieverSet:
     def names(self) -> tuple[str, ...]:
         """Every name that can be asked, those of installed packages last."""
         known = (*RETRIEVERS, *self._extra, *OPTIONAL)
-        return (*known, *(name for name in list_plugins(PLUGINS) if name not in known))
+        others = (name for name in list_plugins(PLUGINS) if name not in known)
+        return (*known, *others, *(PREFIX + name for name in self.rerankers.names))
 
     def choose(
         self, names: Sequence[str] | None = None, values: SettingValues | None = None
@@ -88,7 +104,9 @@ class RetrieverSet:
         if len(names) > MAX_RETRIEVERS:
             raise InputError(f"expected at most {MAX_RETRIEVERS} retrievers, got a list of {len(names):,}")
         unknown = [
-            str(name)[:100] for name in names if name not in usual and name not in list_plugins(PLUGINS)
+            str(name)[:100]
+            for name in names
+            if name not in usual and name not in list_plugins(PLUGINS) and not str(name).startswith(PREFIX)
         ]
         if unknown:
             raise InputError(
@@ -98,11 +116,24 @@ class RetrieverSet:
         for name in names:
             if name in chosen:
                 continue
-            if values:
+            if name.startswith(PREFIX):
+                chosen[name] = self._reranking(name, usual, values)
+            elif values:
                 chosen[name] = make_plugin(name, declared_values.get(name, {}))
             else:
                 chosen[name] = self._declared_retriever(name)
         return chosen
+
+    def rerank_settings(self, values: SettingValues | None = None) -> RerankSettings:
+        """How rerankers are asked, with settings ``rerank.NAME`` for this time. Raises ConfigurationError."""
+        given = {**self.values, **flatten(checked_settings(values))}
+        of_rerankers = {key: value for key, value in given.items() if key.startswith(_RERANK)}
+        return with_values(_StageSettings(), of_rerankers).rerank
+
+    def _reranking(self, name: str, usual: Mapping[str, Retriever], values: SettingValues) -> RerankRetriever:
+        reranker = self.rerankers.get(name.removeprefix(PREFIX))
+        views = {view: usual[view] for view in reranker.views}
+        return RerankRetriever(reranker, views, self.rerank_settings(values))
 
     def _make(self, own: SettingValues) -> dict[str, Retriever]:
         settings = RetrieverSettings().with_values(own)
@@ -119,7 +150,10 @@ class RetrieverSet:
         """The settings of the package's own retrievers, and by name those of declared ones."""
         own: dict[str, Any] = {}
         declared: dict[str, dict[str, Any]] = {}
+        self.rerank_settings(values)  # says what is wrong with those of rerankers
         for key, value in values.items():
+            if key.startswith(_RERANK):
+                continue
             name, _, setting = key.partition(".")
             if name in self._extra:
                 raise ConfigurationError(f"{key}: {name} was handed in as an object and has its own settings")

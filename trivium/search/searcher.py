@@ -23,16 +23,19 @@ from trivium.graph.within import Within
 from trivium.live.asking import LiveAnswers, LiveSources
 from trivium.live.chunks import TextVectors
 from trivium.live.view import live_view, origins
+from trivium.rerank.base import Reranker
 from trivium.retrievers.base import Query, Retriever
 from trivium.search.ahead import Ahead
 from trivium.search.alone import retrieve_alone
 from trivium.search.candidates import DEPTH, gather
+from trivium.search.cut import Cut
 from trivium.search.fused import fuse_candidates
 from trivium.search.fusions import Fusions
-from trivium.search.options import SearchOptions, Told, check_k, check_question
+from trivium.search.options import SearchOptions, Told, Warned, check_k, check_question
 from trivium.search.pictures import StoreImageEmbedder, check_picture
-from trivium.search.ranking import Ranking, order, probability
+from trivium.search.ranking import order, probability
 from trivium.search.retriever_set import RetrieverSet, SettingValues
+from trivium.search.second_stage import Placed, SecondStage, log_warnings
 from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import Hit
 
@@ -66,11 +69,13 @@ class ScoreBreakdown:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search."""
+    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search. ``after`` is what
+    follows the ranking, ``only`` the retriever that is asked by itself where nothing else needs the vector."""
 
     text: str
     embed: Callable[[], Vectors]
-    k: int
+    after: SecondStage
+    only: str | None
     explain: bool
     exact: bool
     limited: Callable[[str], AbstractContextManager[SearchStore]]
@@ -133,6 +138,9 @@ class Searcher:
         sources: Sequence[str] | None = None,
         on_sources: Told | None = None,
         recall: str | None = None,
+        rerank: str | Reranker | None = None,
+        cut: str | Cut | None = None,
+        on_warnings: Warned | None = None,
     ) -> list[list[Hit]]:
         """:meth:`search` for several questions, answers in their order. The options hold for each. While one is searched
         for, the next ones are embedded."""
@@ -150,22 +158,48 @@ class Searcher:
         if recall is not None:
             check_question(recall)
         self.live.choose(sources or ())  # what is named wrongly is said before anything is asked
+        after = self.second_stage(k, rerank, cut, settings, on_warnings)
         alone = next(iter(asked)) if len(asked) == 1 and fusion is None else None
+        only = None if after.needs_vectors else alone
         texts = list(questions)
 
         def limited(text: str) -> AbstractContextManager[SearchStore]:
-            answers = self._ask_live(text if recall is None else recall, sources, on_sources, alone)
-            return self.limited(condition, text, answers, only=alone)
+            answers = self._ask_live(text if recall is None else recall, sources, on_sources, only)
+            return self.limited(condition, text, answers, only=only)
 
-        with Ahead(texts, partial(self._embed, only=alone)) as ahead:
+        fuse = None if alone is not None else self.fusions.suitable(fusion, asked)
+        after.check(calibrated=fuse is not None and fuse.log_odds and condition is None)
+        with Ahead(texts, partial(self._embed, only=only)) as ahead:
             searches = [
-                _Search(text, partial(ahead.vector, number), k, explain, exact, limited, image, recall)
+                _Search(
+                    text, partial(ahead.vector, number), after, only, explain, exact, limited, image, recall
+                )
                 for number, text in enumerate(texts)
             ]
-            if alone is not None:
-                return [self._search_one(search, asked[alone]) for search in searches]
-            fuse = self.fusions.suitable(fusion, asked)
+            if fuse is None:
+                return [self._search_one(search, asked[next(iter(asked))]) for search in searches]
             return [self._search_fused(search, asked, fuse) for search in searches]
+
+    def second_stage(
+        self,
+        k: int,
+        rerank: str | Reranker | None = None,
+        cut: str | Cut | None = None,
+        settings: SettingValues | None = None,
+        on_warnings: Warned | None = None,
+    ) -> SecondStage:
+        """What follows the ranking of a search with these options. Raises ConfigurationError and InputError for what
+        they name wrongly, MissingExtraError."""
+        reranker = None if rerank is None else self.retrievers.rerankers.get(rerank)
+        return SecondStage(
+            k=k,
+            reranker=reranker,
+            settings=self.retrievers.rerank_settings(settings),
+            views=self.retrievers.choose(reranker.views, settings) if reranker and reranker.views else {},
+            cut=Cut.read(cut) if isinstance(cut, str) else cut,
+            warn=log_warnings if on_warnings is None else on_warnings,
+            on_stage=self.on_stage,
+        )
 
     def score(
         self,
@@ -312,13 +346,13 @@ class Searcher:
 
     def _search_one(self, search: _Search, retriever: Retriever) -> list[Hit]:
         with search.limited(search.text) as store:
-            query, beside = self._queries(search, store, retriever.name)
+            query, beside = self._queries(search, store, search.only)
             with observed(self.on_stage, "retrieve", retriever.name):
-                found = retrieve_alone(query, retriever, search.k, beside)
-            scores = [(candidate.uri, round_score(candidate.score)) for candidate in found]
+                found = retrieve_alone(query, retriever, search.after.wanted, beside)
+            placed = search.after.apply(query, [(one.uri, round_score(one.score)) for one in found])
             provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
-            contributions = {uri: {retriever.name: score} for uri, score in scores if search.explain}
-            return self._hits(store, scores, contributions, provenance)
+            contributions = {one.uri: {retriever.name: one.score} for one in placed if search.explain}
+            return self._hits(store, placed, contributions, provenance)
 
     def _queries(
         self, search: _Search, store: SearchStore, only: str | None = None
@@ -334,14 +368,19 @@ class Searcher:
     def _search_fused(
         self, search: _Search, retrievers: Mapping[str, Retriever], fusion: Fusion
     ) -> list[Hit]:
+        after = search.after
         with search.limited(search.text) as store:
             query, beside = self._queries(search, store)
-            table, fused = fuse_candidates(query, retrievers, fusion, search.k, self.on_stage, beside)
+            table, fused = fuse_candidates(query, retrievers, fusion, after.wanted, self.on_stage, beside)
             with observed(self.on_stage, "fuse"):
-                best = order(table.chunks, fused.scores)[: search.k]
-                scores = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]
-                contributions = {}
-                if search.explain:
+                best = order(table.chunks, fused.scores)[: after.wanted]
+                ranking = [(table.chunks[row], round_score(float(fused.scores[row]))) for row in best]
+            placed = after.apply(query, ranking)
+            rows = {table.chunks[row]: row for row in best}
+            best = [rows[one.uri] for one in placed]
+            contributions = {}
+            if search.explain:
+                with observed(self.on_stage, "fuse"):
                     for row, values in zip(best, fused.explain(best).tolist(), strict=True):
                         contributions[table.chunks[row]] = dict(zip(table.columns, values, strict=True))
             provenance = {
@@ -352,12 +391,12 @@ class Searcher:
             # What a network knows of a passage is relative to the other candidates: those that a condition leaves are
             # not like those it was calibrated on.
             calibrated = fusion.log_odds and query.allowed is None
-            return self._hits(store, scores, contributions, provenance, baseline, log_odds=calibrated)
+            return self._hits(store, placed, contributions, provenance, baseline, log_odds=calibrated)
 
     def _hits(
         self,
         store: SearchStore,
-        scores: Ranking,
+        placed: Sequence[Placed],
         contributions: Mapping[str, Mapping[str, float]],
         provenance: Mapping[str, Mapping[str, str]],
         baseline: float = 0.0,
@@ -365,28 +404,29 @@ class Searcher:
         log_odds: bool = False,
     ) -> list[Hit]:
         with observed(self.on_stage, "fetch"):
-            records = store.fetch([uri for uri, _ in scores])
+            records = store.fetch([one.uri for one in placed])
         live = origins(store)
         return [
             Hit(
-                uri=uri,
+                uri=one.uri,
                 text=record.text,
-                score=score,
+                score=one.score,
                 rank=rank,
                 page=record.page,
                 section=record.section,
                 kind=record.kind,
                 start=record.start,
                 end=record.end,
-                contributions=contributions.get(uri, {}),
-                provenance=provenance.get(uri, {}),
+                contributions=contributions.get(one.uri, {}),
+                provenance=provenance.get(one.uri, {}),
                 baseline=baseline,
-                probability=probability(score) if log_odds else None,
+                probability=probability(one.score) if log_odds else None,
                 document=document_name(record.document),
                 pages=tuple(page_numbers(record.pages)),
                 format=record.format,
                 metadata=record.metadata,
-                live=live.get(uri),
+                live=live.get(one.uri),
+                rerank_score=one.rerank_score,
             )
-            for rank, ((uri, score), record) in enumerate(zip(scores, records, strict=True), start=1)
+            for rank, (one, record) in enumerate(zip(placed, records, strict=True), start=1)
         ]

@@ -10,12 +10,12 @@ from typing import Literal
 
 from trivium.common import stopping
 
-StageName = Literal["live", "embed", "retrieve", "score", "signals", "fuse", "fetch"]
+StageName = Literal["live", "embed", "retrieve", "score", "signals", "fuse", "rerank", "fetch"]
 
 STAGES: tuple[StageName, ...] = ("embed", "retrieve", "score", "signals", "fuse", "fetch")
 """In their order: embed the question, ask the retrievers, score every candidate in every view, gather the signals that a
 trained fusion wants, fuse and order, fetch the texts. A search that names live sources has the stage ``live`` before
-them."""
+them, one that names a reranker the stage ``rerank`` before the last."""
 
 
 @dataclass(frozen=True, slots=True)
