@@ -22,8 +22,10 @@ from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.languages import AUTO, NAMES
 from trivium.llm.registry import GROUP as CHAT_MODELS
 from trivium.parser.sources.base import FORMATS
+from trivium.rerank.registry import PLUGINS as RERANKERS
 from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
+from trivium.search.cut import RULES
 from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
 from trivium.search.selectors import SELECTORS
 from trivium.types import ChunkKind
@@ -39,6 +41,8 @@ VALUES: dict[str, tuple[list[str], str | None]] = {
     "--images": (list(IMAGE_EMBEDDERS), None),
     "--retriever": ([*RETRIEVERS, *OPTIONAL], RETRIEVER_PLUGINS),
     "--fusion": (list(FUSIONS), FUSION_PLUGINS),
+    "--rerank": (["bm25", "weighted:", "cross-encoder:", "llm-pointwise:", "llm-listwise:"], RERANKERS),
+    "--cut": (list(RULES), None),
     "--selector": (list(SELECTORS), SELECTOR_PLUGINS),
     "--model": (["local", "none", "openai:"], CHAT_MODELS),
     "--judge": (["local", "openai:"], CHAT_MODELS),

@@ -26,7 +26,7 @@ from trivium.types import Turn
 QUESTION = "Who discovered the moons of Mars?"
 FIELDS = {
     "question", "intent", "searched_for", "recall_query", "outcome", "answer", "statements", "citations", "passages",
-    "model", "usage", "sources",
+    "model", "usage", "sources", "warnings",
 }  # fmt: skip
 KEY = "sk-very-secret"
 

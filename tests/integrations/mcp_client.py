@@ -19,9 +19,9 @@ Call = Callable[..., CallToolResult]
 
 
 @contextmanager
-def connected(store: Path, defaults: Defaults | None = None) -> Iterator[Call]:
+def connected(store: Path | Engine, defaults: Defaults | None = None) -> Iterator[Call]:
     """A client's tool calls."""
-    server = create_server(Engine.open(store), defaults)
+    server = create_server(store if isinstance(store, Engine) else Engine.open(store), defaults)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
 
         def call(tool: str, *, seconds: float | None = None, **arguments: Any) -> CallToolResult:

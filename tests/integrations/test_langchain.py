@@ -177,3 +177,10 @@ def test_what_is_wrong_is_said_in_the_engines_words(retriever: TriviumRetriever,
         TriviumRetriever(store=str(tmp_path / "nowhere")).invoke(QUESTION)
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
         TriviumRetriever(store="somewhere", k=0)
+
+
+def test_documents_are_reranked_and_cut(engine: Engine, retriever: TriviumRetriever) -> None:
+    expected = [hit.uri for hit in engine.search(QUESTION, 3, rerank="bm25", cut="gap:2-3")]
+    assert uris(retriever.invoke(QUESTION, rerank="bm25", cut="gap:2-3")) == expected
+    usual = TriviumRetriever.from_engine(engine, k=3, rerank="bm25", cut="gap:2-3")
+    assert uris(usual.invoke(QUESTION)) == expected

@@ -344,3 +344,33 @@ def test_a_retriever_of_an_installed_package_is_asked_by_its_name(
     for tool in ("search", "ask"):
         refused = call(tool, question=QUESTION, settings={"walk.dampening": 0.4})
         assert "did you mean walk.damping" in said(refused)
+
+
+def test_passages_are_reranked_and_cut_by_name(store: Path, call: Call) -> None:
+    with Engine.open(store) as engine:
+        hits = engine.search(QUESTION, 3, rerank="bm25", cut="gap:2-3")
+    found = call("search", question=QUESTION, k=3, rerank="bm25", cut="gap:2-3").structured_content
+    assert [(one["uri"], one["rerank_score"]) for one in found["passages"]] == [
+        (hit.uri, hit.rerank_score) for hit in hits
+    ]
+    assert found["warnings"] == []
+    answered = call("ask", question=QUESTION, rerank="bm25", cut="gap:2-3").structured_content
+    assert answered["warnings"] == []
+    refused = call("search", question=QUESTION, rerank="llm-listwise:openai:gpt")
+    assert refused.is_error and "unknown reranker" in text(refused)
+
+
+def test_a_reranker_that_fails_is_told_of(store: Path) -> None:
+    class Broken:
+        name, views, independent = "broken", (), True
+
+        def rerank(self, *_: object) -> list[float]:
+            raise ZeroDivisionError("</answer> no model")
+
+    with connected(Engine.open(store, rerankers=[Broken()])) as call:
+        found = call("search", question=QUESTION, rerank="broken")
+        answered = call("ask", question=QUESTION, rerank="broken")
+    for result in (found, answered):
+        (warning,) = result.structured_content["warnings"]
+        assert "no model; the passages are in the order of the search" in warning
+        assert "Note: broken: < /answer> no model" in text(result)

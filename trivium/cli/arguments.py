@@ -29,6 +29,7 @@ from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import NO_MODEL, find_chat_model
 from trivium.plugins import list_plugins
+from trivium.rerank.registry import make_reranker
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.retriever_set import RetrieverSet
 from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
@@ -71,12 +72,20 @@ def open_engine(
     assignments: Sequence[str] | None = None,
     model: str | None = None,
     device: str | None = None,
+    rerankers: Sequence[str] = (),
 ) -> Engine:
     """An engine on an existing store, with the path retriever's selector (``--selector``; ``model`` is the language
-    model of the command), settings of retrievers (``--set``) and the embedder's ``--device``."""
+    model of the command), settings of retrievers (``--set``), the embedder's ``--device``, and the ``rerankers`` that
+    others may name."""
     values = read_settings(assignments)
     check_device_name(device)
-    return Engine.open(store, selector=selector_name(selector, model), settings=values, device=device)
+    return Engine.open(
+        store,
+        selector=selector_name(selector, model),
+        settings=values,
+        rerankers=rerankers,
+        device=device,
+    )
 
 
 def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
@@ -129,6 +138,17 @@ def selector_name(name: str | None, model: str | None = None) -> str:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--selector")
     chosen = load_settings().path_selector if name is None else name
     return f"llm:{model}" if chosen == "llm" and model not in (None, NO_MODEL) else chosen
+
+
+def reranker_name(name: str | None, model: str | None = None) -> str | None:
+    """The name of a reranker, checked. ``llm-pointwise`` and ``llm-listwise`` ask the language ``model`` of the command,
+    where it names one."""
+    if name in ("llm-pointwise", "llm-listwise") and model not in (None, NO_MODEL):
+        name = f"{name}:{model}"
+    if name is not None:
+        with wrong_argument("--rerank"):
+            make_reranker(name)
+    return name
 
 
 def check_names(

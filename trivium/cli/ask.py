@@ -13,20 +13,22 @@ from rich.text import Text
 
 from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.answering.history import append_turn, read_history
-from trivium.cli.arguments import Writer, answer_writer, open_engine, wrong_argument
+from trivium.cli.arguments import Writer, answer_writer, open_engine, reranker_name, wrong_argument
 from trivium.cli.conversation import Conversation, typed_lines
-from trivium.cli.hits import print_hints, print_legend, print_reasons, print_sources
+from trivium.cli.hits import print_hints, print_legend, print_reasons, print_sources, print_warnings
 from trivium.cli.options import (
     CONVERSATION,
     SPEECH,
     AnswerFromOption,
     ChatOption,
+    CutOption,
     FusionOption,
     HistoryOption,
     Json,
     LiveOption,
     ModelOption,
     PromptOption,
+    RerankOption,
     RetrieverOption,
     SelectorOption,
     SetOption,
@@ -64,6 +66,8 @@ class Answerer:
     explain: bool = False
     heard: Transcript | None = None
     """What was said, where the question was spoken."""
+    rerank: str | None = None
+    cut: str | None = None
 
     def events(self, question: str, history: Sequence[Turn]) -> Iterator[AnswerEvent]:
         with wrong_argument():
@@ -80,6 +84,8 @@ class Answerer:
                 rewrite=self.rewrite,
                 explain=self.explain,
                 sources=self.live,
+                rerank=self.rerank,
+                cut=self.cut,
             )
 
     def explained(self, answer: Answer) -> Sequence[Hit]:
@@ -95,6 +101,8 @@ class Answerer:
             where=self.where,
             sources=self.live,
             recall=answer.recall_query,
+            rerank=self.rerank,
+            cut=self.cut,
         )
         return hits
 
@@ -116,6 +124,8 @@ def ask(
     k: AnswerFromOption = 6,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
+    rerank: RerankOption = None,
+    cut: CutOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
@@ -184,6 +194,8 @@ def ask(
 
         trivium ask "Who discovered the moons of Mars?" --store my-store --explain
 
+        trivium ask "Who found Phobos?" --store my-store --rerank bm25 --cut gap:2-12
+
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 
         trivium ask "Which moons are new?" --store my-store --live arxiv
@@ -195,6 +207,7 @@ def ask(
         raise typer.BadParameter("expected a question, or a terminal to ask from", param_hint="QUESTION")
     turns = [] if history is None else read_history(history)
     writer = answer_writer(model, prompt, chat)
+    reranker = reranker_name(rerank, model)
     with open_engine(store, selector, assignments, model) as engine:
         heard = spoken.hear()
         if heard is not None:
@@ -213,6 +226,8 @@ def ask(
             not no_stream,
             explain=explain,
             heard=heard,
+            rerank=reranker,
+            cut=cut,
         )
         if question is None:
             converse(answerer, turns, history)
@@ -232,6 +247,8 @@ def chat(
     k: AnswerFromOption = 6,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
+    rerank: RerankOption = None,
+    cut: CutOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
     where: WhereOption = None,
@@ -256,9 +273,23 @@ def chat(
     """
     writer = answer_writer(model, prompt, chat)
     turns = [] if history is None else read_history(history)
+    reranker = reranker_name(rerank, model)
     with open_engine(store, selector, assignments, model) as engine:
         answerer = Answerer(
-            engine, writer, k, retriever, fusion, where, None, True, live or (), json, not json, one_line=True
+            engine,
+            writer,
+            k,
+            retriever,
+            fusion,
+            where,
+            None,
+            True,
+            live or (),
+            json,
+            not json,
+            one_line=True,
+            rerank=reranker,
+            cut=cut,
         )
         converse(answerer, turns, history)
 
@@ -341,6 +372,7 @@ def print_answer(answer: Answer, streamed: str = "") -> None:
     for citation in answer.citations:
         print_citation(citation)
     print_sources(answer.sources)
+    print_warnings(answer.warnings)
     if answer.model is not None:
         used = answer.usage
         out.print(

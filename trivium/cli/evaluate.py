@@ -9,11 +9,12 @@ import typer
 from rich.markup import escape
 
 from trivium.cli.answers import evaluate_answers
-from trivium.cli.arguments import check_names, open_engine
+from trivium.cli.arguments import check_names, open_engine, reranker_name, wrong_argument
 from trivium.cli.evaluate_options import (
     Activate,
     Answers,
     BertScoreModel,
+    Cuts,
     Evaluation,
     Folder,
     Fresh,
@@ -26,6 +27,7 @@ from trivium.cli.evaluate_options import (
     Reader,
     ReaderPrompt,
     ReaderSettings,
+    Reranks,
     Runs,
     Sample,
     Seed,
@@ -48,6 +50,7 @@ from trivium.evaluation.trec import write_runs
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.registry import NETWORK
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.search.cut import Cut
 
 
 def evaluate(
@@ -55,6 +58,8 @@ def evaluate(
     store: MaybeStore = None,
     retriever: RetrieverOption = None,
     fusion: Fusions = None,
+    rerank: Reranks = None,
+    cut: Cuts = None,
     runs: Runs = None,
     hits: Hits = None,
     activate: Activate = False,
@@ -90,6 +95,8 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --where "year >= 2020"
 
+        trivium evaluate questions.jsonl --store my-store --rerank bm25 weighted:0.7 --cut gap:1-10
+
         trivium evaluate --suite suite.toml --out results
 
         trivium evaluate questions.jsonl --store my-store --answers --sample 100
@@ -101,6 +108,8 @@ def evaluate(
         store=store,
         retrievers=retriever,
         fusions=fusion,
+        rerank=rerank,
+        cut=cut,
         selector=selector,
         assignments=assignments,
         exact=exact,
@@ -139,6 +148,9 @@ def evaluate_questions(options: Evaluation) -> None:
     options.refuse_of_folder("expected it only with --suite or --answers")
     questions, store = options.questions_and_store()
     retrievers, fusions = options.retrievers, options.fusions
+    rerankers = [reranker_name(name) for name in options.rerank or ()]
+    with wrong_argument("--cut"):
+        cuts = [Cut.read(rule) for rule in options.cut or ()]
     trained = trained_among(fusions) if options.activate else None
     if trained is not None:
         retrievers, fusions = RETRIEVERS, [trained, "convex"]
@@ -153,6 +165,8 @@ def evaluate_questions(options: Evaluation) -> None:
             fusions,
             exact=options.exact,
             where=options.where,
+            rerank=[name for name in rerankers if name is not None],
+            cut=cuts,
             hits=options.hits,
             progress=lambda done, total: bars("questions", done, total),
         )

@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from trivium.cli.options import FUSION_NAMES, MODEL_NAMES, default_store
+from trivium.rerank.registry import NAMES as RERANKER_NAMES
+from trivium.search.cut import FORMS as CUT_FORMS
 
 _ANSWERS_PANEL = "With --answers"
 
@@ -32,6 +34,24 @@ Runs = Annotated[
 Hits = Annotated[
     Path | None,
     typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train.", show_default=False),
+]
+Reranks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rerank",
+        metavar="NAME",
+        help=f"Measure every system also after these rerankers, one or more of: {RERANKER_NAMES}.",
+        show_default=False,
+    ),
+]
+Cuts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cut",
+        metavar="RULE",
+        help=f"Measure every system also with its passages ended by these rules: {CUT_FORMS}.",
+        show_default=False,
+    ),
 ]
 Activate = Annotated[
     bool,
@@ -161,6 +181,8 @@ class Evaluation:
     store: str | None
     retrievers: Sequence[str] | None
     fusions: Sequence[str] | None
+    rerank: Sequence[str] | None
+    cut: Sequence[str] | None
     selector: str | None
     assignments: Sequence[str] | None
     exact: bool
@@ -187,7 +209,14 @@ class Evaluation:
         """Refuse the options of one file of questions; ``{name}`` in ``why`` is the option's name."""
         self._refuse(
             why,
-            {"--where": self.where, "--runs": self.runs, "--hits": self.hits, "--activate": self.activate},
+            {
+                "--where": self.where,
+                "--runs": self.runs,
+                "--hits": self.hits,
+                "--activate": self.activate,
+                "--rerank": self.rerank or None,
+                "--cut": self.cut or None,
+            },
         )
 
     def refuse_of_one_set(self, why: str) -> None:

@@ -73,6 +73,12 @@ def print_hints(hints: Sequence[str]) -> None:
         err.print(f"hint: {shown(hint)}", soft_wrap=True)
 
 
+def print_warnings(warnings: Sequence[str]) -> None:
+    """What did not work and was done without."""
+    for warning in warnings:
+        err.print(f"[yellow]warning:[/] {shown(warning)}", soft_wrap=True)
+
+
 def print_sources(outcomes: Sequence[SourceOutcome]) -> None:
     """What came of asking live sources."""
     for outcome in outcomes:

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.arguments import answer_writer, check_names, open_engine, wrong_argument
+from trivium.cli.arguments import answer_writer, check_names, open_engine, reranker_name, wrong_argument
 from trivium.cli.options import (
     ChatOption,
     FusionOption,
     ModelOption,
     PromptOption,
+    RerankersOption,
     RetrieverOption,
     SelectorOption,
     SetOption,
@@ -40,6 +41,7 @@ def mcp(
     fusion: FusionOption = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
+    rerank: RerankersOption = None,
     live: Annotated[
         str,
         typer.Option(
@@ -75,7 +77,8 @@ def mcp(
 
     with wrong_argument("--live"):
         mode = as_mode(live)
-    engine = open_engine(store, selector, assignments, model)
+    rerankers = [name for given in rerank or () if (name := reranker_name(given, model)) is not None]
+    engine = open_engine(store, selector, assignments, model, rerankers=rerankers)
     try:
         check_names(engine, retriever, [fusion])
     except BaseException:

@@ -21,8 +21,14 @@ from trivium.live.registry import SOURCES
 from trivium.llm.registry import NAMES
 from trivium.parser.sources.base import FORMATS
 from trivium.plugins import list_plugins
+from trivium.rerank.column import PREFIX
+from trivium.rerank.registry import FAMILIES as RERANKER_FAMILIES
+from trivium.rerank.registry import NAMES as RERANKER_NAMES
+from trivium.rerank.registry import PLUGINS as RERANKER_PLUGINS
 from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
 from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
+from trivium.search.cut import FORMS as CUT_FORMS
+from trivium.search.cut import RULES, Cut
 from trivium.settings import load_settings
 
 MODEL_NAMES = f"{NAMES}, or one of an installed package"
@@ -63,6 +69,16 @@ def _checked_condition(text: str | None) -> str | None:
     if text is not None:
         try:
             parse_condition(text)
+        except InputError as error:
+            raise typer.BadParameter(str(error)) from error
+    return text
+
+
+def _checked_cut(text: str | None) -> str | None:
+    """A cut that can be read."""
+    if text is not None:
+        try:
+            Cut.read(text)
         except InputError as error:
             raise typer.BadParameter(str(error)) from error
     return text
@@ -232,6 +248,38 @@ FusionOption = Annotated[
         show_default=False,
     ),
 ]
+RerankOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rerank",
+        metavar="NAME",
+        rich_help_panel=RANKING,
+        help=f"Put the first passages in order anew: {RERANKER_NAMES}, or one of an installed package. --set"
+        " rerank.passages=N and rerank.seconds=S say how many, and how long that may take.  \\[default: none]",
+        show_default=False,
+    ),
+]
+RerankersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rerank",
+        metavar="NAME",
+        help=f"A reranker that requests may name, beside bm25 and weighted: {RERANKER_NAMES}; may be repeated.",
+        show_default=False,
+    ),
+]
+CutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cut",
+        metavar="RULE",
+        rich_help_panel=RANKING,
+        callback=_checked_cut,
+        help=f"End the passages by their scores, in place of a fixed --k (the most, where no bounds are given):"
+        f" {CUT_FORMS}.  \\[default: none]",
+        show_default=False,
+    ),
+]
 SelectorOption = Annotated[
     str | None,
     typer.Option(
@@ -370,11 +418,20 @@ def _is_number(word: str) -> bool:
 
 
 def _is_retriever(word: str) -> bool:
-    return word in (*RETRIEVERS, *OPTIONAL) or word in list_plugins(RETRIEVER_PLUGINS)
+    named = word in (*RETRIEVERS, *OPTIONAL) or word.startswith(PREFIX)
+    return named or word in list_plugins(RETRIEVER_PLUGINS)
 
 
 def _is_fusion(word: str) -> bool:
     return word in FUSIONS or word in list_plugins(FUSION_PLUGINS)
+
+
+def _is_reranker(word: str) -> bool:
+    return word.partition(":")[0] in RERANKER_FAMILIES or word in list_plugins(RERANKER_PLUGINS)
+
+
+def _is_cut(word: str) -> bool:
+    return word.partition(":")[0] in RULES
 
 
 def _is_live_source(word: str) -> bool:
@@ -389,6 +446,8 @@ _LISTS: dict[str, _Known] = {
     "--importance": _is_number,
     "--rank": _is_rank,
     "--live": _is_live_source,
+    "--rerank": _is_reranker,
+    "--cut": _is_cut,
 }
 """Options with several values, and which words may be one."""
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from trivium.cli.arguments import open_engine, wrong_argument
+from trivium.cli.arguments import open_engine, reranker_name, wrong_argument
 from trivium.cli.details import print_details
 from trivium.cli.hits import (
     print_hints,
@@ -18,13 +18,16 @@ from trivium.cli.hits import (
     print_question,
     print_reasons,
     print_sources,
+    print_warnings,
 )
 from trivium.cli.options import (
+    CutOption,
     DeviceOption,
     Exact,
     FusionOption,
     Json,
     LiveOption,
+    RerankOption,
     RetrieverOption,
     SelectorOption,
     SetOption,
@@ -74,6 +77,8 @@ def search(
     ] = None,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
+    rerank: RerankOption = None,
+    cut: CutOption = None,
     exact: Exact = False,
     selector: SelectorOption = None,
     assignments: SetOption = None,
@@ -96,6 +101,8 @@ def search(
 
         trivium search "new moons of Saturn" --store my-store --live arxiv
 
+        trivium search "moons of Mars" --store my-store --rerank bm25 --cut gap:2-12
+
         trivium search --image photo.jpg --store my-store
 
         trivium search volcano --store my-store --retriever walk lexical --json
@@ -105,6 +112,8 @@ def search(
     picture = None if image is None else _read(image)
     question, views = question or "", views_for(picture, retriever)
     outcomes: list[SourceOutcome] = []
+    warnings: list[str] = []
+    reranker = reranker_name(rerank)
     with open_engine(store, selector, assignments, device=device) as engine, wrong_argument():
         hits = engine.search(
             question,
@@ -117,6 +126,9 @@ def search(
             image=picture,
             sources=live or (),
             on_sources=outcomes.extend,
+            rerank=reranker,
+            cut=cut,
+            on_warnings=warnings.extend,
         )
         if where is not None and not hits:
             print_hints(engine.hints(where))
@@ -124,8 +136,10 @@ def search(
         hits = _of_ranks(hits, rank)
     if json:
         sources = {"sources": [asdict(outcome) for outcome in outcomes]} if live else {}
-        print_json({"question": question, "hits": [hit_json(hit) for hit in hits], **sources})
+        told = {"warnings": warnings} if rerank is not None else {}
+        print_json({"question": question, "hits": [hit_json(hit) for hit in hits], **sources, **told})
         return
+    print_warnings(warnings)
     if rank:
         print_question(question, hits)
         for hit in hits:

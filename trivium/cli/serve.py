@@ -13,6 +13,7 @@ from trivium.cli.arguments import (
     check_device_name,
     read_chat_settings,
     read_settings,
+    reranker_name,
     selector_name,
     wrong_argument,
 )
@@ -21,6 +22,7 @@ from trivium.cli.options import (
     DeviceOption,
     ModelsOption,
     PromptOption,
+    RerankersOption,
     SelectorOption,
     SetOption,
     Store,
@@ -39,6 +41,7 @@ def serve(
     selector: SelectorOption = None,
     assignments: SetOption = None,
     device: DeviceOption = None,
+    rerank: RerankersOption = None,
     api_key_file: Annotated[
         Path | None,
         typer.Option(
@@ -195,6 +198,7 @@ def serve(
             path_selector=chosen,
             retriever_settings=values,
             device=device,
+            rerankers=tuple(filter(None, (reranker_name(name, usual) for name in rerank or ()))),
             upload_bytes=upload_limit << 20,
             queue_jobs=job_queue,
             spool_bytes=spool_limit << 20,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,11 +21,20 @@ from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import DEFAULT, NETWORK
 from trivium.fusion.table import Table
 from trivium.graph.filters import Condition, parse
+from trivium.rerank.base import Reranker
+from trivium.retrievers.base import Query
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.setting_values import SettingValues
 from trivium.search.candidates import DEPTH
+from trivium.search.cut import Cut
+from trivium.search.options import MAX_K
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.search.searcher import Searcher
+from trivium.search.second_stage import Placed, SecondStage
 from trivium.types import Question
+
+CUT_K = 10
+"""How many passages a cut without bounds keeps at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +66,16 @@ class Evaluator:
         exact: bool = False,
         hits: str | Path | None = None,
         where: str | Condition | None = None,
+        rerank: Sequence[str | Reranker] = (),
+        cut: Sequence[str | Cut] = (),
+        settings: SettingValues | None = None,
         progress: Progress | None = None,
     ) -> Report:
         """See :meth:`trivium.engine.Engine.evaluate`. With ``where`` only chunks that match it are searched; gold
-        chunks stay gold whether they match or not."""
+        chunks stay gold whether they match or not. With ``rerank`` each system is also measured after each of these
+        rerankers, as the system ``NAME > RERANKER``; with ``cut`` all of them once more, ended by each of these rules
+        (:data:`CUT_K` passages at most where a rule has no bounds), as ``NAME > RULE``; ``settings`` are those of
+        rerankers."""
         condition = parse(where) if isinstance(where, str) else where
         asked = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
         if not retrievers and not fusions:
@@ -67,8 +83,15 @@ class Evaluator:
         searcher = self.searcher
         single = list(searcher.retrievers.choose(retrievers)) if retrievers else []
         fused = {name: searcher.fusions.get(name) for name in fusions or ()}
+        after = [searcher.second_stage(MAX_K, one, settings=settings) for one in rerank]
+        cuts = [searcher.second_stage(CUT_K, cut=one) for one in cut]
+        for name in (*single, *fused):
+            log_odds = name in fused and fused[name].log_odds and condition is None
+            for stage in cuts:
+                stage.check(calibrated=log_odds)
         traced = self.trace(asked)
-        rankings: dict[str, list[Ranking]] = {name: [] for name in [*single, *fused]}
+        rankings: dict[str, list[Ranking]] = {}
+        failed: Counter[str] = Counter()
         kept: list[HitList] = []
         everything = searcher.retrievers.choose()
         needed = {**everything, **searcher.retrievers.choose(single)} if single else everything
@@ -79,10 +102,11 @@ class Evaluator:
             with searcher.limited(condition) as store:
                 query = searcher.query(question.text, exact, store)
                 table = searcher.table(query, needed, DEPTH, signals=signals)
-            for name in single:
-                rankings[name].append(own_ranking(table, name))
-            for name, fusion in fused.items():
-                rankings[name].append(fused_ranking(table, searcher.fuse(fusion, table).scores))
+                first = {name: own_ranking(table, name) for name in single}
+                for name, fusion in fused.items():
+                    first[name] = fused_ranking(table, searcher.fuse(fusion, table).scores)
+                for name, ranking in _followed(query, first, after, cuts, failed).items():
+                    rankings.setdefault(name, []).append(ranking)
             if hits is not None:
                 gold = traced.gold[question.id]
                 kept.append(hit_list(question.id, question.text, table, gold.groups, gold.pages))
@@ -90,7 +114,13 @@ class Evaluator:
                 progress(done, len(traced.questions))
         if hits is not None:
             save_hits(Path(hits), HitFile(tuple(kept), searcher.embedder.get().identity.name))
-        return evaluate(asked, traced, rankings)
+        if not traced.questions:
+            rankings = {name: [] for name in (*single, *fused)}
+        report = evaluate(asked, traced, rankings)
+        if not after and not cuts:
+            return report
+        told = tuple(f"{count} of {len(traced.questions)} questions: {why}" for why, count in failed.items())
+        return replace(report, warnings=told, shown=("passages",) if cuts else ())
 
     def activate(self, report: Report, fusion: str = NETWORK) -> Decision:
         """Decide by an evaluation on the user's own questions what ``default`` means in this store: the trained
@@ -115,3 +145,27 @@ class Evaluator:
         self.searcher.store.set_fusion_decision(decision.to_json())
         self.searcher.fusions.forget_default()
         return decision
+
+
+def _followed(
+    query: Query,
+    first: Mapping[str, Ranking],
+    after: Sequence[SecondStage],
+    cuts: Sequence[SecondStage],
+    failed: Counter[str],
+) -> dict[str, Ranking]:
+    """The rankings of each system, of each after each reranker, and of all these ended by each cut. What rerankers fail
+    with is counted."""
+    placed = {name: [Placed(uri, score) for uri, score in ranking] for name, ranking in first.items()}
+    for name, ranking in first.items():
+        for stage in after:
+            telling = replace(stage, warn=failed.update)
+            reranker = "" if stage.reranker is None else stage.reranker.name
+            placed[f"{name} > {reranker}"] = telling.reranked(query, ranking)
+    for name, found in list(placed.items()):
+        for stage in cuts:
+            placed[f"{name} > {stage.cut}"] = stage.ended(found)
+    return {
+        name: [(one.uri, one.score if one.rerank_score is None else one.rerank_score) for one in found]
+        for name, found in placed.items()
+    }

@@ -61,7 +61,8 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of an evaluation, with the rankings that were evaluated. ``rows`` are by system. ``resampled`` says
-    what the intervals and tests resample ("pages" or "questions") and ``clusters`` how many of them there are."""
+    what the intervals and tests resample ("pages" or "questions") and ``clusters`` how many of them there are.
+    ``warnings`` say what did not work, such as a reranker; ``shown`` are further measures for the table."""
 
     traced: Traced = field(repr=False)
     rankings: Rankings = field(repr=False)
@@ -69,6 +70,8 @@ class Report:
     comparisons: tuple[Comparison, ...]
     resampled: str
     clusters: int
+    warnings: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values; a mean that does not exist is null."""
@@ -78,6 +81,7 @@ class Report:
             "comparisons": [compared_json(compared) for compared in self.comparisons],
             "resampled": self.resampled,
             "clusters": self.clusters,
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
     def to_pandas(self) -> DataFrame:
@@ -149,6 +153,8 @@ def _table(report: Report) -> Table:
         table.add_column(measure, justify="right", no_wrap=True)
         if measure == JUDGED_BY:
             table.add_column("95 %", justify="right", no_wrap=True)
+    for measure in report.shown:
+        table.add_column(measure, justify="right", no_wrap=True)
     best = {
         measure: max((_shown(row.means[measure]) for row in report.rows.values()), default="")
         for measure in HEADLINE
@@ -161,7 +167,7 @@ def _table(report: Report) -> Table:
             cells.append(Text(value, style="bold" if is_best else ""))
             if measure == JUDGED_BY:
                 cells.append(Text(_range(row.intervals[measure]) if measure in row.intervals else ""))
-        table.add_row(*cells)
+        table.add_row(*cells, *(Text(f"{row.means[measure]:.2f}") for measure in report.shown))
     return table
 
 
@@ -191,6 +197,8 @@ def _footnotes(report: Report) -> Iterator[Text]:
                 f"{c.row} over {c.against}, {c.measure}: "
                 f"{c.difference.mean:+.3f} ({c.difference.low:+.3f} to {c.difference.high:+.3f}), {p}"
             )
+    for warning in report.warnings:
+        yield Text(f"warning: {warning}", style="yellow")
     if missing:
         yield Text(f"{len(missing)} could not be traced and are not in the means:")
         for cause, count in Counter(u.cause for u in missing).most_common():

@@ -16,6 +16,8 @@ The gold of a question is a set of groups (:class:`trivium.datasets.gold.Gold`).
 ``ndcg@k``        discounted gain 1 / log2(rank + 1), gained where a group is first found, against the best
 ================  =====================================================================================
 
+Beside these a report has ``passages``: how many a ranking has.
+
 Without ``@k`` the whole ranking counts. Where every group is one chunk these are the usual definitions; where
 a group has alternatives, finding a second one adds to precision and to nothing else (as in the sub-topic
 retrieval of Zhai, Cohen and Lafferty, SIGIR 2003).

@@ -31,7 +31,7 @@ def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) 
     matches: dict[str, tuple[float, ...]] = {}
     for name, ranked in rankings.items():
         uris = [[uri for uri, _ in ranking] for ranking in ranked]
-        values[name] = measure(gold, uris)
+        values[name] = {**measure(gold, uris), "passages": np.array([float(len(found)) for found in uris])}
         matches[name] = tuple(cumulative_matches(gold, uris).tolist()) if gold else ()
     pages = clusters([answer.pages for answer in gold])
     by_page = len(np.unique(pages)) > 1

@@ -69,7 +69,7 @@ class ScoreBreakdown:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search. ``after`` is what
+    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search, ``after`` is what
     follows the ranking, ``only`` the retriever that is asked by itself where nothing else needs the vector."""
 
     text: str

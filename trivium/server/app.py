@@ -101,6 +101,7 @@ def create_app(
         "selector": settings.path_selector,
         "settings": settings.retriever_settings,
         "device": settings.device,
+        "rerankers": settings.rerankers,
     }
     engine = Engine.open(store, on_stage=metrics.observe_stage, **options)
     collection = Collection(engine, settings.workers + settings.answer_workers, metrics.store_changed)

@@ -14,7 +14,10 @@ from trivium.fusion.registry import FUSIONS
 from trivium.graph.filters import MAX_CHARACTERS, parse
 from trivium.live.asking import MAX_SOURCES
 from trivium.live.registry import SOURCES
+from trivium.rerank.column import PREFIX
+from trivium.rerank.registry import FREE
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.search.cut import FORMS, Cut
 from trivium.search.searcher import Searcher
 from trivium.settings import load_settings
 from trivium.text import has_lone_surrogate
@@ -94,6 +97,33 @@ def _condition(text: str) -> str:
     return text
 
 
+def _cut(text: str) -> str:
+    try:
+        Cut.read(text)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+RerankOption = Annotated[
+    Name | None,
+    Field(
+        description=f"What puts the first passages in order anew: {', '.join(FREE)} (also with a weight, such as"
+        " `weighted:0.7`), or one that whoever runs the server allows. Where it fails or takes too long they stay as they"
+        " are, and `warnings` says so.",
+        examples=["bm25", "weighted:0.7"],
+    ),
+]
+CutOption = Annotated[
+    Annotated[Name, AfterValidator(_cut)] | None,
+    Field(
+        description=f"Where the passages end by their scores, in place of a fixed `k`: {FORMS}. Without bounds `k` is the"
+        " most.",
+        examples=["drop", "gap:2-12", "probability:0.05"],
+    ),
+]
+
+
 WhereText = Annotated[
     Annotated[Whole, AfterValidator(_condition)] | None,
     Field(
@@ -170,11 +200,17 @@ def check_options(
     fusion: str | None,
     settings: Mapping[str, Any] | None = None,
     sources: Sequence[str] | None = None,
+    rerank: str | None = None,
 ) -> None:
-    """Raises OptionError that says what there is where a name or a value is not known. Folders with trained fusions are
-    for the command line, not for whoever can reach a server."""
+    """Raises OptionError that says what there is where a name or a value is not known. Folders with trained fusions, and
+    rerankers that load files or ask models, are for the command line, not for whoever can reach a server."""
+    rerankers = searcher.retrievers.rerankers
     unknown = [
-        name for name in retrievers or () if name not in RETRIEVERS and name not in searcher.retrievers.names
+        name
+        for name in retrievers or ()
+        if name not in RETRIEVERS
+        and name not in searcher.retrievers.names
+        and not (name.startswith(PREFIX) and rerankers.offers(name.removeprefix(PREFIX)))
     ]
     if unknown:
         known = ", ".join(map(repr, searcher.retrievers.names))
@@ -186,6 +222,14 @@ def check_options(
     if fusion is not None and fusion not in FUSIONS and fusion not in searcher.fusions.names:
         known = ", ".join(map(repr, searcher.fusions.names))
         raise OptionError(f"fusion: unknown fusion {fusion!r}: expected one of {known}")
+    if rerank is not None:
+        if not rerankers.offers(rerank):
+            known = ", ".join(map(repr, rerankers.names))
+            raise OptionError(f"rerank: unknown reranker {rerank!r}: expected one of {known}")
+        try:
+            rerankers.get(rerank)
+        except ConfigurationError as error:
+            raise OptionError(f"rerank: {error}") from error
     try:
         searcher.live.choose(sources or ())
     except (ConfigurationError, InputError) as error:

@@ -35,8 +35,9 @@ class Reply:
 
 def search(engine: Engine, given: SearchRequest) -> Reply:
     """The best passages. Raises what :meth:`~trivium.engine.Engine.search` raises."""
-    check_options(engine.searcher, given.views, given.fusion, given.settings, given.sources)
+    check_options(engine.searcher, given.views, given.fusion, given.settings, given.sources, given.rerank)
     outcomes: list[SourceOutcome] = []
+    warnings: list[str] = []
     hits = engine.search(
         given.question,
         given.k,
@@ -49,8 +50,12 @@ def search(engine: Engine, given: SearchRequest) -> Reply:
         sources=given.sources,
         on_sources=outcomes.extend,
         recall=given.recall_query,
+        rerank=given.rerank,
+        cut=given.cut,
+        on_warnings=warnings.extend,
     )
-    warnings = [] if hits or given.where is None else engine.hints(given.where)
+    if given.where is not None and not hits:
+        warnings += engine.hints(given.where)
     return Reply(_json(SearchAnswer.of(hits, engine.store, warnings, outcomes)), {SCORES: scale_of(hits)})
 
 
@@ -77,7 +82,9 @@ def explain_passage(engine: Engine, given: ExplainRequest) -> Reply:
 
 def quote(engine: Engine, given: AskRequest) -> Reply:
     """An answer in sentences of the passages, without a language model."""
-    check_options(engine.searcher, given.retrievers, given.fusion, given.settings, given.sources)
+    check_options(
+        engine.searcher, given.retrievers, given.fusion, given.settings, given.sources, given.rerank
+    )
     events = engine.ask_stream(
         given.question,
         k=given.k,
@@ -89,6 +96,8 @@ def quote(engine: Engine, given: AskRequest) -> Reply:
         intent=given.intent,
         rewrite=given.rewrite,
         sources=given.sources,
+        rerank=given.rerank,
+        cut=given.cut,
     )
     (answer,) = (event.answer for event in events if isinstance(event, Done))
     return Reply(_json(AskAnswer.of(answer, addresses(engine.store, answer.passages))))

@@ -12,12 +12,14 @@ from trivium.graph.protocols import SearchStore
 from trivium.search.pictures import views_for
 from trivium.server.fields import (
     AnyText,
+    CutOption,
     FusionOption,
     Name,
     PictureText,
     PromptOption,
     QuestionText,
     RecallText,
+    RerankOption,
     Retrievers,
     SettingsOption,
     Sources,
@@ -58,6 +60,8 @@ class SearchRequest(Given):
     settings: SettingsOption = None
     where: WhereText = None
     sources: Sources = None
+    rerank: RerankOption = None
+    cut: CutOption = None
     explain: bool = Field(False, description="Say what each retriever contributed.")
 
     model_config = ConfigDict(
@@ -91,7 +95,8 @@ class SearchAnswer(BaseModel):
     hits: list[ServedHit]
     warnings: list[str] = Field(
         default=[],
-        description="Why no passage fulfils `where`: names that no document knows, and names like them.",
+        description="What did not work and was done without, such as a reranker; why no passage fulfils `where`: names"
+        " that no document knows, and names like them.",
     )
     sources: tuple[SourceOutcome, ...] = ()
 
@@ -148,6 +153,8 @@ class AskRequest(Given):
     intent: IntentOption = None
     rewrite: RewriteOption = True
     sources: Sources = None
+    rerank: RerankOption = None
+    cut: CutOption = None
     prompt: PromptOption = None
     model: Name | None = Field(
         None,
@@ -195,6 +202,9 @@ class AskAnswer(BaseModel):
     )
     usage: Usage
     sources: tuple[SourceOutcome, ...] = Field(description="The live sources that were asked.")
+    warnings: tuple[str, ...] = Field(
+        (), description="What did not work and was done without, such as a reranker."
+    )
 
     @classmethod
     def of(cls, answer: Answer, thumbnails: Addresses) -> Self:
@@ -211,6 +221,7 @@ class AskAnswer(BaseModel):
             model=answer.model,
             usage=answer.usage,
             sources=answer.sources,
+            warnings=answer.warnings,
         )
 
 

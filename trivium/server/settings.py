@@ -82,7 +82,8 @@ class ServerSettings(BaseModel):
     spoken. ``processes``: how many processes search beside the one that serves (0: it
     searches itself). ``path_selector``: who chooses for the path retriever, ``match``, ``llm`` or a declared one
     (None: as the settings of the package say), and ``retriever_settings`` their values by dotted name, such as
-    ``{"walk.damping": 0.4}``. ``device``: where questions and documents are embedded, ``cpu``, ``cuda`` or ``cuda:N``
+    ``{"walk.damping": 0.4}``. ``rerankers``: names of those that a request may name, beside those that load nothing.
+    ``device``: where questions and documents are embedded, ``cpu``, ``cuda`` or ``cuda:N``
     (None: as the settings of the package say). ``rate_limit``: requests a client may make in a minute, None for any
     number. A client is its key, else the address it connects from; ``trusted_proxies`` (addresses or networks, such as
     ``10.0.0.0/8``) are believed about whom they connect for (``X-Forwarded-For``). ``wrong_keys``: how many an address
@@ -123,6 +124,7 @@ class ServerSettings(BaseModel):
     path_selector: str | None = None
     retriever_settings: dict[str, Any] = Field(default_factory=dict)
     device: str | None = None
+    rerankers: tuple[str, ...] = ()
     rate_limit: Count | None = None
     trusted_proxies: tuple[Proxy, ...] = ()
     wrong_keys: Count = 30

@@ -25,6 +25,8 @@ _OPTIONS = (
     "settings",
     "where",
     "sources",
+    "rerank",
+    "cut",
     "intent",
     "rewrite",
     "prompt",
@@ -37,7 +39,7 @@ _OPTIONS = (
 class TriviumAnswerer(OnStore, RunnableSerializable[Asked, dict[str, Any]]):
     """What :meth:`trivium.Engine.ask` answers, with the fields of ``trivium ask --json``: ``answer``, ``outcome``,
     ``intent``, ``searched_for``, ``recall_query``, ``statements``, ``citations``, ``passages``, ``model``, ``usage``,
-    ``sources``.
+    ``sources``, ``warnings``.
 
     Asked a question, or a mapping of ``question``, the ``history`` (turns, mappings of ``question`` and ``answer``, or
     LangChain's messages) and what this one question is to be asked with instead of the fields of the step. Awaited and

@@ -69,6 +69,10 @@ class OnStore(BaseModel):
     """A condition that passages must fulfil, such as ``"year >= 2020"``."""
     sources: list[str] | None = None
     """Live sources to ask beside the store (:data:`trivium.live.registry.SOURCES`). They are told the question."""
+    rerank: str | None = None
+    """What puts the first passages in order anew, such as ``weighted:0.7`` (:mod:`trivium.rerank.registry`)."""
+    cut: str | None = None
+    """Where passages end by their scores, such as ``drop:2-12`` (:class:`trivium.search.cut.Cut`)."""
     handle: Handle | None = Field(default=None, exclude=True, repr=False)
     """Opens and closes the store; made by the step itself."""
 

@@ -17,21 +17,21 @@ from trivium.integrations.langchain.opening import OnStore
 from trivium.serialization import hit_json
 from trivium.types import Hit, SourceOutcome
 
-_ONCE = ("k", "where", "settings", "sources")
+_ONCE = ("k", "where", "settings", "sources", "rerank", "cut")
 """What a single call may ask for."""
 
 
 class TriviumRetriever(OnStore, BaseRetriever):
     """The passages that :meth:`trivium.Engine.search` finds, as documents, best first.
 
-    A single call may ask for another ``k``, ``where``, ``settings`` or ``sources``: ``invoke(question, k=3)``. Awaited
-    and cancelled, it hangs up on the live sources.
+    A single call may ask for another ``k``, ``where``, ``settings``, ``sources``, ``rerank`` or ``cut``:
+    ``invoke(question, k=3)``. Awaited and cancelled, it hangs up on the live sources.
 
     A document's ``id`` is the passage's uri, its text the passage. Its ``metadata`` are the fields of a
     :class:`~trivium.types.Hit` (``uri``, ``page``, ``section``, ``kind``, ``start``, ``end``, ``score``, ``rank``,
     ``contributions``, ``provenance``, ``baseline``, ``probability``, ``document``, ``pages``, ``format``,
-    ``metadata``, ``live``), ``headings`` (title and headings, to be read) and ``source`` (where chains that name their
-    sources look for it: the uri once more, of a passage that is not of the collection its address).
+    ``metadata``, ``live``, ``rerank_score``), ``headings`` (title and headings, to be read) and ``source`` (where chains
+    that name their sources look for it: the uri once more, of a passage that is not of the collection its address).
     """
 
     k: int = Field(default=10, ge=1)

@@ -63,6 +63,9 @@ class FoundPassage(Place):
     provenance: dict[str, str] = Field(
         description="Which node of the graph led each view to it; empty where it was found by itself."
     )
+    rerank_score: float | None = Field(
+        description="What the reranker scored it, by which it has its rank; null where it was not reranked."
+    )
 
 
 class Found(BaseModel):
@@ -73,7 +76,9 @@ class Found(BaseModel):
         description="log-odds: 0 is as likely right as wrong. own: to be compared within one search only."
     )
     passages: list[FoundPassage]
-    warnings: list[str] = Field(default=[], description="Why no passage fulfils `where`.")
+    warnings: list[str] = Field(
+        default=[], description="What did not work, such as a reranker; why no passage fulfils `where`."
+    )
     sources: Asked = []
 
 
@@ -108,6 +113,7 @@ class Answered(BaseModel):
     )
     usage: Usage
     sources: Asked
+    warnings: list[str] = Field(default=[], description="What did not work, such as a reranker.")
 
 
 class PassageText(BaseModel):

@@ -31,7 +31,8 @@ def render_found(found: Found) -> str:
     if not found.passages:
         return "\n".join(["Nothing found.", *map(quoted, found.warnings), *asked])
     blocks = [_block(hit.rank, hit) for hit in found.passages]
-    return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *asked, *blocks])
+    warned = [f"Note: {quoted(warning)}" for warning in found.warnings]
+    return "\n".join([f"{len(blocks)} passages, best first. {NOTE}", *warned, *asked, *blocks])
 
 
 def render_answered(answered: Answered) -> str:
@@ -41,6 +42,7 @@ def render_answered(answered: Answered) -> str:
         lines.append(f"Searched for: {quoted(answered.searched_for)}")
     if answered.recall_query is not None:
         lines.append(f"Candidates also for: {quoted(answered.recall_query)}")
+    lines += [f"Note: {quoted(warning)}" for warning in answered.warnings]
     lines += [*_asked(answered.sources), "<answer>", untagged(answered.answer), "</answer>"]
     lines += [f"Not supported by any passage: {quoted(sentence)}" for sentence in answered.unsupported]
     lines += [_block(cited.number, cited) for cited in answered.citations]

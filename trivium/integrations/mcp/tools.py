@@ -38,10 +38,12 @@ from trivium.search.drawing import around
 from trivium.search.entities import find_entity
 from trivium.serialization import hit_json, live_json, scale_of
 from trivium.server.fields import (
+    CutOption,
     FusionOption,
     PromptOption,
     QuestionText,
     RecallText,
+    RerankOption,
     Retrievers,
     SettingsOption,
     Sources,
@@ -95,6 +97,8 @@ class Tools:
         where: WhereText = None,
         sources: Sources = None,
         recall_query: RecallText = None,
+        rerank: RerankOption = None,
+        cut: CutOption = None,
     ) -> Annotated[CallToolResult, Found]:
         """Search the collection: the passages that answer a question best, each with page, section and characters. Ask a
         whole question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are not of the
@@ -103,8 +107,9 @@ class Tools:
         live = self._sources(sources)
 
         def work(engine: Engine) -> Found:
-            check_options(engine.searcher, retrievers, fusion, settings, live)
+            check_options(engine.searcher, retrievers, fusion, settings, live, rerank)
             outcomes: list[SourceOutcome] = []
+            warnings: list[str] = []
             hits = engine.search(
                 question,
                 k,
@@ -116,11 +121,14 @@ class Tools:
                 sources=live,
                 on_sources=outcomes.extend,
                 recall=recall_query,
+                rerank=rerank,
+                cut=cut,
+                on_warnings=warnings.extend,
             )
             return Found(
                 scores=scale_of(hits),
                 passages=[_found(hit) for hit in hits],
-                warnings=[] if hits or where is None else engine.hints(where),
+                warnings=warnings if hits or where is None else [*warnings, *engine.hints(where)],
                 sources=outcomes,
             )
 
@@ -140,6 +148,8 @@ class Tools:
         rewrite: RewriteOption = True,
         sources: Sources = None,
         prompt: PromptOption = None,
+        rerank: RerankOption = None,
+        cut: CutOption = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Answer a question from the collection (and the live sources named), citing passages; it says so where they do
         not tell. The question must stand by itself, or come with the `history` it leans on. For more than a sentence or
@@ -149,7 +159,7 @@ class Tools:
 
         def work(engine: Engine) -> Answered:
             _check_searchable(engine)
-            check_options(engine.searcher, retrievers, fusion, settings, live)
+            check_options(engine.searcher, retrievers, fusion, settings, live, rerank)
             check_prompt(prompt)
             writing = self._defaults.writing
             answer = engine.ask(
@@ -165,6 +175,8 @@ class Tools:
                 intent=intent,
                 rewrite=rewrite,
                 sources=live,
+                rerank=rerank,
+                cut=cut,
             )
             return _answered(answer)
 
@@ -306,4 +318,5 @@ def _answered(answer: Answer) -> Answered:
         model=answer.model,
         usage=answer.usage,
         sources=list(answer.sources),
+        warnings=list(answer.warnings),
     )

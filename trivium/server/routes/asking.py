@@ -29,8 +29,8 @@ KEEP_ALIVE_SECONDS = 10.0
 _PING = b": still writing\n\n"
 
 _EVENTS = """Server-sent events, each with JSON: `found` {passages, searched_for, recall_query,
-intent, sources} once, `piece` {text} as the answer is written, then `done` with the whole answer (whose text may differ:
-citations of passages that were not offered are gone), or `error` {error: {code, message}}."""
+intent, sources, warnings} once, `piece` {text} as the answer is written, then `done` with the whole answer (whose text
+may differ: citations of passages that were not offered are gone), or `error` {error: {code, message}}."""
 _STREAM = {
     "type": "object",
     "description": _EVENTS,
@@ -62,7 +62,7 @@ async def ask(given: AskRequest, request: Request, serving: Serving) -> Any:
     await serving.read(
         request,
         lambda engine: check_options(
-            engine.searcher, given.retrievers, given.fusion, given.settings, given.sources
+            engine.searcher, given.retrievers, given.fusion, given.settings, given.sources, given.rerank
         ),
     )
     answering = Answering(serving, given, model)
@@ -107,7 +107,11 @@ class Answering:
     def _write(self, take: Callable[[AnswerEvent], None]) -> None:
         given = self._given
         # Not a word of them to an answerer of somebody's own that may not know them, where none are asked.
-        live: dict[str, Any] = {"sources": given.sources} if given.sources else {}
+        newer: dict[str, Any] = {
+            name: value
+            for name, value in (("sources", given.sources), ("rerank", given.rerank), ("cut", given.cut))
+            if value
+        }
         writing = self.serving.writing
         with self.serving.collection.reading() as engine:
             events = self.serving.answerer(engine).ask_stream(
@@ -122,7 +126,7 @@ class Answering:
                 where=given.where,
                 intent=given.intent,
                 rewrite=given.rewrite,
-                **live,
+                **newer,
             )
             for event in _until_stopped(events):
                 if isinstance(event, Found):
@@ -191,6 +195,7 @@ def _named(event: AnswerEvent, thumbnails: Addresses) -> tuple[str, dict[str, An
                 "recall_query": event.recall_query,
                 "intent": event.intent,
                 "sources": [asdict(outcome) for outcome in event.sources],
+                "warnings": list(event.warnings),
             }
         case Piece():
             return "piece", {"text": event.text}
