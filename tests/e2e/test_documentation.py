@@ -35,6 +35,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/ask.md": ("my-store",),
     "docs/howto/speech.md": ("my-store",),
     "docs/howto/live.md": ("my-store",),
+    "docs/howto/rerank.md": ("my-store",),
     "docs/howto/evaluate.md": ("my-store",),
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),

@@ -22,11 +22,11 @@ PAGE = "docs/extending.md"
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """With the package of the page: its three classes in one module, and its pyproject.toml, as they stand."""
+    """With the package of the page: its four classes in one module, and its pyproject.toml, as they stand."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("target")
     code = [block.text for block in blocks(PAGE) if block.language == "python" and "\ndef " in block.text]
     modules = [text.partition('if __name__ == "__main__":')[0] for text in code]
-    assert len(modules) == 3 and all(len(text.split("\n")) <= 40 for text in modules)
+    assert len(modules) == 4 and all(len(text.split("\n")) <= 40 for text in modules)
     (source / "mine.py").write_text("".join(modules), "utf-8")
     (project,) = (block.text for block in blocks(PAGE) if block.language == "toml")
     (source / "pyproject.toml").write_text(project, "utf-8")
@@ -71,6 +71,11 @@ def test_the_command_line_searches_with_declared_parts(environment: dict[str, st
     hits = json.loads(told)["hits"]
     assert "astronomer" in hits[0]["text"].lower()
     assert {"phrases", "vector"} == set(hits[0]["contributions"])
+    reranked = run(
+        environment, "search", "Which astronomer?", "--store", str(store), "--rerank", "terse", "--json"
+    )
+    scores = [hit["rerank_score"] for hit in json.loads(reranked)["hits"]]
+    assert scores == sorted(scores, reverse=True) and scores[0] > 0
     assert json.loads(run(environment, "stats", "--store", str(store), "--json"))["embedder"] == "trigrams"
 
 

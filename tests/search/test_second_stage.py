@@ -175,15 +175,21 @@ def test_after_a_reranker_the_cut_goes_by_its_scores(engine: Engine) -> None:
 
     hits = engine.search(QUESTION, 20, rerank=Steps(), cut="gap", settings={"rerank.passages": 6})
     assert [hit.rerank_score for hit in hits] == [9.0, 8.9, 8.8]
-    runs_on = engine.search(QUESTION, 20, rerank=Steps(), cut="drop:0.99", settings={"rerank.passages": 6})
-    assert len(runs_on) == 6  # what was not reranked has no score to go by
+    runs_on = engine.search(QUESTION, 20, rerank=Steps(), cut="near:0.999", settings={"rerank.passages": 6})
+    assert len(runs_on) == 5  # what was not reranked has no score to go by, and the last is the farthest
 
 
-def test_a_cut_by_probability_keeps_what_is_likely(engine: Engine) -> None:
+def test_a_cut_by_probability_ends_where_little_is_to_be_gained(engine: Engine) -> None:
     hits = engine.search(QUESTION, 10)
-    likely = [hit for hit in hits if hit.probability >= hits[3].probability]  # type: ignore[operator]
-    assert 4 <= len(likely) < 10
-    assert engine.search(QUESTION, 10, cut=f"probability:{hits[3].probability}") == likely
+    none_right, count = 1.0, 0
+    for hit in hits:
+        assert hit.probability is not None
+        if none_right * hit.probability < 0.05:
+            break
+        none_right *= 1 - hit.probability
+        count += 1
+    assert 1 <= count < 10
+    assert engine.search(QUESTION, 10, cut="probability:0.05") == hits[:count]
     for asked in ({"retrievers": ["vector"]}, {"fusion": "rrf"}, {"where": "format = 'html'"}):
         with pytest.raises(InputError, match="needs probabilities"):
             engine.search(QUESTION, cut="probability", **asked)  # type: ignore[arg-type]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.fakes.chat_model import ScriptedModel
+from tests.fakes.cross_encoder_files import write_cross_encoder
 from trivium.embedding.base import Embedder, Vectors
 from trivium.embedding.registry import open_embedder
 from trivium.fusion.base import Fused, Fusion
@@ -18,6 +20,11 @@ from trivium.fusion.registry import make_fusion
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.fusion.table import Table
 from trivium.llm.base import ChatModel
+from trivium.rerank.base import Reranker
+from trivium.rerank.cross_encoder import OnnxCrossEncoder
+from trivium.rerank.llm_listwise import ListwiseReranker
+from trivium.rerank.llm_pointwise import PointwiseReranker
+from trivium.rerank.registry import make_reranker
 from trivium.retrievers.base import Candidate, Query, Retriever
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.options import Option
@@ -28,9 +35,39 @@ from trivium.testing import (
     EmbedderContract,
     FusionContract,
     HashEmbedder,
+    RerankerContract,
     RetrieverContract,
     SelectorContract,
 )
+
+
+class TestBm25Reranker(RerankerContract):
+    def make(self) -> Reranker:
+        return make_reranker("bm25")
+
+
+class TestWeightedReranker(RerankerContract):
+    def make(self) -> Reranker:
+        return make_reranker("weighted:0.7")
+
+
+class TestCrossEncoder(RerankerContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = write_cross_encoder(tmp_path)
+
+    def make(self) -> Reranker:
+        return OnnxCrossEncoder(self.folder)
+
+
+class TestPointwiseReranker(RerankerContract):
+    def make(self) -> Reranker:
+        return PointwiseReranker(ScriptedModel('{"score": 3}'))
+
+
+class TestListwiseReranker(RerankerContract):
+    def make(self) -> Reranker:
+        return ListwiseReranker(ScriptedModel('{"ranking": [2, 1]}'))
 
 
 class TestHashEmbedder(EmbedderContract):

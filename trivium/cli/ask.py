@@ -194,7 +194,7 @@ def ask(
 
         trivium ask "Who discovered the moons of Mars?" --store my-store --explain
 
-        trivium ask "Who found Phobos?" --store my-store --rerank bm25 --cut gap:2-12
+        trivium ask "Who found Phobos?" --store my-store --rerank bm25 --cut near
 
         trivium ask "And when?" --store my-store --history talk.jsonl --json
 

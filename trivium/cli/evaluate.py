@@ -95,7 +95,7 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --where "year >= 2020"
 
-        trivium evaluate questions.jsonl --store my-store --rerank bm25 weighted:0.7 --cut gap:1-10
+        trivium evaluate questions.jsonl --store my-store --rerank bm25 weighted:0.7 --cut near
 
         trivium evaluate --suite suite.toml --out results
 

@@ -101,7 +101,7 @@ def search(
 
         trivium search "new moons of Saturn" --store my-store --live arxiv
 
-        trivium search "moons of Mars" --store my-store --rerank bm25 --cut gap:2-12
+        trivium search "moons of Mars" --store my-store --rerank bm25 --cut near
 
         trivium search --image photo.jpg --store my-store
 

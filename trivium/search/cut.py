@@ -9,12 +9,12 @@ from typing import Literal, get_args
 
 from trivium.errors import InputError
 
-Rule = Literal["gap", "drop", "probability", "chance"]
+Rule = Literal["gap", "near", "probability"]
 RULES: tuple[Rule, ...] = get_args(Rule)
-_THRESHOLDS: dict[Rule, float] = {"drop": 0.3, "probability": 0.05, "chance": 0.95}
+_THRESHOLDS: dict[Rule, float] = {"near": 0.7, "probability": 0.01}
 """The usual threshold of the rules that have one; each lies between 0 and 1."""
 _BOUNDS = re.compile(r"(\d{1,6})-(\d{0,6})")
-FORMS = "gap, drop:SHARE, probability:P or chance:P, each also with bounds, as in gap:2-12"
+FORMS = "gap, near:SHARE or probability:P, each also with bounds, as in near:0.7:2-12"
 """How a cut may be written, for messages."""
 
 
@@ -23,15 +23,14 @@ class Cut:
     """Where a list ends. With scores s1 >= s2 >= ... and bounds ``min_k`` and ``max_k`` (None: the number of passages
     that was asked for):
 
+    - ``near``: behind the last score that is near the best one: at least s1 - threshold * (s1 - s(max_k)). After a sharp
+      drop few are that near; over a plateau the list runs on.
     - ``gap``: before the largest drop s(i) - s(i+1) with min_k <= i <= max_k, the first of equal ones. It always finds
       one, unless all these scores are equal: then the list runs to max_k.
-    - ``drop``: before the first drop, i >= min_k, that is at least ``threshold`` (a share) of the way from s1 to
-      s(max_k). Over a plateau, where no drop is that large, the list runs on to max_k.
-    - ``probability``: passages are left out that are less likely right than ``threshold``.
-    - ``chance``: as soon as it is at least ``threshold`` likely that one of the passages is right, taking them as
-      independent: 1 - (1 - p1) (1 - p2) ... .
+    - ``probability``: before the first passage that is less likely than ``threshold`` to be the first right one:
+      p(i) (1 - p(1)) ... (1 - p(i-1)), taking them as independent.
 
-    The first two go by the scores that the passages are ordered by, whatever their scale; the others need a fusion that
+    The first two go by the scores that the passages are ordered by, whatever their scale; the last needs a fusion that
     gives probabilities. Raises InputError."""
 
     rule: Rule
@@ -55,8 +54,8 @@ class Cut:
     def read(cls, text: str) -> Cut:
         """The cut that a text names: ``RULE[:THRESHOLD][:MIN-MAX]``, where MAX may be left out. Raises InputError.
 
-        >>> Cut.read("drop:0.25:2-12")
-        Cut(rule='drop', threshold=0.25, min_k=2, max_k=12)
+        >>> Cut.read("near:0.6:2-12")
+        Cut(rule='near', threshold=0.6, min_k=2, max_k=12)
         """
         rule, *rest = text.strip().split(":")
         bounds = _BOUNDS.fullmatch(rest[-1]) if rest else None
@@ -79,44 +78,36 @@ class Cut:
     @property
     def needs_probabilities(self) -> bool:
         """Whether it goes by how likely passages are right."""
-        return self.rule in ("probability", "chance")
+        return self.rule == "probability"
 
     def most(self, k: int) -> int:
         """How many passages it keeps at most where ``k`` were asked for."""
         return k if self.max_k is None else self.max_k
 
-    def kept(self, scores: Sequence[float], k: int, probabilities: Sequence[float] = ()) -> list[int]:
-        """Which passages stay, as places in the list from 0, rising. ``scores`` are in the order of the list, one more
-        than :meth:`most` where there are more; ``probabilities`` beside them where they are needed. At least ``min_k``
-        stay where there are so many."""
+    def count(self, scores: Sequence[float], k: int, probabilities: Sequence[float] = ()) -> int:
+        """How many of the first passages stay. ``scores`` are in the order of the list, one more than :meth:`most` where
+        there are more; ``probabilities`` beside them where they are needed. At least ``min_k`` stay where there are so
+        many."""
         most = min(self.most(k), len(scores))
         least = min(self.min_k, most)
         if most == 0:
-            return []
-        limit = 0.0 if self.threshold is None else self.threshold
-        if self.threshold is None and self.rule in _THRESHOLDS:
-            limit = _THRESHOLDS[self.rule]
-        if self.rule == "probability":
-            likely = [place for place in range(most) if probabilities[place] >= limit]
-            others = [place for place in range(most) if probabilities[place] < limit]
-            return sorted([*likely, *others[: max(0, least - len(likely))]])
-        if self.rule == "chance":
-            return list(range(_enough(probabilities[:most], limit, least)))
-        drops = [scores[place - 1] - scores[place] for place in range(least, min(most + 1, len(scores)))]
+            return 0
         if self.rule == "gap":
+            drops = [scores[place - 1] - scores[place] for place in range(least, min(most + 1, len(scores)))]
             largest = max(drops, default=0.0)
-            count = least + drops.index(largest) if largest > 0 else most
-        else:
-            needed = limit * (scores[0] - scores[most - 1])
-            count = next((least + place for place, drop in enumerate(drops) if 0 < needed <= drop), most)
-        return list(range(min(count, most)))
+            return least + drops.index(largest) if largest > 0 else most
+        threshold = _THRESHOLDS[self.rule] if self.threshold is None else self.threshold
+        if self.rule == "near":
+            limit = scores[0] - threshold * (scores[0] - scores[most - 1])
+            return max(least, sum(score >= limit for score in scores[:most]))
+        return max(least, _likely(probabilities[:most], threshold))
 
 
-def _enough(probabilities: Sequence[float], chance: float, least: int) -> int:
-    """How many of the first are enough."""
+def _likely(probabilities: Sequence[float], threshold: float) -> int:
+    """How many of the first come before one that is hardly the first right one."""
     none_right = 1.0
-    for count, probability in enumerate(probabilities, start=1):
-        none_right *= 1.0 - probability
-        if count >= least and 1.0 - none_right >= chance:
+    for count, probability in enumerate(probabilities):
+        if none_right * probability < threshold:
             return count
+        none_right *= 1.0 - probability
     return len(probabilities)

@@ -67,7 +67,7 @@ class SecondStage:
         if self.cut is not None and self.cut.needs_probabilities and not calibrated:
             raise InputError(
                 f"the cut {self.cut.rule} needs probabilities, which only a trained fusion gives, asked without a"
-                " condition: take gap or drop"
+                " condition: take near or gap"
             )
 
     def apply(self, query: Query, ranking: Ranking) -> list[Placed]:
@@ -92,7 +92,7 @@ class SecondStage:
             ranked = [one for one in placed if one.rerank_score is not None]
         scores = [one.score if one.rerank_score is None else one.rerank_score for one in ranked]
         likely = [probability(one.score) for one in ranked] if self.cut.needs_probabilities else []
-        return [ranked[place] for place in self.cut.kept(scores, self.k, likely)]
+        return ranked[: self.cut.count(scores, self.k, likely)]
 
     def _reranked(self, query: Query, placed: list[Placed], reranker: Reranker) -> list[Placed]:
         first, rest = placed[: self.settings.passages], placed[self.settings.passages :]

@@ -119,7 +119,7 @@ CutOption = Annotated[
     Field(
         description=f"Where the passages end by their scores, in place of a fixed `k`: {FORMS}. Without bounds `k` is the"
         " most.",
-        examples=["drop", "gap:2-12", "probability:0.05"],
+        examples=["near", "gap:2-12", "probability:0.01"],
     ),
 ]
 

@@ -14,6 +14,7 @@ from trivium.testing.contracts import (
     ChatModelContract,
     EmbedderContract,
     FusionContract,
+    RerankerContract,
     RetrieverContract,
     SelectorContract,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "EmbedderContract",
     "FusionContract",
     "HashEmbedder",
+    "RerankerContract",
     "RetrieverContract",
     "SelectorContract",
     "toy_query",

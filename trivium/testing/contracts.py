@@ -12,6 +12,7 @@ from trivium.embedding.base import Embedder
 from trivium.fusion.base import Fusion
 from trivium.fusion.table import Table
 from trivium.llm.base import ChatModel, Message
+from trivium.rerank.base import Deadline, RerankCandidate, Reranker
 from trivium.retrievers.base import Query, Retriever
 from trivium.retrievers.options import Option, OptionKind
 from trivium.retrievers.registry import RETRIEVERS
@@ -251,3 +252,52 @@ class SelectorContract:
 
     def test_of_nothing_nothing_is_chosen(self) -> None:
         assert self.make().select(self.question, ()) == []
+
+
+class RerankerContract:
+    """For a :class:`~trivium.rerank.base.Reranker`. Its ``views`` get made-up scores."""
+
+    question = "Who discovered the moons of Mars?"
+    texts = (
+        "Mars is red.",
+        "Asaph Hall discovered both moons of Mars in 1877.",
+        "",
+        "Venus has no moon. " * 200,
+    )
+
+    def make(self) -> Reranker:
+        """The reranker under test."""
+        raise NotImplementedError
+
+    def candidates(self, reranker: Reranker) -> list[RerankCandidate]:
+        """What it is given."""
+        return [
+            RerankCandidate(
+                f"Page#chunk-{n}", ("Page",), text, -float(n), dict.fromkeys(reranker.views, n / 7)
+            )
+            for n, text in enumerate(self.texts, start=1)
+        ]
+
+    def test_it_says_who_it_is_and_what_it_wants(self) -> None:
+        reranker = self.make()
+        assert reranker.name and isinstance(reranker.independent, bool)
+        assert set(reranker.views) <= set(RETRIEVERS), f"no retrievers: {reranker.views}"
+
+    def test_each_passage_has_a_finite_score(self) -> None:
+        reranker = self.make()
+        scores = list(reranker.rerank(self.question, self.candidates(reranker), Deadline(600)))
+        assert len(scores) == len(self.texts)
+        assert all(np.isfinite(score) for score in scores), f"not finite: {scores}"
+
+    def test_the_same_is_scored_the_same_again(self) -> None:
+        reranker = self.make()
+        asked = self.candidates(reranker)
+        first, again = (list(reranker.rerank(self.question, asked, Deadline(600))) for _ in range(2))
+        assert first == again
+
+    def test_independent_scores_do_not_depend_on_the_others(self) -> None:
+        reranker = self.make()
+        asked = self.candidates(reranker)
+        if reranker.independent:
+            scores = list(reranker.rerank(self.question, asked, Deadline(600)))
+            assert list(reranker.rerank(self.question, asked[1:2], Deadline(600))) == scores[1:2]

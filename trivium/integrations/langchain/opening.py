@@ -72,7 +72,7 @@ class OnStore(BaseModel):
     rerank: str | None = None
     """What puts the first passages in order anew, such as ``weighted:0.7`` (:mod:`trivium.rerank.registry`)."""
     cut: str | None = None
-    """Where passages end by their scores, such as ``drop:2-12`` (:class:`trivium.search.cut.Cut`)."""
+    """Where passages end by their scores, such as ``near:2-12`` (:class:`trivium.search.cut.Cut`)."""
     handle: Handle | None = Field(default=None, exclude=True, repr=False)
     """Opens and closes the store; made by the step itself."""
 
