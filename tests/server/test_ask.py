@@ -52,7 +52,7 @@ def test_a_whole_answer_has_every_field_and_the_conversation_is_passed_on(store:
     assert answer.status_code == 200
     assert set(body) == {
         "answer", "outcome", "intent", "searched_for", "recall_query", "citations", "statements", "passages", "model",
-        "usage", "sources",
+        "usage", "sources", "warnings",
     }  # fmt: skip
     assert (
         body["answer"] == "Asaph Hall found them [1]."
@@ -77,6 +77,7 @@ def test_a_stream_shows_what_was_found_then_pieces_then_the_same_whole_answer(st
         "recall_query": None,
         "intent": "collection",
         "sources": [],
+        "warnings": [],
     }
     assert [(name, data["text"]) for name, data in pieces] == [
         ("piece", "Asaph Hall "),
