@@ -185,6 +185,7 @@ def _attribute_docs(file: Path, name: str) -> dict[str, str]:
 PROTOCOLS = (
     "trivium.retrievers.base.Retriever",
     "trivium.fusion.base.Fusion",
+    "trivium.rerank.base.Reranker",
     "trivium.embedding.base.Embedder",
     "trivium.llm.base.ChatModel",
     "trivium.retrievers.selectors.Selector",

@@ -29,7 +29,11 @@ def score_within(
     if not _running.acquire(blocking=False):
         raise RerankError(f"{MAX_RUNNING} earlier calls have not ended")
     call = _Call(reranker, question, candidates, seconds)
-    call.start()
+    try:
+        call.start()
+    except RuntimeError as error:  # there are too many threads
+        _running.release()
+        raise RerankError(said(error)) from error
     return _checked(call.answer_within(seconds), len(candidates))
 
 
