@@ -69,8 +69,8 @@ class ScoreBreakdown:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search, ``after`` is what
-    follows the ranking, ``only`` the retriever that is asked by itself where nothing else needs the vector."""
+    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search, ``after`` is
+    what follows the ranking, ``only`` the retriever that is asked by itself where nothing else needs the vector."""
 
     text: str
     embed: Callable[[], Vectors]
