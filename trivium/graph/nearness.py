@@ -13,8 +13,8 @@ from trivium.graph.filter_values import Mask
 from trivium.graph.records import Floats, Reached, round_score, round_scores
 from trivium.graph.schema import Label
 
-_ROUNDING = 2e-6
-"""Two cosines further apart than this keep their order when rounded to 6 significant digits."""
+_ROUNDING = 2e-5
+"""Two scores that differ by more than this share of themselves keep their order when rounded to 6 significant digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Found:
 
 
 def leading(scores: Floats, k: int) -> Rows:
-    """Places of the scores that can be among the k highest once they are rounded."""
+    """Places, rising, of the scores that can be among the k highest once they are rounded: only they need be."""
     if k >= len(scores):
         return np.arange(len(scores))
     if k <= 0:
         return np.empty(0, dtype=np.int64)
-    least = np.partition(scores, len(scores) - k)[len(scores) - k]
-    return np.flatnonzero(scores >= least - _ROUNDING * max(1.0, abs(float(least))))
+    least = float(np.partition(scores, len(scores) - k)[len(scores) - k])
+    return np.flatnonzero(scores >= least - _ROUNDING * abs(least))
 
 
 def best(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from trivium.common.memo import Memo
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.allowed import Allowed
+from trivium.graph.nearness import leading
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
     Adjacency,
@@ -216,7 +217,7 @@ def ranked(candidates: Sequence[Candidate], depth: int | None) -> list[Candidate
 
 def best_rows(scores: Floats, uris: Sequence[str], k: int) -> list[int]:
     """Rows of the k highest scores, in the order of :func:`~trivium.graph.records.rank_key`. Scores are not NaN."""
-    rows = _leading(scores, k)
+    rows = leading(scores, k)
     rounded = round_scores(scores[rows]).tolist()
     ranked = sorted(zip(rounded, rows.tolist(), strict=True), key=lambda pair: (-pair[0], uris[pair[1]]))
     return [row for _, row in ranked[:k]]
@@ -224,20 +225,9 @@ def best_rows(scores: Floats, uris: Sequence[str], k: int) -> list[int]:
 
 def best_in_order(scores: Floats, k: int) -> list[int]:
     """:func:`best_rows` where the rows are in the order of their uris."""
-    rows = _leading(scores, k)
+    rows = leading(scores, k)
     order = np.argsort(-round_scores(scores[rows]), kind="stable")[:k]
     return [int(row) for row in rows[order]]
-
-
-def _leading(scores: Floats, k: int) -> NDArray[np.int64]:
-    """Rows that can be among the k, rising: only they need be rounded and compared."""
-    if k < 1:
-        return np.empty(0, dtype=np.int64)
-    if k >= scores.size:
-        return np.arange(scores.size)
-    threshold = float(np.partition(scores, scores.size - k)[scores.size - k])
-    # Rounding to 6 digits moves a score by at most 5e-6 of itself: everything that may tie stays in.
-    return np.flatnonzero(scores >= threshold - 2e-5 * abs(threshold))
 
 
 def check_counts(settings: str, **counts: int) -> None:
