@@ -5,15 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-from trivium.common.cache import LruCache
-from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.base import Embedder
 from trivium.embedding.device import parse_device
 from trivium.embedding.late import LateEmbedder, is_late, late
 from trivium.embedding.registry import default_name, open_embedder
 from trivium.errors import ConfigurationError, EmbedderMismatchError
 from trivium.types import EmbedderIdentity
-
-_QUESTIONS = 256
 
 
 class _Filled(Protocol):
@@ -50,7 +47,6 @@ class StoreEmbedder:
         self._opened: Embedder | None = None
         self._late = is_late(store.embedder)
         self._lock = threading.Lock()
-        self._questions: LruCache[str, Vectors] = LruCache(_QUESTIONS)
         stored = store.embedder
         name = given if given is None or isinstance(given, str) else given.identity.name
         if stored is not None and name is not None and name != stored.name:
@@ -87,15 +83,6 @@ class StoreEmbedder:
                 self._opened = self._open()
             return self._opened
 
-    def embed_query(self, text: str) -> Vectors:
-        """A question as one unit vector (d,), which must not be changed. The last few hundred are remembered: whoever
-        searches often asks the same at once for an answer or an explanation. Raises as :meth:`get` does."""
-        vector = self._questions.find(None, [text]).get(text)
-        if vector is None:
-            vector = self.get().embed_query(text)
-            self._questions.put(None, {text: vector})
-        return vector
-
     def chunk_late(self) -> None:
         """Fill an empty store by late chunking. Raises EmbedderMismatchError where the store was filled otherwise, and
         EmbeddingError where the embedder cannot."""
@@ -118,9 +105,7 @@ class StoreEmbedder:
         """The same embedder for another snapshot of the store; only the first one closes it."""
         if store.embedder is None:
             return StoreEmbedder(store, self._given, self.device)
-        other = StoreEmbedder(store, self.get())
-        other._questions = self._questions
-        return other
+        return StoreEmbedder(store, self.get())
 
     def close(self) -> None:
         """Let go of the embedder, unless it was handed in."""

@@ -286,7 +286,7 @@ class Searcher:
             if only in _WITHOUT_VECTORS:
                 embedder = self.store.embedder
                 return np.zeros(0 if embedder is None else embedder.dimension, np.float32)
-            return self.embedder.embed_query(text)
+            return self.embedder.get().embed_query(text)
 
     def table(
         self,
