@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from trivium.cli.app import app, main
+from trivium.engine import Engine
+from trivium.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,7 @@ from trivium.cli.app import app, main
         (["q.jsonl", "--suite", "s.toml"], "leave QUESTIONS out"),
         (["--suite", "s.toml", "--store", "x"], "leave --store out"),
         (["--suite", "s.toml", "--runs", "x"], "leave --runs out"),
+        (["--suite", "s.toml", "--run-in", "x.run"], "leave --run-in out"),
         (["--suite", "s.toml", "--exact"], "leave --exact out"),
         (["--suite", "s.toml", "--where", "year > 2020"], "leave --where out"),
         (["q.jsonl", "--store", "x", "--where", "year >"], "expected a value"),
@@ -63,3 +66,44 @@ def test_a_suite_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.
         main(["evaluate", "--suite", str(tmp_path / "none.toml")])
     assert ended.value.code == 1
     assert "none.toml: expected a readable suite file" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_run_that_was_written_is_read_back_as_a_system_of_its_own(tmp_path: Path) -> None:
+    """It has the measures of the system that wrote it; rerankers follow it, and it is written again."""
+    source, store = tmp_path / "pages.jsonl", str(tmp_path / "store")
+    pages = [{"title": title, "text": f"The colour of {title} is red."} for title in ("Mars", "Venus", "Io")]
+    source.write_text("".join(json.dumps(page) + "\n" for page in pages))
+    asked = [
+        {
+            "id": f"about {p['title']}",
+            "question": f"What colour has {p['title']}?",
+            "page": p["title"],
+            "answers": ["red"],
+        }
+        for p in pages
+    ]
+    questions, out, again = tmp_path / "questions.jsonl", tmp_path / "out", tmp_path / "again"
+    questions.write_text("".join(json.dumps(question) + "\n" for question in asked))
+
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(app, [*arguments, "--store", store, "--json"])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    run("build", str(source), "--embedder", "minilm", "--no-sentences")
+    own = json.loads(run("evaluate", str(questions), "--retriever", "lexical", "--runs", str(out)))["rows"]
+    theirs = tmp_path / "theirs.run"
+    theirs.write_bytes((out / "lexical.run").read_bytes())
+    given = ["--run-in", str(theirs), "--rerank", "bm25", "--runs", str(again)]
+    rows = json.loads(run("evaluate", str(questions), *given))["rows"]
+    assert list(rows) == ["theirs", "theirs > bm25"]
+    assert rows["theirs"] == own["lexical"] and rows["theirs"]["cmc"][0] == 1.0
+    assert {file.name for file in again.glob("*.run")} == {"theirs.run", "theirs %3E bm25.run"}
+    beside = run("evaluate", str(questions), "--retriever", "lexical", "--run-in", str(theirs))
+    assert list(json.loads(beside)["rows"]) == ["lexical", "theirs"]
+
+    with (
+        Engine.open(store) as engine,
+        pytest.raises(InputError, match="named unlike the systems measured, got lexical"),
+    ):
+        engine.evaluate(questions, ["lexical"], runs=[out / "lexical.run"])

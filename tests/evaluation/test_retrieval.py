@@ -48,7 +48,14 @@ def test_nothing_retrieved_scores_zero_in_everything_and_stays_in_the_mean() -> 
 
 
 def test_precision_divides_by_the_cutoff_however_few_were_retrieved() -> None:
-    assert one([["g"]], "g")["precision@5"] == 0.2
+    m = one([["g"]], "g")
+    assert (m["precision@5"], m["precision@10"], m["precision@20"]) == (0.2, 0.1, 0.05)
+
+
+def test_precision_at_ten_and_twenty_by_hand() -> None:
+    """Gold at ranks 2, 10, 11 and 21."""
+    m = one([["a"], ["b"], ["c"], ["d"]], "1a2345678bc" + "ABCDEFGHI" + "d")
+    assert (m["precision@10"], m["precision@20"]) == (0.2, 0.15)
 
 
 def test_gold_beyond_the_cutoff_counts_only_without_one() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.retrieval import measure
+from trivium.evaluation.retrieval import CMC_DEPTH, cumulative_matches, measure
 from trivium.evaluation.trec import decode, encode, read_qrels, read_run, write_qrels, write_run
 
 ID = st.text(min_size=1, max_size=12)
@@ -106,13 +106,16 @@ def test_malformed_judgements_and_missing_files_are_input_errors(tmp_path: Path)
 
 MEASURES = {
     **{f"hit@{k}": f"hit_rate@{k}" for k in (1, 3, 5)},
-    **{f"precision@{k}": f"precision@{k}" for k in (1, 3, 4, 5, 6, 8)},
+    **{f"precision@{k}": f"precision@{k}" for k in (1, 3, 4, 5, 6, 8, 10, 20)},
     **{f"recall@{k}": f"recall@{k}" for k in (1, 3, 4, 5, 6, 8, 10, 20)},
     **{f"f1@{k}": f"f1@{k}" for k in (1, 3, 5)},
     **{f"mrr{at}": f"mrr{at}" for at in ("", "@5", "@10")},
     **{f"map{at}": f"map{at}" for at in ("", "@5", "@20")},
     **{f"ndcg@{k}": f"ndcg@{k}" for k in (5, 10, 20)},
 }
+
+MATCHES = [f"hit_rate@{k}" for k in range(1, CMC_DEPTH + 1)]
+"""The CMC, rank by rank."""
 
 RANX = """
 import json, sys
@@ -138,7 +141,11 @@ def test_ranx_reads_the_files_and_finds_the_same_measures(tmp_path: Path) -> Non
         rankings[name] = [(pool[i], float(s)) for i, s in zip(hits, ties, strict=False)]
     write_qrels(tmp_path / "qrels.txt", gold)
     write_run(tmp_path / "row.run", "row", rankings)
-    arguments = [tmp_path / "qrels.txt", tmp_path / "row.run", json.dumps(sorted(set(MEASURES.values())))]
+    arguments = [
+        tmp_path / "qrels.txt",
+        tmp_path / "row.run",
+        json.dumps(sorted({*MEASURES.values(), *MATCHES})),
+    ]
     answer = subprocess.run(
         [sys.executable, "-c", RANX, *map(str, arguments)],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
@@ -147,7 +154,10 @@ def test_ranx_reads_the_files_and_finds_the_same_measures(tmp_path: Path) -> Non
         text=True,
     )
     theirs = json.loads(answer.stdout)
-    ours = measure(list(gold.values()), [[c for c, _ in rankings[q]] for q in gold])
+    uris = [[c for c, _ in rankings[q]] for q in gold]
+    ours = measure(list(gold.values()), uris)
     for mine, other in MEASURES.items():
         expected = [theirs[other][encode(question)] for question in gold]
         assert ours[mine].tolist() == pytest.approx(expected), mine
+    matches = [np.mean([theirs[name][encode(question)] for question in gold]) for name in MATCHES]
+    assert cumulative_matches(list(gold.values()), uris).tolist() == pytest.approx(matches)

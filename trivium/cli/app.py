@@ -24,6 +24,7 @@ from trivium.cli.evaluate import evaluate
 from trivium.cli.explore import explore
 from trivium.cli.export import export
 from trivium.cli.keys import keys
+from trivium.cli.leaderboard import leaderboard
 from trivium.cli.mcp import mcp
 from trivium.cli.models import models
 from trivium.cli.options import spread
@@ -52,7 +53,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Documents of a store": (add, remove, list_documents, embed, enrich),
     "The store itself": (stats, check, backup, restore, export),
     "For other programs": (mcp, explore),
-    "Measure and train": (evaluate, compare, train),
+    "Measure and train": (evaluate, compare, leaderboard, train),
 }
 """The commands under the titles of ``trivium --help``."""
 for panel, commands in PANELS.items():

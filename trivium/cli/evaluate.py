@@ -29,6 +29,7 @@ from trivium.cli.evaluate_options import (
     ReaderSettings,
     Reranks,
     Runs,
+    RunsIn,
     Sample,
     Seed,
     SuiteFile,
@@ -61,6 +62,7 @@ def evaluate(
     rerank: Reranks = None,
     cut: Cuts = None,
     runs: Runs = None,
+    run_in: RunsIn = None,
     hits: Hits = None,
     activate: Activate = False,
     exact: Exact = False,
@@ -97,6 +99,8 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --rerank bm25 weighted:0.7 --cut near
 
+        trivium evaluate questions.jsonl --store my-store --run-in bm25.run --rerank bm25 --runs runs
+
         trivium evaluate --suite suite.toml --out results
 
         trivium evaluate questions.jsonl --store my-store --answers --sample 100
@@ -115,6 +119,7 @@ def evaluate(
         exact=exact,
         where=where,
         runs=runs,
+        runs_in=run_in,
         hits=hits,
         activate=activate,
         suite=suite,
@@ -167,6 +172,7 @@ def evaluate_questions(options: Evaluation) -> None:
             where=options.where,
             rerank=[name for name in rerankers if name is not None],
             cut=cuts,
+            runs=options.runs_in or (),
             hits=options.hits,
             progress=lambda done, total: bars("questions", done, total),
         )

@@ -31,6 +31,16 @@ Fusions = Annotated[
 Runs = Annotated[
     Path | None, typer.Option("--runs", help="Folder for TREC runs and qrels.", show_default=False)
 ]
+RunsIn = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--run-in",
+        metavar="FILE",
+        help="TREC run of another system to measure too, named as its file: ids of questions, uris of chunks; may be"
+        " repeated.",
+        show_default=False,
+    ),
+]
 Hits = Annotated[
     Path | None,
     typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train.", show_default=False),
@@ -188,6 +198,7 @@ class Evaluation:
     exact: bool
     where: str | None
     runs: Path | None
+    runs_in: Sequence[Path] | None
     hits: Path | None
     activate: bool
     suite: Path | None
@@ -212,6 +223,7 @@ class Evaluation:
             {
                 "--where": self.where,
                 "--runs": self.runs,
+                "--run-in": self.runs_in or None,
                 "--hits": self.hits,
                 "--activate": self.activate,
                 "--rerank": self.rerank or None,

@@ -15,6 +15,7 @@ from trivium.evaluation.follow_ups import stand_alone
 from trivium.evaluation.gate import decide, verdict
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate
+from trivium.evaluation.run_files import read_runs
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
 from trivium.fusion.network import NetworkFusion
@@ -68,6 +69,7 @@ class Evaluator:
         where: str | Condition | None = None,
         rerank: Sequence[str | Reranker] = (),
         cut: Sequence[str | Cut] = (),
+        runs: Sequence[str | Path] = (),
         settings: SettingValues | None = None,
         progress: Progress | None = None,
     ) -> Report:
@@ -75,17 +77,23 @@ class Evaluator:
         chunks stay gold whether they match or not. With ``rerank`` each system is also measured after each of these
         rerankers, as the system ``NAME > RERANKER``; with ``cut`` all of them once more, ended by each of these rules
         (:data:`CUT_K` passages at most where a rule has no bounds), as ``NAME > RULE``; ``settings`` are those of
-        rerankers."""
+        rerankers. ``runs`` are TREC files of further systems (ids of questions as in the question file, uris of chunks),
+        which rerankers and cuts follow as well; where nothing else is named only they are measured."""
         condition = parse(where) if isinstance(where, str) else where
         asked = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
-        if not retrievers and not fusions:
+        if not retrievers and not fusions and not runs:
             retrievers, fusions = RETRIEVERS, (DEFAULT,)
         searcher = self.searcher
         single = list(searcher.retrievers.choose(retrievers)) if retrievers else []
         fused = {name: searcher.fusions.get(name) for name in fusions or ()}
         after = [searcher.second_stage(MAX_K, one, settings=settings) for one in rerank]
         cuts = [searcher.second_stage(CUT_K, cut=one) for one in cut]
-        for name in (*single, *fused):
+        given = read_runs(runs, [question.id for question in asked])
+        if taken := given.keys() & {*single, *fused}:
+            raise InputError(
+                f"expected runs named unlike the systems measured, got {', '.join(sorted(taken))}"
+            )
+        for name in (*single, *fused, *given):
             log_odds = name in fused and fused[name].log_odds and condition is None
             for stage in cuts:
                 stage.check(calibrated=log_odds)
@@ -96,18 +104,21 @@ class Evaluator:
         everything = searcher.retrievers.choose()
         needed = {**everything, **searcher.retrievers.choose(single)} if single else everything
         if not fused and hits is None:
-            needed = searcher.retrievers.choose(single)
+            needed = searcher.retrievers.choose(single) if single else {}
         signals = hits is not None or any(fusion.needs_signals for fusion in fused.values())
         for done, question in enumerate(traced.questions, start=1):
             with searcher.limited(condition) as store:
                 query = searcher.query(question.text, exact, store)
-                table = searcher.table(query, needed, DEPTH, signals=signals)
-                first = {name: own_ranking(table, name) for name in single}
-                for name, fusion in fused.items():
-                    first[name] = fused_ranking(table, searcher.fuse(fusion, table).scores)
+                table = searcher.table(query, needed, DEPTH, signals=signals) if needed else None
+                first: dict[str, Ranking] = {}
+                if table is not None:
+                    first = {name: own_ranking(table, name) for name in single}
+                    for name, fusion in fused.items():
+                        first[name] = fused_ranking(table, searcher.fuse(fusion, table).scores)
+                first.update({name: list(run.get(question.id, ())) for name, run in given.items()})
                 for name, ranking in _followed(query, first, after, cuts, failed).items():
                     rankings.setdefault(name, []).append(ranking)
-            if hits is not None:
+            if hits is not None and table is not None:
                 gold = traced.gold[question.id]
                 kept.append(hit_list(question.id, question.text, table, gold.groups, gold.pages))
             if progress is not None:
@@ -115,7 +126,7 @@ class Evaluator:
         if hits is not None:
             save_hits(Path(hits), HitFile(tuple(kept), searcher.embedder.get().identity.name))
         if not traced.questions:
-            rankings = {name: [] for name in (*single, *fused)}
+            rankings = {name: [] for name in (*single, *fused, *given)}
         report = evaluate(asked, traced, rankings)
         if not after and not cuts:
             return report

@@ -16,6 +16,7 @@ from rich.text import Text
 from trivium.common.arrays import Floats
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
+from trivium.evaluation.matches import print_matches
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import html_table
 
@@ -131,8 +132,14 @@ def compared_json(compared: Comparison) -> dict[str, Any]:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print the means, the best of each column in bold, and which questions could not be traced and why."""
+    """Print the means, the best of each column in bold, the CMC, and which questions could not be traced and why."""
     console.print(_table(report))
+    rows = report.rows
+    print_matches(
+        {name: row.matches for name, row in rows.items()},
+        {name: row.means for name, row in rows.items()},
+        console,
+    )
     for note in _footnotes(report):
         console.print(note)
 

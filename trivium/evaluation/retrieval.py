@@ -39,6 +39,7 @@ MULTI_HOP = (4, 6, 8)
 DEEP = (5, 10, 20)
 COVERAGE = (4, 5, 6, 8)
 SET_CUTOFFS = tuple(sorted({*SINGLE_HOP, *MULTI_HOP}))
+PRECISION_CUTOFFS = tuple(sorted({*SET_CUTOFFS, 10, 20}))
 CMC_DEPTH = 20
 
 
@@ -63,7 +64,7 @@ def measure(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> dict[str
         measures[f"recall@{k}"] = found[:, k - 1] / groups
     for k in COVERAGE:
         measures[f"all@{k}"] = (found[:, k - 1] == groups).astype(np.float64)
-    for k in SET_CUTOFFS:
+    for k in PRECISION_CUTOFFS:
         measures[f"precision@{k}"] = retrieved[:, k - 1] / k
     for beta in (1, 2, 3):
         for k in SET_CUTOFFS:
@@ -94,7 +95,7 @@ def _judge(
     if len(gold) != len(rankings):
         raise InputError(f"expected one ranking for each of {len(gold)} questions, got {len(rankings)}")
     groups = np.array([len(answer.groups) for answer in gold], dtype=np.int64)
-    depth = max([*DEEP, *SET_CUTOFFS, CMC_DEPTH, *map(len, rankings), *groups.tolist()])
+    depth = max([*DEEP, *PRECISION_CUTOFFS, CMC_DEPTH, *map(len, rankings), *groups.tolist()])
     relevant = np.zeros((len(gold), depth), dtype=np.bool_)
     first = np.zeros_like(relevant)
     for row, (answer, ranking) in enumerate(zip(gold, rankings, strict=True)):

@@ -20,6 +20,8 @@ from trivium.errors import InputError
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
 SEED = 20240229
+LEVEL = 0.05
+"""Differences with an adjusted p-value below are marked in reports."""
 _BATCH_CELLS = 1 << 22
 """Random numbers drawn at a time, to bound memory; the result does not depend on it."""
 

@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+BETTER, WORSE = "▲", "▼"
+"""The marks of significant differences."""
+
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
     """A table whose first columns are ``words`` and whose others are figures. Names from outside go through

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from trivium.datasets.gold import Gold
 from trivium.evaluation.comparison.outcomes import Difference, Run, RunComparison, compare, rank_of
@@ -20,6 +15,7 @@ from trivium.evaluation.comparison.why import (
     ranks_sentence,
     signed,
 )
+from trivium.evaluation.own_pages import render
 from trivium.graph.schema import headings_of, section_of
 
 TOP = 3
@@ -247,19 +243,14 @@ def _excerpt(text: str) -> str:
 
 
 def _render(first: str, second: str, setting: Setting, found: RunComparison, cards: Sequence[Card]) -> str:
-    environment = Environment(
-        loader=PackageLoader("trivium.evaluation.comparison"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style, script = (_own(environment, name) for name in ("compare.css", "compare.js"))
     verdicts = {
         verdict: sum(card.difference.verdict == verdict for card in cards)
         for verdict in ("won", "lost", "tied")
     }
-    return environment.get_template("compare.html").render(
+    return render(
+        "trivium.evaluation.comparison",
+        "compare",
+        scripted=True,
         first=first,
         second=second,
         facts=setting.facts,
@@ -267,18 +258,4 @@ def _render(first: str, second: str, setting: Setting, found: RunComparison, car
         cards=cards,
         verdicts=verdicts,
         has_texts=any(passage.excerpt for card in cards for top in card.tops for passage in top),
-        style=Markup(style),  # noqa: S704 - our own files, with nothing from outside in them
-        script=Markup(script),  # noqa: S704
-        style_digest=_digest(style),
-        script_digest=_digest(script),
     )
-
-
-def _own(environment: Environment, name: str) -> str:
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0]
-
-
-def _digest(text: str) -> str:
-    """How a content security policy names the one style or script that is allowed."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -14,15 +14,12 @@ from rich.text import Text
 
 from trivium.evaluation.latency import TOTAL
 from trivium.evaluation.report import SHOWN_REASONS
-from trivium.evaluation.significance import RESAMPLES, holm
+from trivium.evaluation.significance import LEVEL, RESAMPLES, holm
 from trivium.evaluation.suite.results import Paired, SetResult
-from trivium.evaluation.tables import grid, plain
+from trivium.evaluation.tables import BETTER, WORSE, grid, plain
 from trivium.search.stages import STAGES
 
-LEVEL = 0.05
-"""Differences with an adjusted p-value below are marked."""
 _WIDEST = 10_000
-BETTER, WORSE = "▲", "▼"
 
 Adjusted = Mapping[tuple[str, str, str], float]
 """(set, fusion, measure) -> p-value after Holm's correction."""

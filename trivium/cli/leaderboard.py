@@ -1,0 +1,70 @@
+"""The command that ranks all runs of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trivium.cli.options import Json
+from trivium.cli.terminal import out, print_json, shown
+
+
+def leaderboard(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder of TREC runs (.run, .trec).", show_default=False)
+    ],
+    qrels: Annotated[
+        Path | None, typer.Option("--qrels", help="Judgements.  \\[default: qrels.txt in FOLDER]")
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure",
+            metavar="MEASURE",
+            help="What to rank and test by, such as mrr, ndcg@10 or precision@20.  \\[default: hit@1, or recall@5 where"
+            " most questions have several right chunks]",
+            show_default=False,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="NAME",
+            help="The run that the others are tested against.  \\[default: the best one]",
+            show_default=False,
+        ),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The page to write.  \\[default: leaderboard.html in FOLDER]"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Rank all runs of a folder on one web page, with paired tests by document against the best or a named one.
+
+    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed.
+
+    Examples:
+
+        trivium leaderboard runs
+
+        trivium leaderboard runs --baseline vector --measure ndcg@10
+
+        trivium leaderboard results/squad --qrels my-qrels.txt --out squad.html
+    """
+    from trivium.evaluation.leaderboard.folder import (
+        print_leaderboard,
+        read_leaderboard,
+        write_leaderboard,
+    )
+
+    found = read_leaderboard(folder, qrels, measure, baseline)
+    written = write_leaderboard(found, folder / "leaderboard.html" if page is None else page)
+    if json:
+        print_json({**found.to_json(), "page": str(written)})
+    else:
+        print_leaderboard(found, out)
+        out.print(shown(str(written)), soft_wrap=True)

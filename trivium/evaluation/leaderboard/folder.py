@@ -1,0 +1,85 @@
+"""The leaderboard of a folder of TREC runs: read, printed, and written as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trivium.common.files import write_file
+from trivium.errors import InputError
+from trivium.evaluation.leaderboard.page import leaderboard_page
+from trivium.evaluation.leaderboard.ranking import Leaderboard, Place, rank_runs
+from trivium.evaluation.matches import print_matches
+from trivium.evaluation.run_files import read_runs
+from trivium.evaluation.significance import LEVEL
+from trivium.evaluation.tables import BETTER, WORSE, chance, share
+from trivium.evaluation.trec import read_qrels
+
+ENDINGS = (".run", ".trec")
+"""How the names of runs end."""
+QRELS = "qrels.txt"
+
+
+def read_leaderboard(
+    folder: str | Path,
+    qrels: str | Path | None = None,
+    by: str | None = None,
+    baseline: str | None = None,
+) -> Leaderboard:
+    """The leaderboard of all runs of a folder (:data:`ENDINGS`), against the judgements ``qrels`` (``qrels.txt`` of the
+    folder where no others are named); see :func:`~trivium.evaluation.leaderboard.ranking.rank_runs`. Raises InputError
+    for files that are not there or do not fit together."""
+    folder = Path(folder)
+    files = sorted(path for path in folder.glob("*") if path.suffix in ENDINGS and path.is_file())
+    if not files:
+        raise InputError(f"{folder}: expected a folder with TREC runs ({', '.join(ENDINGS)}), got none")
+    gold = read_qrels(folder / QRELS if qrels is None else qrels)
+    return rank_runs(read_runs(files, gold), gold, by, baseline)
+
+
+def write_leaderboard(found: Leaderboard, target: str | Path) -> Path:
+    """Write the page of a leaderboard; returns where. Raises InputError when it cannot be written."""
+    write_file(Path(target), leaderboard_page(found))
+    return Path(target)
+
+
+def print_leaderboard(found: Leaderboard, console: Console) -> None:
+    """Print the runs, best first, how each differs from the baseline, and the CMC."""
+    # Names come from files: Text, never markup.
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("", justify="right")
+    table.add_column("run", overflow="fold", min_width=9)
+    for head in (found.measure, "95 %", "difference (95 %)", "p", "p (Holm)"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for rank, place in enumerate(found.places, start=1):
+        interval = f"{share(place.interval.low)}-{share(place.interval.high)}"
+        cells = [str(rank), place.name, share(place.interval.mean), interval, *_against(place)]
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    print_matches(
+        {place.name: place.matches for place in found.places},
+        {place.name: place.means for place in found.places},
+        console,
+    )
+    chosen = ", the best on these same questions" if found.hindsight else ""
+    console.print(
+        Text(
+            f"{found.questions:,} questions; differences to {found.baseline}{chosen}; intervals and tests resample "
+            f"{found.clusters:,} {found.resampled}; {BETTER} {WORSE}: p < {LEVEL:g} after Holm's correction."
+        )
+    )
+
+
+def _against(place: Place) -> tuple[str, str, str]:
+    if place.against is None or place.p_holm is None:
+        return "baseline", "", ""
+    d = place.against.difference
+    return (
+        f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})",
+        chance(place.against.p),
+        f"{chance(place.p_holm)} {place.mark or ' '}",
+    )

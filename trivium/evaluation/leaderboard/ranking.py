@@ -1,0 +1,143 @@
+"""Runs ranked by one measure, each tested against a baseline. Pure: runs and gold are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trivium.common.arrays import Floats
+from trivium.datasets.gold import Gold
+from trivium.datasets.splits import clusters
+from trivium.errors import InputError
+from trivium.evaluation.best_system import headline
+from trivium.evaluation.report import Comparison, Ranking, compared_json
+from trivium.evaluation.retrieval import cumulative_matches, measure
+from trivium.evaluation.significance import LEVEL, Interval, holm, mean_intervals, p_values
+from trivium.evaluation.tables import BETTER, WORSE
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run on the leaderboard. ``answered`` is how many of the questions it has hits for; ``interval`` that of the
+    measure the leaderboard is ranked by (95 %); ``matches`` the CMC by rank from 1. ``against`` compares it with the
+    baseline, and ``p_holm`` is its p-value after Holm's correction over all runs: both None for the baseline itself."""
+
+    name: str
+    answered: int
+    means: Mapping[str, float]
+    interval: Interval
+    matches: tuple[float, ...]
+    against: Comparison | None = None
+    p_holm: float | None = None
+
+    @property
+    def mark(self) -> str:
+        """Whether it differs from the baseline, and to which side."""
+        if self.against is None or self.p_holm is None or self.p_holm >= LEVEL:
+            return ""
+        return BETTER if self.against.difference.mean > 0 else WORSE
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """Runs on the same ``questions``, the one with the highest mean of ``measure`` first. ``hindsight``: the baseline was
+    not named, it is the best run on these same questions. ``resampled`` says what intervals and tests resample
+    ("documents" or "questions") and ``clusters`` how many of them there are."""
+
+    measure: str
+    baseline: str
+    hindsight: bool
+    places: tuple[Place, ...]
+    questions: int
+    resampled: str
+    clusters: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The leaderboard as plain JSON values."""
+        return {
+            "measure": self.measure,
+            "baseline": self.baseline,
+            "hindsight": self.hindsight,
+            "questions": self.questions,
+            "resampled": self.resampled,
+            "clusters": self.clusters,
+            "places": [_place_json(rank, place) for rank, place in enumerate(self.places, start=1)],
+        }
+
+
+def rank_runs(
+    runs: Mapping[str, Mapping[str, Ranking]],
+    gold: Mapping[str, Gold],
+    by: str | None = None,
+    baseline: str | None = None,
+) -> Leaderboard:
+    """Rank runs (system -> question id -> ranking) on the judged questions.
+
+    A question that a run does not answer has an empty ranking there, and counts as zero. ``by`` is any measure of
+    :mod:`trivium.evaluation.retrieval`, without one hit@1, or recall@5 where most questions have several gold parts. Each
+    run is compared with the ``baseline``, without one with the best run: paired bootstrap intervals and the two-sided
+    paired permutation test, by document where the gold is of several. Raises InputError for an unknown measure or
+    baseline, and without runs or judged questions.
+    """
+    if not runs or not gold:
+        raise InputError(
+            f"expected runs and judged questions, got {len(runs)} runs and {len(gold)} questions"
+        )
+    if baseline is not None and baseline not in runs:
+        raise InputError(f"expected one of the runs as baseline ({', '.join(runs)}), got {baseline!r}")
+    judged = list(gold.values())
+    by = headline(judged)[0] if by is None else by
+    values: dict[str, dict[str, Floats]] = {}
+    matches: dict[str, tuple[float, ...]] = {}
+    for name, run in runs.items():
+        uris = [[uri for uri, _ in run.get(question, ())] for question in gold]
+        values[name] = measure(judged, uris)
+        matches[name] = tuple(cumulative_matches(judged, uris).tolist())
+    measures = list(next(iter(values.values())))
+    if by not in measures:
+        raise InputError(f"expected a measure, one of {', '.join(measures)}, got {by!r}")
+    means = {name: {m: float(v.mean()) for m, v in of_run.items()} for name, of_run in values.items()}
+    order = sorted(runs, key=lambda name: (-means[name][by], name))
+    against = order[0] if baseline is None else baseline
+    documents = clusters([answer.pages for answer in judged])
+    several = len(np.unique(documents)) > 1
+    others = [name for name in order if name != against]
+    columns = [values[name][by] for name in order]
+    columns += [values[name][by] - values[against][by] for name in others]
+    bounds = mean_intervals(np.stack(columns, axis=1), documents if several else None)
+    tests = (
+        p_values(np.stack(columns[len(order) :], axis=1), documents if several else None) if others else []
+    )
+    compared = {
+        name: (Comparison(name, against, by, bound, p), adjusted)
+        for name, bound, p, adjusted in zip(others, bounds[len(order) :], tests, holm(tests), strict=True)
+    }
+    places = tuple(
+        Place(
+            name,
+            sum(bool(runs[name].get(question)) for question in gold),
+            means[name],
+            interval,
+            matches[name],
+            *compared.get(name, ()),
+        )
+        for name, interval in zip(order, bounds, strict=False)
+    )
+    resampled = ("documents", len(np.unique(documents))) if several else ("questions", len(judged))
+    return Leaderboard(by, against, baseline is None, places, len(judged), *resampled)
+
+
+def _place_json(rank: int, place: Place) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "name": place.name,
+        "answered": place.answered,
+        "means": dict(place.means),
+        "ci": [place.interval.low, place.interval.high],
+        "cmc": list(place.matches),
+        "against": None if place.against is None else compared_json(place.against),
+        "p_holm": place.p_holm,
+    }

@@ -1,0 +1,64 @@
+"""How early something right comes: the cumulative match characteristic (CMC) as figures and as a chart of characters.
+
+The CMC of a system at k is the share of questions with a gold passage among its first k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trivium.evaluation.tables import share
+
+SHOWN_RANKS = (1, 3, 5, 10, 20)
+"""The ranks whose share is printed; the chart has all of them."""
+LATE_PRECISION = ("precision@10", "precision@20")
+"""Printed beside the CMC: how much of a long list is gold, which a share of questions does not say."""
+_LEVELS = " ▁▂▃▄▅▆▇█"
+
+
+def chart(matches: Sequence[float]) -> str:
+    """A character a rank, as high as the share there: empty only for none, full only for all.
+
+    >>> chart([0, 0.01, 0.5, 0.99, 1])
+    ' ▁▄▇█'
+    """
+    return "".join(_LEVELS[_level(value)] for value in matches)
+
+
+def print_matches(
+    matches: Mapping[str, Sequence[float]], means: Mapping[str, Mapping[str, float]], console: Console
+) -> None:
+    """Print the CMC of each system, and its precision far down the list. Prints nothing where no question was traced."""
+    depth = max(map(len, matches.values()), default=0)
+    if not depth:
+        return
+    console.print()
+    # Names come from the command line and from files: Text, never markup.
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("CMC", no_wrap=True)
+    for rank in SHOWN_RANKS:
+        table.add_column(f"@{rank}", justify="right", no_wrap=True)
+    table.add_column(f"ranks 1 to {depth}", no_wrap=True)
+    for measure in LATE_PRECISION:
+        table.add_column(measure.replace("precision", "P"), justify="right", no_wrap=True)
+    for name, shares in matches.items():
+        table.add_row(
+            Text(name),
+            *(share(shares[rank - 1]) for rank in SHOWN_RANKS),
+            Text(chart(shares)),
+            *(share(means[name][measure]) for measure in LATE_PRECISION),
+        )
+    console.print(table)
+    console.print()
+
+
+def _level(value: float) -> int:
+    last = len(_LEVELS) - 1
+    if value <= 0:
+        return 0
+    return last if value >= 1 else min(last - 1, max(1, int(value * last)))
