@@ -112,6 +112,15 @@ def test_the_table_shows_rows_interval_comparison_and_reasons_as_plain_text() ->
     assert "lost: the store knows no page [red]X" in text
 
 
+def test_a_long_name_goes_on_below_and_cuts_no_figure() -> None:
+    """In 80 columns, as ``diffusion > weighted:0.7`` would be."""
+    given = evaluate([*QUESTIONS, LOST], TRACED, {"diffusion > weighted:0.7": rankings()["half"]})
+    text = printed(given)
+    assert "…" not in text and "diffusion" in text and max(map(len, text.splitlines()[:3])) <= 80
+    for measure in (*HEADLINE, "@10", "P@20"):
+        assert measure in text
+
+
 def test_the_best_of_each_column_is_bold_and_no_other() -> None:
     lines = printed(report(), colour=True).split("CMC")[0].splitlines()
     bold = {

@@ -18,6 +18,8 @@ SHOWN_RANKS = (1, 3, 5, 10, 20)
 """The ranks whose share is printed; the chart has all of them."""
 LATE_PRECISION = ("precision@10", "precision@20")
 """Printed beside the CMC: how much of a long list is gold, which a share of questions does not say."""
+NARROWEST = 9
+"""Characters of the column of names: where a terminal is narrow, longer names go on below, and no figure is cut."""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
@@ -40,7 +42,7 @@ def print_matches(
     console.print()
     # Names come from the command line and from files: Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("CMC", no_wrap=True)
+    table.add_column("CMC", overflow="fold", min_width=NARROWEST)
     for rank in SHOWN_RANKS:
         table.add_column(f"@{rank}", justify="right", no_wrap=True)
     table.add_column(f"ranks 1 to {depth}", no_wrap=True)

@@ -16,7 +16,7 @@ from rich.text import Text
 from trivium.common.arrays import Floats
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
-from trivium.evaluation.matches import print_matches
+from trivium.evaluation.matches import NARROWEST, print_matches
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import html_table
 
@@ -155,7 +155,7 @@ def _row_json(row: SystemScores) -> dict[str, Any]:
 def _table(report: Report) -> Table:
     # Names come from the command line and reasons from files: Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("system", no_wrap=True)
+    table.add_column("system", overflow="fold", min_width=NARROWEST)
     for measure in HEADLINE:
         table.add_column(measure, justify="right", no_wrap=True)
         if measure == JUDGED_BY:

@@ -174,3 +174,15 @@ def test_a_set_is_a_table_that_can_be_joined_with_others() -> None:
     assert len(frame) == 2 * 2 * 5
     line = frame[(frame["set"] == "users") & (frame["system"] == "vector") & (frame["measure"] == "hit@3")]
     assert line[["mean", "low", "high"]].iloc[0].tolist() == pytest.approx([0.7, 0.6, 0.8])
+
+
+def test_the_report_has_the_curve_of_matches_of_each_system() -> None:
+    """Shares at ranks 1, 3, 5, 10, 20 and a column a rank."""
+    given = result()
+    rows = given.report["rows"]
+    curves = {"vector": [0.5, 0.5, 0.7, 0.7, *[0.8] * 16], "<b>mix": [0.6, 0.6, *[0.65] * 17, 1.0]}
+    report = {**given.report, "rows": {name: {**rows[name], "cmc": curves[name]} for name in rows}}
+    text = to_markdown([given.model_copy(update={"report": report})])
+    assert f"| vector | .500 | .700 | .800 | .800 | .800 | `▄▄▅▅{16 * '▆'}` |" in text
+    assert f"| \\<b\\>mix | .600 | .650 | .650 | .650 | 1.000 | `▄▄{17 * '▅'}█` |" in text
+    assert "k = 20" not in to_markdown([given])

@@ -13,7 +13,7 @@ from trivium.common.files import write_file
 from trivium.errors import InputError
 from trivium.evaluation.leaderboard.page import leaderboard_page
 from trivium.evaluation.leaderboard.ranking import Leaderboard, Place, rank_runs
-from trivium.evaluation.matches import print_matches
+from trivium.evaluation.matches import NARROWEST, print_matches
 from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import LEVEL
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
@@ -52,7 +52,7 @@ def print_leaderboard(found: Leaderboard, console: Console) -> None:
     # Names come from files: Text, never markup.
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("", justify="right")
-    table.add_column("run", overflow="fold", min_width=9)
+    table.add_column("run", overflow="fold", min_width=NARROWEST)
     for head in (found.measure, "95 %", "difference (95 %)", "p", "p (Holm)"):
         table.add_column(head, justify="right", no_wrap=True)
     for rank, place in enumerate(found.places, start=1):

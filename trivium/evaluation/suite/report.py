@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from trivium.evaluation.latency import TOTAL
+from trivium.evaluation.matches import LATE_PRECISION, SHOWN_RANKS, chart
 from trivium.evaluation.report import SHOWN_REASONS
 from trivium.evaluation.significance import LEVEL, RESAMPLES, holm
 from trivium.evaluation.suite.results import Paired, SetResult
-from trivium.evaluation.tables import BETTER, WORSE, grid, plain
+from trivium.evaluation.tables import BETTER, WORSE, grid, plain, share
 from trivium.search.stages import STAGES
 
 _WIDEST = 10_000
@@ -155,6 +156,22 @@ def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
             for row in result.rows
         ],
     )
+    matches = {row: report["rows"][row]["cmc"] for row in result.rows}
+    if all(matches.values()):
+        yield ""
+        yield "Share of questions with a gold passage among the first k (CMC), and precision far down the list:"
+        yield ""
+        late = [
+            measure for measure in LATE_PRECISION if all(measure in report["rows"][row] for row in matches)
+        ]
+        yield grid(
+            ["system", *(f"k = {rank}" for rank in SHOWN_RANKS), "ranks 1 on", *late],
+            [
+                [plain(row), *(share(shares[rank - 1]) for rank in SHOWN_RANKS), f"`{chart(shares)}`"]
+                + [share(result.mean(row, measure) or 0.0) for measure in late]
+                for row, shares in matches.items()
+            ],
+        )
     if result.page is not None:
         yield ""
         yield f"Question by question: [{plain(result.page)}]({quote(result.page)})"
