@@ -34,6 +34,7 @@ from trivium.cli.options import (
     Store,
     WhereOption,
 )
+from trivium.cli.search_file import search_file
 from trivium.cli.terminal import cuts, err, out, print_json
 from trivium.errors import InputError
 from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture, views_for
@@ -75,6 +76,21 @@ def search(
             show_default=False,
         ),
     ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions",
+            metavar="FILE",
+            help="Search for all questions of a file (JSON Lines) instead, into --run-out.",
+            show_default=False,
+        ),
+    ] = None,
+    run_out: Annotated[
+        Path | None,
+        typer.Option(
+            "--run-out", metavar="FILE", help="TREC run to write, with --questions.", show_default=False
+        ),
+    ] = None,
     retriever: RetrieverOption = None,
     fusion: FusionOption = None,
     rerank: RerankOption = None,
@@ -106,7 +122,34 @@ def search(
         trivium search --image photo.jpg --store my-store
 
         trivium search volcano --store my-store --retriever walk lexical --json
+
+        trivium search --questions q.jsonl --run-out a.run --k 100 --store my-store
     """
+    if questions is not None or run_out is not None:
+        alone = {"QUESTION": question, "--image": image, "--rank": rank, "--explain": explain, "--live": live}
+        for name, value in alone.items():
+            if value:
+                raise typer.BadParameter("leave it out with --questions", param_hint=name)
+        if questions is None or run_out is None:
+            raise typer.BadParameter(
+                "expected both --questions and --run-out",
+                param_hint="--questions" if questions is None else "--run-out",
+            )
+        with open_engine(store, selector, assignments, device=device) as engine, wrong_argument():
+            search_file(
+                engine,
+                questions,
+                run_out,
+                k,
+                retriever,
+                fusion,
+                json,
+                exact=exact,
+                where=where,
+                rerank=reranker_name(rerank),
+                cut=cut,
+            )
+        return
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
     picture = None if image is None else _read(image)
