@@ -20,6 +20,8 @@ from trivium.errors import InputError
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
 SEED = 20240229
+FEW = 20
+"""Intervals and tests of fewer clusters than this are only a hint."""
 LEVEL = 0.05
 """Differences with an adjusted p-value below are marked in reports."""
 _BATCH_CELLS = 1 << 22

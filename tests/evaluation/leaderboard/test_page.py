@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from tests.evaluation.leaderboard.test_ranking import GOLD, RUNS
 from trivium.cli.app import app
+from trivium.datasets.gold import Gold
 from trivium.evaluation.leaderboard.page import MOST_LINES, leaderboard_page
 from trivium.evaluation.leaderboard.ranking import rank_runs
 from trivium.evaluation.trec import run_path, write_qrels, write_run
@@ -54,6 +55,14 @@ def test_names_are_text_and_the_page_loads_and_runs_nothing() -> None:
     ]
     policy = found.find("meta", attrs={"http-equiv": "Content-Security-Policy"})["content"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
+
+
+def test_few_documents_are_said_to_be_only_a_hint() -> None:
+    """Seven documents are; forty are not."""
+    assert "so few that both are only a hint" in leaderboard_page(rank_runs(RUNS, GOLD))
+    gold = {f"q{i}": Gold.of([[f"page {i}#chunk-1"]]) for i in range(40)}
+    page = leaderboard_page(rank_runs({"a": {"q0": [("page 0#chunk-1", 1.0)]}}, gold))
+    assert "(40 of them)" in page and "hint" not in page
 
 
 def test_more_runs_than_can_be_told_apart_are_listed_but_not_drawn() -> None:

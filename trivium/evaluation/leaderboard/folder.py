@@ -66,10 +66,11 @@ def print_leaderboard(found: Leaderboard, console: Console) -> None:
         console,
     )
     chosen = ", the best on these same questions" if found.hindsight else ""
+    hint = " (so few that they are only a hint)" if found.only_a_hint else ""
     console.print(
         Text(
             f"{found.questions:,} questions; differences to {found.baseline}{chosen}; intervals and tests resample "
-            f"{found.clusters:,} {found.resampled}; {BETTER} {WORSE}: p < {LEVEL:g} after Holm's correction."
+            f"{found.clusters:,} {found.resampled}{hint}; {BETTER} {WORSE}: p < {LEVEL:g} after Holm's correction."
         )
     )
 

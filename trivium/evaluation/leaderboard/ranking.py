@@ -15,7 +15,7 @@ from trivium.errors import InputError
 from trivium.evaluation.best_system import headline
 from trivium.evaluation.report import Comparison, Ranking, compared_json
 from trivium.evaluation.retrieval import cumulative_matches, measure
-from trivium.evaluation.significance import LEVEL, Interval, holm, mean_intervals, p_values
+from trivium.evaluation.significance import FEW, LEVEL, Interval, holm, mean_intervals, p_values
 from trivium.evaluation.tables import BETTER, WORSE
 
 
@@ -54,6 +54,11 @@ class Leaderboard:
     questions: int
     resampled: str
     clusters: int
+
+    @property
+    def only_a_hint(self) -> bool:
+        """Whether there is too little to resample for intervals and tests to be more than a hint."""
+        return self.clusters < FEW
 
     def to_json(self) -> dict[str, Any]:
         """The leaderboard as plain JSON values."""
