@@ -40,6 +40,7 @@ def evaluate_answers(options: Evaluation) -> None:
             options.retrievers,
             options.fusions,
             gold=options.gold,
+            runs=options.runs_in or (),
             model=writer.model,
             writing=writer.writing,
             judge=judge,

@@ -223,7 +223,6 @@ class Evaluation:
             {
                 "--where": self.where,
                 "--runs": self.runs,
-                "--run-in": self.runs_in or None,
                 "--hits": self.hits,
                 "--activate": self.activate,
                 "--rerank": self.rerank or None,
@@ -234,7 +233,7 @@ class Evaluation:
     def refuse_of_one_set(self, why: str) -> None:
         """Refuse what names a set of questions and says how it is asked."""
         values = {"QUESTIONS": self.questions, "--store": self.store, "--exact": self.exact}
-        self._refuse(why, {**values, "--answers": self.answers})
+        self._refuse(why, {**values, "--answers": self.answers, "--run-in": self.runs_in or None})
 
     def refuse_of_folder(self, why: str) -> None:
         """Refuse the options of what is kept in a folder."""

@@ -26,6 +26,7 @@ from trivium.errors import (
 )
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.run import evaluate_answers, gold_hits
+from trivium.evaluation.trec import write_run
 from trivium.llm.base import Message
 from trivium.llm.json_replies import JsonSchema
 from trivium.types import Question, Turn
@@ -109,6 +110,30 @@ def test_a_reader_is_told_apart_from_its_context(engine: Engine, tmp_path: Path)
     ]  # fmt: skip
     assert all(len(one.hits) == 2 for one in report.answers["lexical"])
     assert {c.found.row for c in report.comparisons} == {"rrf", "gold"}
+
+
+def test_the_run_of_another_system_is_a_context(engine: Engine, tmp_path: Path) -> None:
+    """Its first k passages in its order; a question it does not have gets none. Another run of the name is refused."""
+    theirs = tmp_path / "theirs.run"
+    uris = ["Titan#chunk-1", "Phobos#chunk-1", "Triton#chunk-1"]
+    write_run(theirs, "theirs", {"phobos": [(uri, 1.0) for uri in uris], "titan": [("Titan#chunk-1", 7.0)]})
+
+    def asked() -> dict[tuple[str, str], list[str]]:
+        evaluate_answers(engine, QUESTIONS, tmp_path / "out", ["lexical"], runs=[theirs], model=Reader(), k=2)
+        lines = (tmp_path / "out" / "answers.jsonl").read_text().splitlines()
+        return {(each["row"], each["question"]): each["hits"] for each in map(json.loads, lines)}
+
+    contexts = asked()
+    assert {row for row, _ in contexts} == {"lexical", "theirs"}
+    assert contexts["theirs", "phobos"] == uris[:2] and contexts["theirs", "titan"] == uris[:1]
+    assert contexts["theirs", "triton"] == []
+    assert asked() == contexts
+    write_run(theirs, "theirs", {"phobos": [("Titan#chunk-1", 1.0)]})
+    with pytest.raises(InputError, match=r"begun with other settings \(row theirs"):
+        asked()
+    theirs.rename(tmp_path / "gold.run")
+    with pytest.raises(InputError, match="runs named unlike the other rows, got gold"):
+        evaluate_answers(engine, QUESTIONS, tmp_path / "x", gold=True, runs=[tmp_path / "gold.run"])
 
 
 def test_a_follow_up_question_is_asked_by_itself(engine: Engine, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ from trivium.evaluation.digests import (
     trained_digests,
 )
 from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.run_files import Runs, read_runs
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.graph.protocols import GraphReader, GraphStore
 from trivium.graph.schema import headings_of
@@ -69,16 +70,16 @@ class _Asking:
     k: int
     exact: bool
     retrievers: Collection[str]
+    runs: Runs
 
     def answered(self, row: str, question: Question) -> Answered:
         """The answer from the context of a row, timed."""
-        gold = self.traced.gold[question.id]
         began = time.perf_counter()
         searched, whole = began, None
         ground = AnswerContext(
             self.engine.store,
             self.engine.embedder,
-            partial(self._hits, row, gold),
+            partial(self._hits, row, question),
             self.engine.searcher.domain,
         )
         for event in answer(question.text, ground, (), self.model, self.writing):
@@ -98,9 +99,12 @@ class _Asking:
             round(searched - began, 6),
         )
 
-    def _hits(self, row: str, gold: Gold, asked: str, recall: str | None) -> Sequence[Hit]:
+    def _hits(self, row: str, question: Question, asked: str, recall: str | None) -> Sequence[Hit]:
         if row == GOLD:
-            return gold_hits(self.engine.store, gold, self.k)
+            return gold_hits(self.engine.store, self.traced.gold[question.id], self.k)
+        if row in self.runs:
+            ranking = self.runs[row].get(question.id, ())
+            return _hits_of(self.engine.store, [uri for uri, _ in ranking[: self.k]])
         views, fusion = ([row], None) if row in self.retrievers else (None, row)
         return self.engine.search(asked, self.k, views, fusion, exact=self.exact, recall=recall)
 
@@ -123,6 +127,7 @@ def evaluate_answers(
     fusions: Sequence[str] | None = None,
     *,
     gold: bool = False,
+    runs: Sequence[str | Path] = (),
     model: ChatModel | None = None,
     writing: WritingOptions | None = None,
     judge: ChatModel | None = None,
@@ -136,7 +141,7 @@ def evaluate_answers(
 ) -> AnswerReport:
     """Answer quality of one reader (``model``; None: the best sentences) on several contexts, one row each: exactly the
     retrievers and fusions named, or ``vector`` and ``default`` when none is; with ``gold`` also the gold passages
-    themselves.
+    themselves. ``runs`` are TREC files of further contexts (ids of questions as in the question file, uris of chunks).
 
     Asked are the questions of a file, or given, whose gold can be traced and whose answers are known; ``sample`` of them
     if that is less, drawn with ``seed``. A ``judge`` also says how faithful and how correct the answers are.
@@ -149,9 +154,10 @@ def evaluate_answers(
     if k < 1 or (sample is not None and sample < 1):
         raise InputError(f"k and sample must be 1 or more, got {k} and {sample}")
     known = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
-    if not retrievers and not fusions:
+    if not retrievers and not fusions and not runs:
         retrievers, fusions = ("vector",), ("default",)
-    rows = _rows(engine, retrievers or (), fusions or (), gold)
+    given = read_runs(runs, [question.id for question in known])
+    rows = _rows(engine, retrievers or (), fusions or (), gold, given)
     folder = Path(folder)
     asked_so = Writing.of(writing or WritingOptions(), load_settings())
     begin(folder, _settings(engine, known, rows, model, asked_so, judge, k, exact), _FILES, fresh)
@@ -159,7 +165,7 @@ def evaluate_answers(
     traced = Evaluator(engine.searcher).trace(known)
     with_answers = [question for question in traced.questions if question.answers]
     asked = drawn(with_answers, sample, seed)
-    asking = _Asking(engine, traced, model, asked_so, k, exact, tuple(retrievers or ()))
+    asking = _Asking(engine, traced, model, asked_so, k, exact, tuple(retrievers or ()), given)
     answers = _answers(asking, rows, asked, folder, progress)
     judgements = {} if judge is None else _judgements(engine.store, judge, answers, asked, folder, progress)
     values = _values(engine.embedder, answers, judgements, asked, traced, bertscore)
@@ -180,7 +186,10 @@ def evaluate_answers(
 def gold_hits(store: GraphReader, gold: Gold, k: int) -> list[Hit]:
     """Up to k gold chunks as a search would give them: the first of each group, then the second of each ..."""
     in_turn = chain.from_iterable(zip_longest(*gold.groups))
-    uris = [uri for uri in in_turn if uri is not None][:k]
+    return _hits_of(store, [uri for uri in in_turn if uri is not None][:k])
+
+
+def _hits_of(store: GraphReader, uris: Sequence[str]) -> list[Hit]:
     return [
         Hit(uri, found.text, 1 / rank, rank, found.page, found.section, found.kind, found.start, found.end)
         for rank, (uri, found) in enumerate(zip(uris, store.fetch(uris), strict=True), start=1)
@@ -188,9 +197,9 @@ def gold_hits(store: GraphReader, gold: Gold, k: int) -> list[Hit]:
 
 
 def _rows(
-    engine: Engine, retrievers: Sequence[str], fusions: Sequence[str], gold: bool
+    engine: Engine, retrievers: Sequence[str], fusions: Sequence[str], gold: bool, runs: Runs
 ) -> dict[str, str | None]:
-    """Names of the rows in order, with the digest of what is trained."""
+    """Names of the rows in order, with the digest of what is trained and of runs."""
     engine.searcher.retrievers.choose(retrievers)  # refuses unknown names before anything is asked
     for name in fusions:
         engine.searcher.fusions.get(name)
@@ -199,6 +208,9 @@ def _rows(
     trained, shipped = trained_digests(fusions), shipped_digest()
     rows: dict[str, str | None] = dict.fromkeys(retrievers)
     rows |= {name: trained.get(name, shipped) for name in fusions}
+    if taken := runs.keys() & {*rows, GOLD}:
+        raise InputError(f"expected runs named unlike the other rows, got {', '.join(sorted(taken))}")
+    rows |= {name: digest_of(runs[name].items()) for name in runs}
     return {**rows, GOLD: None} if gold else rows
 
 
