@@ -125,7 +125,8 @@ def test_vectors_of_a_card_are_those_of_the_processor(name: str) -> None:
     vectors = there.embed(TEXTS, done.append)
     assert vectors == pytest.approx(here.embed(TEXTS), abs=1e-5)
     assert sum(done) == len(set(TEXTS))
-    assert there.embed(TEXTS[::-1]) == pytest.approx(vectors[::-1], abs=1e-5)
+    some = TEXTS[:6]  # in other company
+    assert there.embed(some[::-1]) == pytest.approx(vectors[: len(some)][::-1], abs=1e-5)
     assert there.embed([]).shape == (0, 384)
     assert there.embed_query("moons") == pytest.approx(here.embed_query("moons"), abs=1e-5)
     whole = [WholeText("Mars", "It has two moons. They are small.", ((0, 17), (18, 33)))]
