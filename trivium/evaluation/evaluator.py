@@ -176,7 +176,4 @@ def _followed(
     for name, found in list(placed.items()):
         for stage in cuts:
             placed[f"{name} > {stage.cut}"] = stage.ended(found)
-    return {
-        name: [(one.uri, one.score if one.rerank_score is None else one.rerank_score) for one in found]
-        for name, found in placed.items()
-    }
+    return {name: [(one.uri, one.deciding) for one in found] for name, found in placed.items()}

@@ -346,7 +346,7 @@ class Searcher:
 
     def _search_one(self, search: _Search, retriever: Retriever) -> list[Hit]:
         with search.limited(search.text) as store:
-            query, beside = self._queries(search, store, search.only)
+            query, beside = self._queries(search, store)
             with observed(self.on_stage, "retrieve", retriever.name):
                 found = retrieve_alone(query, retriever, search.after.wanted, beside)
             placed = search.after.apply(query, [(one.uri, round_score(one.score)) for one in found])
@@ -354,16 +354,14 @@ class Searcher:
             contributions = {one.uri: {retriever.name: one.score} for one in placed if search.explain}
             return self._hits(store, placed, contributions, provenance)
 
-    def _queries(
-        self, search: _Search, store: SearchStore, only: str | None = None
-    ) -> tuple[Query, Query | None]:
+    def _queries(self, search: _Search, store: SearchStore) -> tuple[Query, Query | None]:
         """The question, and the other one whose passages are wanted, too."""
         query = self.query(
-            search.text, search.exact, store, image=search.image, only=only, embed=search.embed
+            search.text, search.exact, store, image=search.image, only=search.only, embed=search.embed
         )
         if search.recall is None:
             return query, None
-        return query, self.query(search.recall, search.exact, store, only=only)
+        return query, self.query(search.recall, search.exact, store, only=search.only)
 
     def _search_fused(
         self, search: _Search, retrievers: Mapping[str, Retriever], fusion: Fusion

@@ -35,6 +35,11 @@ class Placed:
     score: float
     rerank_score: float | None = None
 
+    @property
+    def deciding(self) -> float:
+        """The score that it has its place by."""
+        return self.score if self.rerank_score is None else self.rerank_score
+
 
 @dataclass(frozen=True, slots=True)
 class SecondStage:
@@ -90,7 +95,7 @@ class SecondStage:
         ranked = list(placed)
         if placed and placed[0].rerank_score is not None:
             ranked = [one for one in placed if one.rerank_score is not None]
-        scores = [one.score if one.rerank_score is None else one.rerank_score for one in ranked]
+        scores = [one.deciding for one in ranked]
         likely = [probability(one.score) for one in ranked] if self.cut.needs_probabilities else []
         return ranked[: self.cut.count(scores, self.k, likely)]
 
@@ -105,4 +110,4 @@ class SecondStage:
         scored = [
             Placed(one.uri, one.score, round_score(score)) for one, score in zip(first, scores, strict=True)
         ]
-        return sorted(scored, key=lambda one: -(one.rerank_score or 0.0)) + rest
+        return sorted(scored, key=lambda one: -one.deciding) + rest
