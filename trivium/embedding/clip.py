@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trivium.embedding.base import Vectors
-from trivium.embedding.device import CPU, Device, check_device, check_taken, load_libraries
-from trivium.embedding.fastembed import digest_files
+from trivium.embedding.device import CPU, Device, check_device
+from trivium.embedding.fastembed import digest_files, load_on
 from trivium.embedding.vectors import l2_normalize, to_valid_text
 from trivium.errors import EmbeddingError, MissingExtraError
 from trivium.types import EmbedderIdentity
@@ -91,16 +92,11 @@ def _load(make: Any, model: str, folder: Path, needed: Sequence[str], device: De
             "  pip install 'trivium[fastembed]')"
         )
     where = {"specific_model_path": str(folder)} if needed else {"cache_dir": str(folder)}
-    import onnxruntime  # which fastembed has loaded
-
-    load_libraries(onnxruntime, device)
-    try:
-        # Single-threaded inference, like the models Trivium runs itself.
-        loaded = make(model, threads=1, providers=device.providers, **where)
-    except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
-        raise EmbeddingError(
+    return load_on(
+        device,
+        partial(make, model, **where),
+        lambda error: (
             f"clip: {model} cannot be loaded: {error}; it is downloaded at its first use, which needs a network: without"
             f" one put its files into {folder}"
-        ) from error
-    check_taken(onnxruntime, device, loaded.model.model.get_providers())
-    return loaded
+        ),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,21 @@ SPECTER = "specter"
 that of the first token."""
 _SPECTER_HUB = "sentence-transformers/allenai-specter"
 _SPECTER_DIMENSION = 768
+
+
+def load_on(device: Device, make: Callable[..., Any], failed: Callable[[Exception], str]) -> Any:
+    """The model of fastembed that ``make`` makes, on a device. Raises EmbeddingError, with what ``failed`` says of an
+    error of ``make``."""
+    import onnxruntime  # which fastembed has loaded
+
+    load_libraries(onnxruntime, device)
+    try:
+        # Single-threaded inference, like the models Trivium runs itself.
+        loaded = make(threads=1, providers=device.providers)
+    except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
+        raise EmbeddingError(failed(error)) from error
+    check_taken(onnxruntime, device, loaded.model.model.get_providers())
+    return loaded
 
 
 class FastEmbedEmbedder:
@@ -61,16 +77,9 @@ class FastEmbedEmbedder:
         else:
             where = {"specific_model_path": str(folder)}
         self._workers = workers
-        import onnxruntime  # which fastembed has loaded
-
-        load_libraries(onnxruntime, device)
-        try:
-            # Single-threaded inference, like the models Trivium runs itself.
-            loaded: Any = TextEmbedding(model, threads=1, providers=device.providers, **where)
-        except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
-            raise EmbeddingError(f"{named} cannot be loaded: {error}") from error
-        check_taken(onnxruntime, device, loaded.model.model.get_providers())
-        self._model = loaded
+        self._model = load_on(
+            device, partial(TextEmbedding, model, **where), lambda error: f"{named} cannot be loaded: {error}"
+        )
         version = digest_files(folder, [description["model_file"], *description["additional_files"]])
         self._identity = EmbedderIdentity(named, version, description["dim"])
 
