@@ -30,6 +30,7 @@ from neo4j.exceptions import (
     ServiceUnavailable,
     SessionExpired,
     TransientError,
+    WriteServiceUnavailable,
 )
 
 from trivium.errors import StoreBusyError, StoreError, StoreNotFoundError
@@ -268,6 +269,11 @@ def translated(address: Address) -> Iterator[None]:
             f" ({error.message})"
         ) from error
     except (ServiceUnavailable, SessionExpired) as error:
+        if isinstance(error.__cause__, WriteServiceUnavailable):
+            raise StoreError(
+                f"no member of the cluster at {address.uri} takes writes now: repeat the command when it has a leader;"
+                " what was committed stays"
+            ) from error
         raise StoreError(
             f"no Neo4j server answers at {address.uri} ({_one_line(error)}); start one with  make neo4j  and repeat the"
             " command: what was committed stays"
