@@ -15,7 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from trivium.embedding import onnx
 from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.late import WholeText
 from trivium.embedding.manifest import manifest
 from trivium.embedding.models import installed, locate
 from trivium.embedding.onnx import OnnxEmbedder
@@ -261,3 +263,18 @@ def test_minilm_is_what_fastembed_computes_from_the_same_files(vectors: Vectors,
     assert np.array_equal(other.embed_query(TEXTS[0]), theirs[0])
     assert other.identity.version == manifest()["minilm"].version
     assert other.identity.name == "fastembed:sentence-transformers/all-MiniLM-L6-v2"
+
+
+def test_passages_of_a_model_that_wants_it_have_a_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """e5 is trained on "query: " and "passage: "; spans get it in every window."""
+    plain = OnnxEmbedder("minilm")
+    spec = manifest()["minilm"].model_copy(update={"passage_prefix": "passage: ", "query_prefix": "query: "})
+    monkeypatch.setattr(onnx, "manifest", lambda: {"minilm": spec})
+    prefixed = OnnxEmbedder("minilm")
+    texts = ["Mars has two moons.", "passage: it", "Mars has two moons."]
+    wanted = plain.embed([f"passage: {text}" for text in texts])
+    assert np.array_equal(prefixed.embed(texts), wanted)
+    assert np.array_equal(prefixed.embed_query("moons"), plain.embed_query("query: moons"))
+    whole = WholeText("Mars", "It has two moons.", ((0, 17),))
+    as_title = WholeText("passage: Mars", "It has two moons.", ((0, 17),))
+    assert np.array_equal(prefixed.embed_spans([whole])[0], plain.embed_spans([as_title])[0])

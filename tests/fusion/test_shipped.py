@@ -25,7 +25,7 @@ def artefact(request: pytest.FixtureRequest) -> Artefact:
 
 
 def test_there_is_one_for_each_of_the_programs_own_embedders() -> None:
-    assert set(manifest()) <= set(SHIPPED)
+    assert set(manifest()) - {"e5-small"} <= set(SHIPPED)  # which is there to be compared with
 
 
 def test_it_was_trained_on_what_the_program_gathers(artefact: Artefact) -> None:

@@ -93,7 +93,7 @@ def late(embedder: Embedder) -> LateEmbedder:
         return embedder
     if not isinstance(embedder, TokenEmbedder):
         raise EmbeddingError(
-            f"late chunking needs an embedder that gives vectors of tokens (bge-small, minilm);"
+            f"late chunking needs an embedder that gives vectors of tokens (bge-small, minilm, e5-small);"
             f" {embedder.identity.name} gives only those of whole texts"
         )
     return LateEmbedder(embedder)
@@ -144,13 +144,14 @@ class Tokens(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class TokenEncoder:
     """What :func:`embed_spans` needs of a model: ``tokenise`` a text, ``encode`` at most ``room`` tokens to vectors (n x
-    ``dimension``), and ``embed`` a text for spans without tokens."""
+    ``dimension``), and ``embed`` a text for spans without tokens. ``prefix`` stands before the title in every window."""
 
     tokenise: Callable[[str], Tokens]
     encode: Callable[[Sequence[int]], Vectors]
     embed: Callable[[str], Vectors]
     room: int
     dimension: int
+    prefix: str = ""
 
 
 class _Pooled:
@@ -159,7 +160,9 @@ class _Pooled:
     def __init__(self, document: WholeText, encoder: TokenEncoder) -> None:
         self.document = document
         self._encoder = encoder
-        self._title = encoder.tokenise(to_valid_text(f"{document.title}: ")).ids[:MAX_TITLE].tolist()
+        self._title = (
+            encoder.tokenise(to_valid_text(f"{encoder.prefix}{document.title}: ")).ids[:MAX_TITLE].tolist()
+        )
         tokens = _tokens_of(document.text, encoder.tokenise)
         self._ids = tokens.ids
         ends, starts = tokens.offsets[:, 1], tokens.offsets[:, 0]
@@ -193,7 +196,8 @@ class _Pooled:
         """Unit vectors of the spans."""
         for span in np.flatnonzero(~self._sums.any(axis=1)).tolist():
             start, end = self.document.spans[span]
-            self._sums[span] = self._encoder.embed(f"{self.document.title}: {self.document.text[start:end]}")
+            text = f"{self._encoder.prefix}{self.document.title}: {self.document.text[start:end]}"
+            self._sums[span] = self._encoder.embed(text)
         return l2_normalize(self._sums, len(self._sums), self._encoder.dimension)
 
 

@@ -46,6 +46,7 @@ class ModelSpec(BaseModel):
     """Longer texts are cut to this many word pieces, the two special ones included."""
     pooling: Literal["cls", "mean"]
     query_prefix: str
+    passage_prefix: str = ""
     files: Mapping[str, FileSpec]
     sources: tuple[Source, ...]
 

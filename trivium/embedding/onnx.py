@@ -1,5 +1,5 @@
-"""bge-small and minilm on onnxruntime: one text a call, unpadded, single-threaded inference, many workers; on a graphics
-card batches."""
+"""The models of the manifest on onnxruntime: one text a call, unpadded, single-threaded inference, many workers; on a
+graphics card batches."""
 
 from __future__ import annotations
 
@@ -64,8 +64,10 @@ class OnnxEmbedder:
         return self._embed_one(self._spec.query_prefix + text)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Passages as unit vectors (n x d); equal texts are embedded once. Raises EmbeddingError."""
+        """Passages as unit vectors (n x d), under the model's passage prefix; equal texts are embedded once. Raises
+        EmbeddingError."""
         unique, places = deduplicate(texts)
+        unique = [self._spec.passage_prefix + text for text in unique]
         if self._device.batched:
             vectors = self._embed_batched(unique, progress)
         else:
@@ -93,7 +95,12 @@ class OnnxEmbedder:
             return hidden
 
         encoder = TokenEncoder(
-            tokenise, encode, self._embed_one, self._spec.max_tokens - 1 - len(last), self._spec.dimension
+            tokenise,
+            encode,
+            self._embed_one,
+            room=self._spec.max_tokens - 1 - len(last),
+            dimension=self._spec.dimension,
+            prefix=self._spec.passage_prefix,
         )
         return embed_spans(documents, encoder, progress, self._workers)
 

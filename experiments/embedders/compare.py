@@ -1,0 +1,242 @@
+"""Embedders on long documents: the whole document as one vector (cut at the model's window), chunks, and late chunking.
+
+    python -m experiments.embedders.compare --make needle passkey --embedders bge-small minilm e5-small
+    python -m experiments.embedders.compare --task LongEmbed/qmsum LongEmbed/narrativeqa --embedders openai:NAME
+    python -m experiments.embedders.compare --store joint-store --questions ../shared/data/wiki/squad_questions.jsonl
+
+A document is ranked by its best vector; recall and MRR at 1, 5, 10 and 25. ``--ways`` names how a document becomes
+vectors: ``whole``, ``chunks:N`` and ``late:N`` (N tokens each, words and punctuation marks). ``--plot FILE.svg`` draws
+recall@1 of tasks of several lengths. Late chunking needs an embedder that gives vectors of tokens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_task, task_of_store
+from trivium.chunking.cuts import by_tokens
+from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.late import TokenEmbedder, WholeText
+from trivium.embedding.registry import open_embedder
+from trivium.errors import InputError
+
+CUTOFFS = (1, 5, 10, 25)
+MEASURES = tuple(f"{name}@{k}" for name in ("recall", "mrr") for k in CUTOFFS)
+WAYS = ("whole", "chunks:200", "late:200")
+_AT_ONCE = 16
+"""Documents that are embedded together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One embedder, one way, one task; ``seconds`` of the processor, all its cores together, for the documents."""
+
+    task: str
+    length: int
+    embedder: str
+    way: str
+    questions: int
+    vectors: int
+    seconds: float
+    measures: Mapping[str, float]
+
+
+# -- ranking -----------------------------------------------------------------------------------------------------
+
+
+def document_vectors(embedder: Embedder, texts: Sequence[str], way: str) -> list[Vectors]:
+    """The unit vectors (n x d) of each document. Raises InputError for an unknown way, or one that the embedder cannot
+    go."""
+    kind, _, size = way.partition(":")
+    if kind == "whole" and not size:
+        return [vector[None, :] for vector in embedder.embed(texts)]
+    if kind not in ("chunks", "late") or not size.isdigit() or int(size) < 1:
+        raise InputError(f"expected whole, chunks:N or late:N, got {way!r}")
+    spans = [by_tokens(text, int(size), 0) or [(0, len(text))] for text in texts]
+    if kind == "late":
+        if not isinstance(embedder, TokenEmbedder):
+            raise InputError(f"{embedder.identity.name} gives no vectors of tokens: leave {way} out")
+        whole = [WholeText("", text, tuple(own)) for text, own in zip(texts, spans, strict=True)]
+        return embedder.embed_spans(whole)
+    chunks = [text[start:end] for text, own in zip(texts, spans, strict=True) for start, end in own]
+    vectors = embedder.embed(chunks)
+    return np.split(vectors, np.cumsum([len(own) for own in spans])[:-1])
+
+
+def rank(question: Vectors, documents: Mapping[str, Vectors]) -> list[str]:
+    """Documents by the best cosine of their vectors with that of a question (d,); equal ones by their ids."""
+    best = {name: float((vectors @ question).max()) for name, vectors in documents.items()}
+    return sorted(best, key=lambda name: (-best[name], name))
+
+
+def measure(rankings: Mapping[str, Sequence[str]], gold: Mapping[str, frozenset[str]]) -> dict[str, float]:
+    """Means over the questions: the share of the gold documents among the first k, and 1 / rank of the first of them."""
+    sums = dict.fromkeys(MEASURES, 0.0)
+    for question, ranking in rankings.items():
+        places = [place for place, name in enumerate(ranking, start=1) if name in gold[question]]
+        for k in CUTOFFS:
+            within = [place for place in places if place <= k]
+            sums[f"recall@{k}"] += len(within) / len(gold[question])
+            sums[f"mrr@{k}"] += 1 / within[0] if within else 0.0
+    return {name: value / len(rankings) for name, value in sums.items()}
+
+
+def compare(
+    task: Task, embedder: Embedder, way: str, progress: Callable[[range], Sequence[int]] = list
+) -> Row:
+    """Embed the documents of a task one way, and rank them for its questions."""
+    names = list(task.documents)
+    documents: dict[str, Vectors] = {}
+    started = time.process_time()
+    for first in progress(range(0, len(names), _AT_ONCE)):
+        part = names[first : first + _AT_ONCE]
+        vectors = document_vectors(embedder, [task.documents[name] for name in part], way)
+        documents.update(zip(part, vectors, strict=True))
+    seconds = time.process_time() - started
+    rankings = {
+        key: rank(embedder.embed_query(text), documents)[: max(CUTOFFS)]
+        for key, text in task.questions.items()
+    }
+    count = sum(map(len, documents.values()))
+    figures = measure(rankings, task.gold)
+    return Row(
+        task.name, task.length, embedder.identity.name, way, len(rankings), count, round(seconds, 1), figures
+    )
+
+
+# -- printing ----------------------------------------------------------------------------------------------------
+
+
+def table(rows: Sequence[Row]) -> str:
+    """All rows in Markdown; the last ones are the means over the tasks, those of several lengths counting once."""
+    head = ["task", "embedder", "way", "questions", "vectors", "seconds"]
+    told = [" / ".join(f"@{k}" for k in CUTOFFS)]
+    lines = [f"| {' | '.join(head)} | recall {told[0]} | MRR {told[0]} |", "|" + "---|" * (len(head) + 2)]
+    for row in rows:
+        name = f"{row.task} {row.length:,}" if row.length else row.task
+        own = [name, row.embedder, row.way, row.questions, f"{row.vectors:,}", f"{row.seconds:,.0f}"]
+        lines.append(f"| {' | '.join(map(str, own))} | {_figures(row.measures)} |")
+    systems = dict.fromkeys((row.embedder, row.way) for row in rows)
+    for embedder, way in systems:
+        means = mean_over_tasks([row for row in rows if (row.embedder, row.way) == (embedder, way)])
+        lines.append(f"| **mean** | {embedder} | {way} | | | | {_figures(means)} |")
+    return "\n".join(lines)
+
+
+def mean_over_tasks(rows: Sequence[Row]) -> dict[str, float]:
+    """The mean of each measure over tasks; a task of several lengths is the mean of these."""
+    tasks = dict.fromkeys(row.task for row in rows)
+    of_task = [[row.measures for row in rows if row.task == task] for task in tasks]
+    return {
+        name: float(np.mean([np.mean([each[name] for each in own]) for own in of_task])) for name in MEASURES
+    }
+
+
+def _figures(measures: Mapping[str, float]) -> str:
+    groups = [
+        " / ".join(f"{measures[f'{name}@{k}']:.3f}".lstrip("0") for k in CUTOFFS)
+        for name in ("recall", "mrr")
+    ]
+    return " | ".join(groups)
+
+
+def plot(rows: Sequence[Row], file: Path) -> None:
+    """Recall@1 by the length of the documents, a panel for each task of several lengths. Raises InputError where there
+    is none, MissingExtraError without matplotlib."""
+    from trivium.training.plots import COLOURS, check_matplotlib
+
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
+    tasks = [task for task in dict.fromkeys(row.task for row in rows) if len(_lengths(rows, task)) > 1]
+    if not tasks:
+        raise InputError("expected a task of several lengths to draw")
+    figure = Figure(figsize=(4.5 * len(tasks), 3.6), layout="constrained")
+    panels = figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0]
+    ways = list(dict.fromkeys(row.way for row in rows))
+    embedders = list(dict.fromkeys(row.embedder for row in rows))
+    for panel, task in zip(panels, tasks, strict=True):
+        for embedder in embedders:
+            for way in ways:
+                own = [row for row in rows if (row.task, row.embedder, row.way) == (task, embedder, way)]
+                if own:
+                    panel.plot(
+                        [row.length for row in own],
+                        [row.measures["recall@1"] for row in own],
+                        color=COLOURS[embedders.index(embedder) % len(COLOURS)],
+                        linestyle=("-", "--", ":", "-.")[ways.index(way) % 4],
+                        marker=".",
+                        label=f"{embedder}, {way}",
+                    )
+        panel.set(title=task, xscale="log", ylim=(0, 1.02), xlabel="tokens of a document")
+        panel.set_xticks(
+            _lengths(rows, task), [f"{length:,}" for length in _lengths(rows, task)], rotation=60
+        )
+    panels[0].set_ylabel("recall@1")
+    panels[-1].legend(fontsize=7)
+    figure.savefig(file)
+
+
+def _lengths(rows: Sequence[Row], task: str) -> list[int]:
+    return sorted({row.length for row in rows if row.task == task})
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--task", nargs="*", type=Path, default=[], help="folders with LongEmbed's files")
+    parser.add_argument("--make", nargs="*", choices=MADE, default=[], help="tasks made here")
+    parser.add_argument("--lengths", nargs="*", type=int, default=list(LENGTHS), help="of those, in tokens")
+    parser.add_argument("--documents", type=int, default=50, help="of each length")
+    parser.add_argument("--store", help="a store whose pages are the documents of --questions")
+    parser.add_argument("--questions", nargs="*", type=Path, default=[], help="question files on that store")
+    parser.add_argument("--sample", type=int, default=300, help="questions of a file (seed 0)")
+    parser.add_argument("--embedders", nargs="+", default=["bge-small", "minilm"])
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), help="whole, chunks:N, late:N")
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each row as it is done")
+    options = parser.parse_args(arguments)
+    tasks = [task for folder in options.task for task in read_task(folder)]
+    tasks += [make_task(name, n, options.documents) for name in options.make for n in options.lengths]
+    tasks += [task_of_store(options.store, file, options.sample) for file in options.questions]
+    if not tasks:
+        parser.error("name tasks: --task, --make, or --store with --questions")
+    rows = []
+    bar = Console(stderr=True)
+    for name in options.embedders:
+        embedder = open_embedder(name)
+        for task in tasks:
+            for way in options.ways:
+                what = f"{name}, {way}, {task.name} {task.length or ''}"
+
+                def progress(steps: range, what: str = what) -> Sequence[int]:
+                    return list(steps) if options.json else track(steps, what, console=bar)  # type: ignore[return-value]
+
+                rows.append(compare(task, embedder, way, progress))
+                if options.json:
+                    print(json.dumps(_as_json(rows[-1])), flush=True)
+        embedder.close()
+    if not options.json:
+        print(table(rows))
+    if options.plot is not None:
+        plot(rows, options.plot)
+
+
+def _as_json(row: Row) -> dict[str, object]:
+    own = {name: getattr(row, name) for name in Row.__slots__ if name != "measures"}
+    return own | {name: round(value, 4) for name, value in row.measures.items()}
+
+
+if __name__ == "__main__":
+    main()
