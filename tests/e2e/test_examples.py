@@ -68,3 +68,22 @@ def test_the_chain_asks_any_endpoint(chain: Chain, monkeypatch: pytest.MonkeyPat
     assert printed == "Asaph Hall [1].\n"
     _, asked = server.requests[0].body["messages"]
     assert asked["content"].count("</passage>") == 3 and asked["content"].endswith(f"Question: {QUESTION}")
+
+
+def test_a_folder_goes_through_a_loader_into_a_store_and_a_chain(tmp_path: Path) -> None:
+    """By langchain-community, in a process of its own: it warns that nobody maintains it."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "ferry.txt").write_text("The ferry of Arlen was repaired by Mira Falk in 1931.\n", "utf-8")
+    (notes / "mill.txt").write_text("The old mill burnt down and was never rebuilt.\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "langchain_loader.py", str(notes), "Who repaired the ferry of Arlen?"],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "TRIVIUM_EMBEDDER": "minilm"},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 documents, 2 pages" in done.stdout
+    assert "Mira Falk" in done.stdout.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""A retriever and an answering step for LangChain.
+"""A retriever and an answering step for LangChain, and its loaders as sources.
 
 >>> from trivium.integrations.langchain import TriviumRetriever
 >>> with TriviumRetriever(store="demo-store", k=3) as retriever:      # doctest: +SKIP
@@ -10,10 +10,11 @@ from trivium.errors import MissingExtraError
 
 try:
     from trivium.integrations.langchain.answerer import TriviumAnswerer
+    from trivium.integrations.langchain.loading import write_records
     from trivium.integrations.langchain.retriever import TriviumRetriever, document
 except ModuleNotFoundError as error:
     if not (error.name or "").startswith("langchain_core"):
         raise
     raise MissingExtraError("the LangChain retriever", "langchain") from error
 
-__all__ = ["TriviumAnswerer", "TriviumRetriever", "document"]
+__all__ = ["TriviumAnswerer", "TriviumRetriever", "document", "write_records"]

@@ -1,0 +1,42 @@
+"""From a loader of langchain-community to a chain that answers: a folder of text files, loaded, built and asked.
+
+    pip install langchain-community
+    python examples/langchain_loader.py notes/ "Who repaired the ferry?" --glob "**/*.txt"
+
+Without ``--model`` the answer is made of sentences of the passages; ``--model`` takes what ``trivium ask`` takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from langchain_community.document_loaders import DirectoryLoader, TextLoader
+from langchain_core.runnables import RunnableLambda
+
+import trivium
+from trivium.integrations.langchain import TriviumAnswerer, write_records
+
+
+def main() -> None:
+    """Answer one question of a folder."""
+    parser = argparse.ArgumentParser(description="A folder through a loader of langchain-community, asked.")
+    parser.add_argument("folder")
+    parser.add_argument("question")
+    parser.add_argument("--glob", default="**/*.txt")
+    parser.add_argument("--model", help="local, local:PATH, or openai:NAME; none quotes")
+    given = parser.parse_args()
+    loader = DirectoryLoader(given.folder, glob=given.glob, loader_cls=TextLoader)
+    with tempfile.TemporaryDirectory() as place:
+        count = write_records(loader, Path(place) / "records.jsonl")
+        with trivium.Engine.create(Path(place) / "store") as engine:
+            engine.build([Path(place) / "records.jsonl"])
+            print(f"{count} documents, {len(engine.pages())} pages")
+        with TriviumAnswerer(store=str(Path(place) / "store"), k=5, model=given.model) as answerer:
+            chain = answerer | RunnableLambda(lambda found: f"{found['outcome']}: {found['answer']}")
+            print(chain.invoke(given.question))
+
+
+if __name__ == "__main__":
+    main()
