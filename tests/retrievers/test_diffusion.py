@@ -7,8 +7,20 @@ import numpy as np
 import pytest
 
 from tests.retrievers.world import SOLAR, ask, page, store_of, unit
-from trivium.errors import ConfigurationError
-from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings, similarity_graph
+from trivium.errors import ConfigurationError, InputError
+from trivium.retrievers.base import Query
+from trivium.retrievers.diffusion import (
+    DiffusionRetriever,
+    DiffusionSettings,
+    diffuse,
+    seed_weights,
+    similarity_graph,
+)
+from trivium.retrievers.first_stage import RankedList, first_stage
+from trivium.retrievers.lexical import LexicalRetriever
+from trivium.retrievers.passage_graph import passage_graph, strongest
+from trivium.retrievers.registry import RetrieverSettings
+from trivium.retrievers.tfidf import tfidf
 
 
 def test_edges_are_cosines_never_negative_never_to_oneself() -> None:
@@ -91,8 +103,114 @@ def test_an_empty_store_diffuses_nothing() -> None:
     assert DiffusionRetriever().retrieve(query) == []
 
 
+SEEDED = [
+    page("Mars", lead=[("red planet with moons", ["Sun", "Phobos"]), ("two small moons", ["Phobos"])]),
+    page("Phobos", lead=[("small red moon of Mars", ["Mars", "Asaph Hall"])]),
+    page("Hall", lead=[("found two moons of Mars", ["Mars", "Phobos"]), ("was born", [])]),
+]
+COSINES = {
+    "Mars#chunk-1": unit(0.9),
+    "Mars#chunk-2": unit(0.8, axis=2),
+    "Phobos#chunk-1": unit(0.7),
+    "Hall#chunk-1": unit(0.6, axis=2),
+    "Hall#chunk-2": unit(0.5, axis=3),
+}
+
+
+def asked() -> Query:
+    return ask(store_of(SEEDED, COSINES), "small moons of Mars")
+
+
+@pytest.mark.parametrize("weights", ["scores", "ranks", "equal"])
+@pytest.mark.parametrize("seeds", [None, 1, 3])
 @pytest.mark.parametrize(
-    "values", [{"chunks": 0}, {"damping": 1.0}, {"neighbours": 0}, {"method": "guess"}, {"tol": 0.0}]
+    ("graph", "similarity"),
+    [("similarity", "cosine"), ("similarity", "words"), ("links", "cosine"), ("both", "centred")],
+)
+@pytest.mark.parametrize("stage", ["vector", "bm25", "tfidf"])
+def test_every_setting_gives_what_networkx_gives(
+    stage: str, graph: str, similarity: str, seeds: int | None, weights: str
+) -> None:
+    query = asked()
+    values = {
+        "first_stage": stage,
+        "graph": graph,
+        "similarity": similarity,
+        "seeds": seeds,
+        "seed_weights": weights,
+        "damping": 0.6,
+        "neighbours": 2,
+    }
+    settings = (
+        RetrieverSettings()
+        .with_values({f"diffusion.{key}": value for key, value in values.items()})
+        .diffusion
+    )
+    ours = DiffusionRetriever(settings).retrieve(query)
+    found = first_stage(query, settings.first_stage, settings.chunks)
+    edges = strongest(passage_graph(query, found.uris, settings.graph, settings.similarity), 2)
+    kept = len(found.uris) if seeds is None else seeds
+    mass = {"scores": found.scores, "ranks": [1 / (1 + row) for row in range(5)], "equal": [1.0] * 5}[weights]
+    personal = {row: float(mass[row]) if row < kept else 0.0 for row in range(len(found.uris))}
+    theirs = nx.pagerank(nx.from_numpy_array(edges), 0.6, personal, tol=1e-13, max_iter=1000)
+    assert {one.uri: one.score for one in ours} == pytest.approx(
+        {uri: theirs[row] for row, uri in enumerate(found.uris)}, abs=1e-6
+    )
+
+
+def test_the_first_stages_are_those_of_vector_and_lexical_and_tf_idf() -> None:
+    query = asked()
+    assert first_stage(query, "vector", 3).uris == ["Mars#chunk-1", "Mars#chunk-2", "Phobos#chunk-1"]
+    by_words = LexicalRetriever().retrieve(query, 3)
+    assert first_stage(query, "bm25", 3).uris == [one.uri for one in by_words]
+    found = first_stage(query, "tfidf", 5)
+    scores = tfidf(query.term_counts(found.uris), query.term_statistics)
+    assert found.scores.tolist() == scores.tolist() == sorted(scores.tolist(), reverse=True)
+    assert "Hall#chunk-2" not in found.uris  # it has none of the words
+
+
+@pytest.mark.parametrize("stage", ["bm25", "tfidf"])
+def test_a_question_without_words_has_no_list_by_words(stage: str) -> None:
+    query = ask(store_of(SEEDED, COSINES), "?")
+    assert DiffusionRetriever(DiffusionSettings(first_stage=stage)).retrieve(query) == []  # type: ignore[arg-type]
+
+
+def test_one_seed_without_damping_leaves_the_first_alone() -> None:
+    found = DiffusionRetriever(DiffusionSettings(damping=0.0, seeds=1)).retrieve(asked())
+    assert found[0].uri == "Mars#chunk-1" and [one.score for one in found] == [1, 0, 0, 0, 0]
+
+
+def test_any_list_can_be_diffused() -> None:
+    """Two passages joined by an edge, all mass on the first: p1 = (1 - d) / (1 - d^2) = 2/3 for d = 1/2."""
+    found = RankedList(["Phobos#chunk-1", "Mars#chunk-1"], np.array([3.0, -1.0]))
+    scores = diffuse(asked(), found, DiffusionSettings(damping=0.5))
+    assert scores.tolist() == pytest.approx([2 / 3, 1 / 3])
+    with pytest.raises(InputError, match="a score for each of 2"):
+        diffuse(asked(), RankedList(found.uris, np.ones(3)), DiffusionSettings())
+
+
+def test_seeds_are_by_score_by_rank_or_alike() -> None:
+    scores = np.array([4.0, 2.0, 1.0])
+    assert seed_weights(scores, 2).tolist() == [4, 2, 0]
+    assert seed_weights(scores, None, "ranks").tolist() == pytest.approx([1, 1 / 2, 1 / 3])
+    assert seed_weights(scores, 5, "equal").tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"chunks": 0},
+        {"damping": 1.0},
+        {"neighbours": 0},
+        {"method": "guess"},
+        {"tol": 0.0},
+        {"seeds": 0},
+        {"seed_weights": "luck"},
+        {"graph": "tree"},
+        {"similarity": "euclid"},
+        {"first_stage": "colbert"},
+        {"threshold": 1.5},
+    ],
 )
 def test_settings_out_of_range_are_refused(values: dict[str, object]) -> None:
     with pytest.raises(ConfigurationError, match=f"diffusion.{next(iter(values))}"):

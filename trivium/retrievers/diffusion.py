@@ -1,21 +1,21 @@
 """diffusion: is it central among the best?
 
-Personalised PageRank over a similarity graph of the best chunks, as in Dampanaboina et al., *Diffusion-Aided
-RAG* (2025). On a complete graph with damping 0.85 the result is almost pure centrality, hence the two knobs:
-``damping`` and ``neighbours``.
+Personalised PageRank over a graph of the best chunks, as in Dampanaboina et al., *Diffusion-Aided RAG* (2025). What the
+paper varies are settings: the damping, the first stage and how many chunks of it are looked at, how many of them the walk
+starts from and with what weights, and what joins two chunks. On a complete graph of cosines with damping 0.85 the result
+is almost pure centrality, hence ``damping``, ``neighbours``, ``threshold`` and the other graphs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from trivium.common.arrays import Floats
-from trivium.errors import ConfigurationError
-from trivium.graph.schema import Label
+from trivium.errors import ConfigurationError, InputError
 from trivium.retrievers.base import (
     Candidate,
     Method,
@@ -25,6 +25,13 @@ from trivium.retrievers.base import (
     check_depth,
     ranked,
 )
+from trivium.retrievers.first_stage import FirstStage, RankedList, first_stage
+from trivium.retrievers.passage_graph import Relations, Similarity, passage_graph, similarity_graph, strongest
+
+__all__ = ["DiffusionRetriever", "DiffusionSettings", "diffuse", "seed_weights", "similarity_graph"]
+
+SeedWeights = Literal["scores", "ranks", "equal"]
+"""How much of the walk starts from a seed: in proportion to its score, to 1 / its rank, or alike from all."""
 
 _LONGEST = 4_000
 """Chunks that are compared with each other at most."""
@@ -32,29 +39,54 @@ _LONGEST = 4_000
 
 @dataclass(frozen=True, slots=True)
 class DiffusionSettings:
-    """``chunks``: size of the dense list. ``damping``: share of the score that comes from neighbours.
-    ``neighbours``: edges kept per chunk (the strongest; one of the two ends suffices), None for all."""
+    """``first_stage``: what ranks the chunks at first. ``chunks``: how many of them are looked at. ``damping``: share of
+    the score that comes from neighbours. ``seeds``: from how many of the best the walk starts, None for all;
+    ``seed_weights``: how much from each. ``graph``: what joins two chunks; ``similarity``: what resembling means there.
+    ``neighbours``: edges kept per chunk (the strongest; one of the two ends suffices), None for all. ``threshold``:
+    weaker edges are left out. ``method``, ``tol``: how PageRank is worked out (:mod:`trivium.retrievers.pagerank`)."""
 
     chunks: int = 50
     damping: float = 0.85
     neighbours: int | None = None
     method: Method = "power"
     tol: float = 1e-10
+    first_stage: FirstStage = "vector"
+    seeds: int | None = None
+    seed_weights: SeedWeights = "scores"
+    graph: Relations = "similarity"
+    similarity: Similarity = "cosine"
+    threshold: float = 0.0
 
     def __post_init__(self) -> None:
         check_counts("diffusion", chunks=self.chunks)
-        if self.neighbours is not None:
-            check_counts("diffusion", neighbours=self.neighbours)
+        for name, count in (("neighbours", self.neighbours), ("seeds", self.seeds)):
+            if count is not None:
+                check_counts("diffusion", **{name: count})
         check_damping("diffusion.damping", self.damping)
-        if self.method not in ("solve", "power"):
-            raise ConfigurationError(f"diffusion.method must be 'solve' or 'power', got {self.method!r}")
+        for name, kind in _CHOICES.items():
+            if getattr(self, name) not in get_args(kind):
+                known = ", ".join(map(repr, get_args(kind)))
+                raise ConfigurationError(
+                    f"diffusion.{name} must be one of {known}, got {getattr(self, name)!r}"
+                )
         if not self.tol > 0:
             raise ConfigurationError(f"diffusion.tol must be positive, got {self.tol}")
+        if not 0 <= self.threshold <= 1:
+            raise ConfigurationError(f"diffusion.threshold must be in [0, 1], got {self.threshold}")
+
+
+_CHOICES = {
+    "method": Method,
+    "first_stage": FirstStage,
+    "seed_weights": SeedWeights,
+    "graph": Relations,
+    "similarity": Similarity,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class DiffusionRetriever:
-    """The dense list re-ranked by centrality. Score: probability, summing to 1 over the list."""
+    """The list of a first stage re-ranked by centrality. Score: probability, summing to 1 over the list."""
 
     name: ClassVar[str] = "diffusion"
     settings: DiffusionSettings = field(default_factory=DiffusionSettings)
@@ -78,30 +110,44 @@ class DiffusionRetriever:
         return query.memoize(self, lambda: self._solve(query))
 
     def _solve(self, query: Query) -> dict[str, float]:
-        from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.common.compiled
-
-        settings = self.settings
-        near = query.closest_chunks(settings.chunks)
-        uris = [neighbour.uri for neighbour in near]
-        weights = similarity_graph(query.store.vectors(Label.CHUNK, uris), settings.neighbours)
-        seeds = np.array([max(0.0, neighbour.score) for neighbour in near])
-        ranks = pagerank_dense(weights, seeds, settings.damping, settings.method, settings.tol)
-        return dict(zip(uris, ranks.tolist(), strict=True))
+        found = first_stage(query, self.settings.first_stage, self.settings.chunks)
+        return dict(zip(found.uris, diffuse(query, found, self.settings).tolist(), strict=True))
 
 
-def similarity_graph(vectors: np.ndarray, neighbours: int | None = None) -> Floats:
-    """Edges max(0, cosine) between unit vectors (n x d) as a symmetric matrix (n x n) with a zero diagonal.
+def diffuse(query: Query, found: RankedList, settings: DiffusionSettings) -> Floats:
+    """Stationary probabilities (n,) of the passages of any ranked list: ``settings.first_stage`` and ``chunks`` do not
+    matter. Raises InputError where passages and scores do not fit each other."""
+    from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.common.compiled
 
-    With ``neighbours`` = k an edge stays if it is among the k strongest of one of its ends (ties by row).
+    if found.scores.shape != (len(found.uris),):
+        raise InputError(
+            f"expected a score for each of {len(found.uris)} passages, got shape {found.scores.shape}"
+        )
+    weights = passage_graph(query, found.uris, settings.graph, settings.similarity)
+    return pagerank_dense(
+        strongest(weights, settings.neighbours, settings.threshold),
+        seed_weights(found.scores, settings.seeds, settings.seed_weights),
+        settings.damping,
+        settings.method,
+        settings.tol,
+    )
+
+
+def seed_weights(scores: Floats, seeds: int | None = None, weights: SeedWeights = "scores") -> Floats:
+    """How much of the walk starts from each passage of a list (n,) with these scores, best first; in proportion.
+
+    >>> seed_weights(np.array([0.8, 0.4, -0.1])).tolist()
+    [0.8, 0.4, 0.0]
+    >>> seed_weights(np.array([0.8, 0.4, -0.1]), seeds=2, weights="ranks").tolist()
+    [1.0, 0.5, 0.0]
     """
-    from trivium.common.product import product  # loads numba, see trivium.common.compiled
-
-    unit = np.nan_to_num(np.asarray(vectors, dtype=np.float64))
-    weights: Floats = np.maximum(product(unit, unit.T), 0.0)
-    np.fill_diagonal(weights, 0.0)
-    if neighbours is None or neighbours >= len(weights) - 1:
-        return weights
-    strongest = np.argsort(-weights, axis=1, kind="stable")[:, :neighbours]
-    kept = np.zeros(weights.shape, dtype=bool)
-    np.put_along_axis(kept, strongest, True, axis=1)
-    return np.where(kept | kept.T, weights, 0.0)
+    size = len(scores)
+    kinds: dict[SeedWeights, Floats] = {
+        "scores": np.maximum(scores, 0.0),
+        "ranks": 1.0 / np.arange(1, size + 1),
+        "equal": np.ones(size),
+    }
+    chosen = kinds[weights].astype(np.float64)
+    if seeds is not None:
+        chosen[seeds:] = 0.0
+    return chosen
