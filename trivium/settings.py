@@ -25,6 +25,7 @@ from pydantic_settings import (
 
 from trivium.domain import Domain
 from trivium.errors import ConfigurationError
+from trivium.index_parameters import IndexParameters
 from trivium.limits import InputLimits, Positive
 
 PREFIX = "TRIVIUM_"
@@ -90,6 +91,9 @@ class Settings(BaseSettings):
 
     limits: InputLimits = Field(default_factory=InputLimits)
     """How large documents may be: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
+
+    index: IndexParameters = Field(default_factory=IndexParameters)
+    """How vector indexes are made: in ``trivium.toml`` the table ``[index]``, in the environment JSON."""
 
     data: Path | None = None
     """The folder of the evaluation data."""

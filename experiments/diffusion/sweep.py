@@ -5,8 +5,8 @@
         --set HotpotQA hotpotqa-store ../shared/data/multihop/hotpotqa_questions.jsonl
 
 ``--set NAME STORE QUESTIONS`` for each set; ``--first`` names first stages, or a TREC run whose lists are diffused. What
-a set gave is kept in the folder ``--save``, and is not asked again. Settings are chosen on one half of each set's documents
-and judged on the other. Intervals: 95 %, of the paired difference to the first stage alone, by document.
+a set gave is kept in the folder ``--save``, and is not asked again. Settings are chosen on one half of each set's
+documents and judged on the other. Intervals: 95 %, of the paired difference to the first stage alone, by document.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--set", nargs=3, action="append", default=[], metavar=("NAME", "STORE", "QUESTIONS"))
     parser.add_argument("--first", nargs="+", default=list(FIRST), metavar="STAGE|RUN")
     parser.add_argument("--save", type=Path, required=True)
-    parser.add_argument("--sample", type=int)
+    parser.add_argument("--sample", type=int, help="Questions of a set, drawn with seed 0.")
     given = parser.parse_args()
     given.save.mkdir(parents=True, exist_ok=True)
     for name, store, questions in given.set:
@@ -162,7 +162,7 @@ def load(path: Path) -> Measured:
         return Measured(
             str(kept["name"]),
             str(kept["first"]),
-            kept["alone"],
+            kept["alone"].astype(np.float32).astype(np.float64),  # so that what is equal differs by nothing
             kept["diffused"].astype(np.float64),
             kept["tuning"],
             kept["documents"],

@@ -277,6 +277,9 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
         "limits.document_bytes=many": "limits.document_bytes",
         "limits.pages=0": "limits.pages",
         "walk.dampin=0.4": "did you mean walk.damping",
+        "index.connectivty=32": "did you mean index.connectivity",
+        "index.connectivity=1": "index.connectivity: Input should be greater than or equal to 2, got '1'",
+        "index.quantized=perhaps": "index.quantized",
         "document_bytes=1000": "limits.document_bytes",
         "document_bytes": "KEY=VALUE",
     }
@@ -290,3 +293,21 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
     assert not store.exists()
     assert trivium(*build, "--set", "limits.file_bytes=none", "--set", "walk.damping=0.4").code == 0
     assert trivium("add", *build[1:], "--set", "limits.ratio=10").code == 0
+
+
+def test_how_indexes_are_made_is_kept_with_the_store(trivium: Run, tmp_path: Path) -> None:
+    """Until another value is given, by an option or in the settings, or taken back."""
+    (tmp_path / "a.txt").write_text("The lighthouse was painted white.", "utf-8")
+    store = tmp_path / "store"
+
+    def kept() -> object:
+        return trivium("stats", "--store", store, "--json").json["index"]
+
+    trivium("build", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=32")
+    assert kept() == {"connectivity": 32}
+    trivium("search", "lighthouse", "--store", store)
+    trivium("embed", "--store", store, "--set", "index.expansion_search=64")
+    assert kept() == {"connectivity": 32, "expansion_search": 64}
+    assert "vector indexes: connectivity 32, expansion_search 64" in trivium("stats", "--store", store).out
+    trivium("add", tmp_path / "a.txt", "--store", store, "--set", "index.connectivity=none")
+    assert kept() == {"expansion_search": 64}

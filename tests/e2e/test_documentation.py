@@ -47,7 +47,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/reference/cli.md": (),
     "docs/reference/api.md": (),
     "docs/reference/http.md": ("my-store",),
-    "docs/reference/settings.md": (),
+    "docs/reference/settings.md": ("my-store",),
     "docs/reference/embedders.md": (),
     "docs/reference/exit-codes.md": ("my-store",),
     "docs/operations.md": ("my-store",),

@@ -58,6 +58,7 @@ from trivium.graph.records import (
     rank_key,
     round_score,
 )
+from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import (
     SCHEMA_VERSION,
     Hop,
@@ -69,6 +70,7 @@ from trivium.graph.schema import (
 )
 from trivium.graph.vectors import check_vectors
 from trivium.graph.within import Within
+from trivium.index_parameters import IndexParameters
 from trivium.text import normalise_name, without_parenthesis
 from trivium.types import EmbedderIdentity
 
@@ -90,6 +92,7 @@ class MemoryStore:
         self._chunker = BLOCKS
         self._languages: str | None = None
         self._links_pending = False
+        self._index_parameters = IndexParameters()
         self._image_embedder: EmbedderIdentity | None = None
         self._pictures: dict[int, tuple[ChunkNode, bytes]] = {}
 
@@ -255,6 +258,13 @@ class MemoryStore:
     def set_languages(self, languages: str | None) -> None:
         self._languages = languages
 
+    @property
+    def index_parameters(self) -> IndexParameters:
+        return self._index_parameters
+
+    def set_index_parameters(self, parameters: IndexParameters) -> None:
+        self._index_parameters = parameters
+
     def pending_texts(self) -> Pending[str]:
         texts = [text for text in self._graph.texts() if text not in self._vectors]
         return Pending(len(texts), lambda: [texts])
@@ -344,6 +354,7 @@ class MemoryStore:
             embedded=len(self._vectors),
             to_embed=len(self.pending_texts()),
             chunker=self.chunker,
+            index=self._index_parameters,
         )
 
     def nearest(
@@ -453,6 +464,9 @@ class MemoryStore:
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         known = {relation.type for relation in self._graph.relations()}
         return self._vectors.rows([kind if kind in known else None for kind in types])
+
+    def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
+        return relation_embeddings(self, relations)
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
         asked = set(entities)

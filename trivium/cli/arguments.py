@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeVar
 
 import typer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from trivium.answering.prompt_styles import prompt_style
 from trivium.answering.writing import WritingOptions
@@ -24,6 +25,7 @@ from trivium.errors import ConfigurationError, FusionError, InputError, TriviumE
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.factory import is_address
 from trivium.index.languages import check_embedder_knows
+from trivium.index_parameters import IndexParameters
 from trivium.languages import AUTO, ENGLISH, check_language
 from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel
@@ -39,6 +41,9 @@ from trivium.settings import Settings, load_settings
 _RETRIES = 2
 """Attempts after the first of a language model whose answer somebody waits for."""
 _LIMITS = "limits"
+_INDEX = "index"
+
+Table = TypeVar("Table", bound=BaseModel)
 CHAT_SETTINGS = (
     "temperature",
     "max_tokens",
@@ -96,38 +101,60 @@ def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
     return values
 
 
-def read_load_settings(assignments: Sequence[str] | None) -> tuple[dict[str, str], InputLimits]:
-    """What ``--set`` says where documents are loaded: settings of retrievers, and the limits of documents, which are
-    those of the settings with the named ones (``limits.NAME``) in their place."""
-    limits = load_settings().limits
+@dataclass(frozen=True, slots=True)
+class LoadSettings:
+    """What ``--set`` says where a store is filled: settings of ``retrievers``, the ``limits`` of documents, and how
+    vector indexes are made (``index``)."""
+
+    retrievers: dict[str, str]
+    limits: InputLimits
+    index: IndexParameters
+
+
+def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
+    """The settings, with those that ``--set`` names (``limits.NAME``, ``index.NAME``) in their place, and those of
+    retrievers."""
+    configured = load_settings()
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
-        of_limits = {key: values.pop(key) for key in list(values) if key.partition(".")[0] == _LIMITS}
-        names = [f"{_LIMITS}.{name}" for name in InputLimits.model_fields]
-        for key in of_limits:
-            if key not in names:
-                close = get_close_matches(key, names, n=3, cutoff=0.5)
-                raise ConfigurationError(
-                    f"unknown setting {key!r}: "
-                    + (f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}")
-                )
-        given = {
-            key.partition(".")[2]: None if value.lower() in ("none", "null") else value
-            for key, value in of_limits.items()
-        }
-        try:
-            limits = InputLimits.model_validate({**limits.model_dump(), **given})
-        except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            key = f"{_LIMITS}.{fault['loc'][0]}"
-            raise ConfigurationError(f"{key}: {fault['msg']}, got {of_limits[key]!r}") from None
+        limits = _of_table(_LIMITS, values, configured.limits)
+        index = _of_table(_INDEX, values, configured.index)
+        names = [*_names(_LIMITS, InputLimits), *_names(_INDEX, IndexParameters)]
         try:
             RetrieverSet(values=values)
         except ConfigurationError as error:
             close = [name for key in values for name in get_close_matches(key, names, n=1)]
             hint = f" (did you mean {close[0]}?)" if close and "did you mean" not in str(error) else ""
             raise ConfigurationError(f"{error}{hint}") from error
-    return values, limits
+    return LoadSettings(values, limits, index)
+
+
+def _of_table(table: str, values: dict[str, str], configured: Table) -> Table:
+    """A table of the settings with those ``values`` of it that are named in their place, which are taken out. Raises
+    ConfigurationError."""
+    named = {key: values.pop(key) for key in list(values) if key.partition(".")[0] == table}
+    names = _names(table, type(configured))
+    for key in named:
+        if key not in names:
+            close = get_close_matches(key, names, n=3, cutoff=0.5)
+            raise ConfigurationError(
+                f"unknown setting {key!r}: "
+                + (f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}")
+            )
+    given = {
+        key.partition(".")[2]: None if value.lower() in ("none", "null") else value
+        for key, value in named.items()
+    }
+    try:
+        return type(configured).model_validate({**configured.model_dump(exclude_unset=True), **given})
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        key = f"{table}.{fault['loc'][0]}"
+        raise ConfigurationError(f"{key}: {fault['msg']}, got {named[key]!r}") from None
+
+
+def _names(table: str, kind: type[BaseModel]) -> list[str]:
+    return [f"{table}.{name}" for name in kind.model_fields]
 
 
 def selector_name(name: str | None, model: str | None = None) -> str:

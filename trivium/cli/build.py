@@ -198,7 +198,7 @@ def build(
 
         trivium build documents/ --store my-store --device cuda
     """
-    settings, limits = read_load_settings(assignments)
+    given = read_load_settings(assignments)
     check_sources(sources, format)
     check_embedder(embedder)
     _check_images(images, no_embed=no_embed)
@@ -225,14 +225,15 @@ def build(
         chunker=chunker,
         late=late,
         images=images,
-        limits=limits,
+        limits=given.limits,
+        index=given.index,
         model=model,
         shards=plan,
     )
     try:
         with (
             never_left_empty(store),
-            Engine.create(store, filler, settings=settings, device=device) as engine,
+            Engine.create(store, filler, settings=given.retrievers, device=device) as engine,
         ):
             if not json and not no_embed:
                 err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
@@ -276,7 +277,7 @@ def add(
 
     Example:  trivium add Mars.html --store my-store
     """
-    settings, limits = read_load_settings(assignments)
+    given = read_load_settings(assignments)
     check_sources(sources, format)
     check_language_option(language)
     _check_images(images, no_embed=no_embed)
@@ -284,7 +285,7 @@ def add(
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
     with Engine.open(
-        store, embedder_of(None, embed_with, device), settings=settings, device=device
+        store, embedder_of(None, embed_with, device), settings=given.retrievers, device=device
     ) as engine:
         load_sources(
             engine,
@@ -300,7 +301,8 @@ def add(
             any_embedder=any_embedder,
             meta=metadata,
             images=images,
-            limits=limits,
+            limits=given.limits,
+            index=given.index,
             model=model,
         )
 
@@ -321,11 +323,15 @@ def embed(
 
     Example:  trivium embed --store my-store --embedder bge-small
     """
-    settings, _ = read_load_settings(assignments)
+    given = read_load_settings(assignments)
     filler = embedder_of(embedder, embed_with, device)
     _check_images(images)
     started = time.perf_counter()
-    with Engine.open(store, filler, settings=settings, device=device) as engine, progress(quiet=json) as bars:
+    with (
+        Engine.open(store, filler, settings=given.retrievers, device=device) as engine,
+        progress(quiet=json) as bars,
+    ):
+        engine.indexer.set_index_parameters(given.index)
         count = engine.indexer.embed(
             lambda done, total: bars("embed", done, total), any_embedder=any_embedder
         )

@@ -308,7 +308,7 @@ LoadSetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A limit of documents, such as limits.document_bytes=67108864, or a setting of a retriever, for this run;"
-        " may be repeated.",
+        " or how vector indexes are made, such as index.connectivity=32, which the store keeps. May be repeated.",
         show_default=False,
     ),
 ]

@@ -50,6 +50,7 @@ from trivium.graph.records import (
     WriteReport,
 )
 from trivium.graph.schema import Hop, Label
+from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 
@@ -399,6 +400,22 @@ class GraphStore(SearchStore, PageReader, GraphWriter, VectorWriter, PictureWrit
 
     def set_languages(self, languages: str | None) -> None:
         """Store which languages the documents are in, in place of what was known. The graph does not change."""
+        ...
+
+    def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
+        """Embeddings of relations (n x d), of those as stated and of mirrored ones, by the uris of their ends: each has
+        that of its type, a mirrored one that of the relation it mirrors. NaN where there is no such relation, or it is
+        not embedded yet. In Neo4j they are complete after :meth:`refresh`."""
+        ...
+
+    @property
+    def index_parameters(self) -> IndexParameters:
+        """How the vector indexes are made; None in a field leaves that to the store."""
+        ...
+
+    def set_index_parameters(self, parameters: IndexParameters) -> None:
+        """Keep how the vector indexes are made from now on, in place of what was kept. :meth:`refresh` makes them anew
+        where that takes other ones. Raises ConfigurationError for a parameter that this kind of store has not."""
         ...
 
     def refresh(self, progress: Progress | None = None) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
+from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity, MetadataValue
 
 Vectors = NDArray[np.float32]
@@ -221,8 +222,8 @@ class PageRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What a store is: where, which embedder filled it (None before the first embedding), how much it holds, and what
-    cut its pages (None where there are none)."""
+    """What a store is: where, which embedder filled it (None before the first embedding), how much it holds, what cut
+    its pages (None where there are none), and how its vector indexes are made."""
 
     location: str
     schema_version: int
@@ -233,3 +234,4 @@ class StoreInfo:
     embedded: int = 0
     to_embed: int = 0
     chunker: str | None = None
+    index: IndexParameters = field(default_factory=IndexParameters)

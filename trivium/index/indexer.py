@@ -34,6 +34,7 @@ from trivium.index.pictures import fill_pictures
 from trivium.index.report import IngestReport
 from trivium.index.sharding.build import ShardedBuild, ShardPlan, sharded
 from trivium.index.sharding.work import Work
+from trivium.index_parameters import IndexParameters
 from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel
@@ -65,6 +66,7 @@ class BuildOptions(TypedDict, total=False):
     images: str | ImageEmbedder | None
     model: str | ChatModel | None
     shards: ShardPlan | None
+    index: IndexParameters | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class Indexer:
         images: str | ImageEmbedder | None = None,
         model: str | ChatModel | None = None,
         shards: ShardPlan | None = None,
+        index: IndexParameters | None = None,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
         adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
@@ -128,6 +131,8 @@ class Indexer:
         ``isolated``, ``late``, and a chunker that asks a model, and where there is no such cluster; MissingExtraError
         where Ray is not installed.
 
+        ``index`` says how vector indexes are made (:meth:`set_index_parameters`), by default as the settings do.
+
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
         NothingReadError where none could be read and the store holds none either.
@@ -147,6 +152,7 @@ class Indexer:
         cutter = self._chunker(chunker, model)
         if shards is not None:
             self._check_shards(shards, cutter, isolated, late)
+        self.set_index_parameters(index)
         if late:
             self.embedder.chunk_late()
         refusable = embeds and (check_language(language) == AUTO if language is not None else known.detect)
@@ -247,6 +253,14 @@ class Indexer:
         chunker = make_chunker(wanted or stored or DEFAULT, self.embedder.get, model)
         check_chunker(stored, chunker.spec)
         return chunker
+
+    def set_index_parameters(self, given: IndexParameters | None = None) -> None:
+        """Keep with the store how its vector indexes are made: what is ``given`` (by default by the settings) in place of
+        what was kept. The next ``refresh`` of the store, which ends a build, makes them anew where that takes other ones.
+        Raises ConfigurationError for a parameter that this kind of store has not."""
+        given = load_settings().index if given is None else given
+        if given.model_fields_set:
+            self.store.set_index_parameters(self.store.index_parameters.changed(given))
 
     def remove(self, pages: Sequence[str]) -> list[str]:
         """Remove pages by title, alias or uri, or by the file they came from; returns the uris removed. Raises InputError

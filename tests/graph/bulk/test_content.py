@@ -117,7 +117,7 @@ def test_lines_are_what_the_manual_of_the_importer_asks_for(tmp_path: Path) -> N
     assert lines["is_chunk_of.csv"] == "2,1\n"
     assert (tmp_path / "cites" / "cites.csv").read_text("utf-8") == "2,3,0\n2,1,1\n"
     relations = (tmp_path / "semantic_rel" / "semantic_rel.csv").read_text("utf-8")
-    assert relations == '1,3,"is",true,"The ""X"""\n3,1,"is_is_of",false,\n'
+    assert relations == '1,3,"is",true,"The ""X""",\n3,1,"is_is_of",false,,\n'
     headers = {path.stem: path.read_text("utf-8").strip() for path in (tmp_path / "headers").iterdir()}
     assert headers["cites"] == ":START_ID,:END_ID,position:long"
     assert headers["cited_in"] == ":END_ID,:START_ID,position:IGNORE"

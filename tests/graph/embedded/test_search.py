@@ -16,6 +16,7 @@ from trivium.graph.embedded.snapshot import build_snapshot
 from trivium.graph.model import PageGraph
 from trivium.graph.records import Vectors, rank_key
 from trivium.graph.schema import Hop, Label
+from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 DIMENSION = 16
@@ -100,7 +101,7 @@ def test_an_index_in_numbers_of_16_bits_is_read_and_added_to(
     """What versions before bytes wrote: it finds what is there, also after pages came, and stays what it was; deleted,
     it is made of bytes, in less space."""
 
-    def as_before(dimension: int) -> Index:
+    def as_before(dimension: int, _: IndexParameters) -> Index:
         return Index(ndim=dimension, metric="ip", dtype="f16", expansion_add=128, expansion_search=256)
 
     monkeypatch.setattr(ann_index, "_new_index", as_before)

@@ -21,6 +21,7 @@ from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.indexes import recognise
+from trivium.graph.neo4j.vectors import embed_relations
 from trivium.graph.schema import SCHEMA_VERSION, unescape
 from trivium.text import normalise_name, without_parenthesis
 
@@ -61,7 +62,9 @@ def empty(connection: Connection) -> None:
 
 
 def found(connection: Connection) -> tuple[Nodes, Edges]:
-    """Every node by label and key, with its properties; every relationship with its ends' keys, how many times."""
+    """Every node by label and key, with its properties; every relationship with its ends' keys, how many times. Relations
+    are given the vectors of their types before, as a refresh of the store does."""
+    embed_relations(connection)
     nodes: Nodes = {}
     for labels, properties in connection.read(_NODES):
         nodes[_key(labels, properties)] = _comparable(properties)
@@ -104,10 +107,12 @@ def _comparable(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _frozen(properties: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(
-        (name, tuple(sorted(value)) if isinstance(value, list) else value)
-        for name, value in sorted(properties.items())
-    )
+    def comparable(name: str, value: Any) -> Any:
+        if name == "embedding":
+            return tuple(f"{number:.6g}" for number in value)
+        return tuple(sorted(value)) if isinstance(value, list) else value
+
+    return tuple((name, comparable(name, value)) for name, value in sorted(properties.items()))
 
 
 def _with_vector(oracle: MemoryStore, text: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -158,6 +163,8 @@ def _nodes(oracle: MemoryStore) -> Nodes:
         nodes[(chunk.uri, "Chunk")] = _chunk(oracle, chunk)
     for kind in {relation.type for relation in graph.relations()}:
         nodes[(kind, "RelationType")] = _with_vector(oracle, kind, {"type": kind})
+        if kind in oracle._vectors:
+            nodes[(kind, "RelationType")]["relations_embedded"] = True
     aliases = graph.aliases()
     for alias in {alias for claims in graph.claims.values() for alias in claims}:
         leads = {"leads_to": aliases[alias]} if alias in aliases else {}
@@ -242,6 +249,8 @@ def _each_edge(oracle: MemoryStore) -> Iterator[tuple[Any, str, dict[str, Any], 
         }:
             stated.setdefault(each, []).append(page)
     for (source, kind, target), pages in stated.items():
-        yield entity(source), "semantic_rel", {"type": kind, "stated": True, "pages": pages}, entity(target)
-        mirrored = {"type": f"is_{kind}_of", "stated": False}
-        yield entity(target), "semantic_rel", mirrored, entity(source)
+        vector = {"embedding": oracle._vectors.rows([kind])[0].tolist()} if kind in oracle._vectors else {}
+        there = {"type": kind, "stated": True, "pages": pages, **vector}
+        yield entity(source), "semantic_rel", there, entity(target)
+        back = {"type": f"is_{kind}_of", "stated": False, **vector}
+        yield entity(target), "semantic_rel", back, entity(source)

@@ -86,6 +86,14 @@ REPAIRED = {
     ),
     "an entity that nothing mentions": ("leftovers", "CREATE (:Entity {uri: 'Nowhere', text: 'Nowhere'})"),
     "a count of terms": ("term counts", "MATCH (t:Term {term: 'moon'}) SET t.df = t.df + 1"),
+    "a relation without the vector of its type": (
+        "relations",
+        "MATCH (:Entity {uri: 'Mars'})-[r:semantic_rel]->() REMOVE r.embedding",
+    ),
+    "a mirrored relation with another vector": (
+        "relations",
+        "MATCH (:Entity {uri: 'Sun'})-[r:semantic_rel]->() SET r.embedding = [1.0, 2.0]",
+    ),
     "an index": ("index", "DROP INDEX chunk_search_terms"),
 }
 

@@ -12,7 +12,13 @@ from tests.graph.neo4j.database import connected, empty
 from tests.graph.neo4j.stores import credentials, new_store
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
-from trivium.errors import NothingReadError, StoreError, StoreFormatError, StoreNotFoundError
+from trivium.errors import (
+    ConfigurationError,
+    NothingReadError,
+    StoreError,
+    StoreFormatError,
+    StoreNotFoundError,
+)
 from trivium.graph.factory import never_left_empty
 from trivium.graph.neo4j import Neo4jStore, vectors, writer
 from trivium.graph.neo4j.connection import Connection, rows
@@ -30,6 +36,7 @@ from trivium.graph.neo4j.indexes import (
 from trivium.graph.records import Passage
 from trivium.graph.schema import SCHEMA_VERSION
 from trivium.index.report import IngestReport
+from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 
@@ -190,3 +197,38 @@ def test_a_store_for_documents_that_never_came_leaves_an_empty_database(neo4j_5:
                 store.delete(["Mars"])
             raise KeyboardInterrupt
         recognise(connection)
+
+
+def _configs(connection: Connection) -> dict[str, dict[str, Any]]:
+    there = read_indexes(connection)
+    return {name: dict(there[name].options["indexConfig"]) for name in VECTOR_INDEXES.values()}
+
+
+def test_vector_indexes_are_made_as_the_parameters_say(connection: Connection) -> None:
+    """And anew only where those change: what an index is made with is read from the server."""
+    prepare(connection)
+    vectors.set_embedder(connection, IDENTITY)
+    ensure_vector_indexes(connection)
+    for config in _configs(connection).values():
+        assert (config["vector.hnsw.m"], config["vector.hnsw.ef_construction"]) == (16, 100)
+        assert config["vector.quantization.enabled"] is False
+    made = connection.read("SHOW INDEXES YIELD id, type WHERE type = 'VECTOR' RETURN collect(id)")[0][0]
+    writer.set_index_parameters(
+        connection, IndexParameters(connectivity=32, expansion_add=200, quantized=True)
+    )
+    ensure_vector_indexes(connection)
+    for config in _configs(connection).values():
+        assert (config["vector.hnsw.m"], config["vector.hnsw.ef_construction"]) == (32, 200)
+        assert config["vector.quantization.enabled"] is True
+    anew = connection.read("SHOW INDEXES YIELD id, type WHERE type = 'VECTOR' RETURN collect(id)")[0][0]
+    assert not set(made) & set(anew)
+    ensure_vector_indexes(connection)
+    assert (
+        connection.read("SHOW INDEXES YIELD id, type WHERE type = 'VECTOR' RETURN collect(id)")[0][0] == anew
+    )
+
+
+def test_a_parameter_that_neo4j_has_not_is_refused(connection: Connection) -> None:
+    prepare(connection)
+    with pytest.raises(ConfigurationError, match=r"index\.expansion_search: Neo4j has no such parameter"):
+        writer.set_index_parameters(connection, IndexParameters(expansion_search=64))

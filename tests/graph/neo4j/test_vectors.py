@@ -165,3 +165,74 @@ def test_a_type_changes_the_text_and_with_it_the_vector(connection: Connection) 
     assert _texts(connection) == ["Nix (moon)"]
     stored = dict(connection.read("MATCH (e:Entity) WHERE e.uri STARTS WITH 'Io' RETURN e.uri, e.embedding"))
     assert stored["Io"] == stored["Io (moon)"]
+
+
+PHOBOS = graph("Phobos", [("small", ["Mars"])], relations=[("orbits", "Mars"), ("is", "moon")])
+DEIMOS = graph("Deimos", [("smaller", ["Mars"])], relations=[("orbits", "Mars")])
+_BARE = "MATCH ()-[r:semantic_rel]->() WHERE r.embedding IS NULL RETURN count(r)"
+
+
+def _embedded(connection: Connection) -> None:
+    """Two pages with three relations of two types, and their mirrors; types have vectors, relations not yet."""
+    vectors.set_embedder(connection, IDENTITY)
+    writer.write_pages(connection, [PHOBOS, DEIMOS])
+    texts = _texts(connection)
+    vectors.put_vectors(connection, texts, np.stack([unit(text) for text in texts]))
+    assert connection.read(_BARE)[0][0] == 6
+
+
+def test_relations_get_the_vectors_of_their_types_some_at_a_time(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in a transaction; the second time nothing is left to do."""
+    monkeypatch.setattr(vectors, "_RELATIONS_A_WRITE", 1)
+    _embedded(connection)
+    written = []
+    monkeypatch.setattr(connection, "write", _counting(connection.write, written))
+    vectors.embed_relations(connection)
+    assert connection.read(_BARE)[0][0] == 0 and len(written) == 6 + 2
+    vectors.embed_relations(connection)
+    assert len(written) == 6 + 2
+
+
+def test_giving_relations_their_vectors_goes_on_where_it_was_interrupted(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "_RELATIONS_A_WRITE", 1)
+    _embedded(connection)
+    write, written = connection.write, []
+
+    def interrupted(work: Any) -> Any:
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        written.append(work)
+        return write(work)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(connection, "write", interrupted)
+        vectors.embed_relations(connection)
+    assert connection.read(_BARE)[0][0] == 3
+    vectors.embed_relations(connection)
+    assert connection.read(_BARE)[0][0] == 0
+
+
+def test_a_database_of_an_earlier_version_is_brought_up_to_date(connection: Connection) -> None:
+    """Its types have vectors, and no relation has one."""
+    _embedded(connection)
+    vectors.embed_relations(connection)
+
+    async def as_before(transaction: Any) -> None:
+        await rows(transaction, "MATCH ()-[r:semantic_rel]->() REMOVE r.embedding")
+        await rows(transaction, "MATCH (t:RelationType) REMOVE t.relations_embedded")
+
+    connection.write(as_before)
+    vectors.embed_relations(connection)
+    assert connection.read(_BARE)[0][0] == 0
+
+
+def _counting(write: Any, written: list[Any]) -> Any:
+    def counted(work: Any) -> Any:
+        written.append(work)
+        return write(work)
+
+    return counted

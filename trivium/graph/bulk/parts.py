@@ -24,7 +24,7 @@ from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import SCHEMA_VERSION, Label, embedding_text, headings_of
 from trivium.graph.vectors import text_hash
 
-RULES = "7"
+RULES = "8"
 """Bumped when the same store would give other files, so that those of an earlier export are not kept."""
 PAGES_A_PART = 250
 ENTITIES_A_PART = 20_000
@@ -51,10 +51,12 @@ class Parts:
         self._types = store.types()
         self._embedder = store.embedder
         self._chunker = store.chunker
+        # A folder's own, without what the server has no parameter for.
+        self._index = store.index_parameters.model_copy(update={"expansion_search": None})
         self._sentences = None if self._embedder is None else _Sentences(store)
         # Numbers depend on the parts before, so each digest continues that of the part before.
         self._digest = hashlib.blake2b(digest_size=16)
-        known = (self._chunker, list(self._types.items()), store.languages)
+        known = (self._chunker, list(self._types.items()), store.languages, self._index.stored())
         self._note((RULES, SCHEMA_VERSION, self._embedder, *known))
 
     def write(self) -> None:
@@ -72,7 +74,7 @@ class Parts:
         self._note([vector.tobytes() for vector in of_kinds.values()])
         self._part(INTERNAL, self._internal_lines(kinds, of_kinds))
         self._part(tables.CITES.name, self._citation_lines(*citations))
-        self._part(tables.SEMANTIC_REL.name, self._relation_lines(statements))
+        self._part(tables.SEMANTIC_REL.name, self._relation_lines(statements, of_kinds))
         self._part(HEADERS, ((name, [line]) for name, line in headers()))
 
     def _write_pages(self, name: str, pages: Sequence[PageGraph]) -> None:
@@ -137,7 +139,12 @@ class Parts:
             yield tables.RELATION_TYPES.name, [tables.RELATION_TYPES.line(self._ids.new_id(), row)]
         state = UUID(bytes=self._digest.digest())
         row = rows.store(
-            self._embedder, self._ids.term_total, self._store.languages, state=state, chunker=self._chunker
+            self._embedder,
+            self._ids.term_total,
+            self._store.languages,
+            state=state,
+            chunker=self._chunker,
+            index=self._index,
         )
         yield tables.STORE.name, [tables.STORE.line(self._ids.new_id(), row)]
 
@@ -148,11 +155,11 @@ class Parts:
             some = zip(*(column[start : start + _LINES_A_WRITE].tolist() for column in columns), strict=True)
             yield tables.CITES.name, [line(a, b, {"position": place}) for a, b, place in some]
 
-    def _relation_lines(self, statements: Sequence[Statement]) -> Lines:
+    def _relation_lines(self, statements: Sequence[Statement], embeddings: Embeddings) -> Lines:
         number, line = self._ids.number, tables.SEMANTIC_REL.line
         for statement in statements:
             source, target = number(statement.source), number(statement.target)
-            there, back = rows.relation(statement)
+            there, back = rows.relation(statement, embeddings.get(statement.type))
             yield tables.SEMANTIC_REL.name, [line(source, target, there), line(target, source, back)]
 
     def _part(self, name: str, lines: Lines, size: int = 0) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
+import numpy as np
+
 from trivium.graph.bulk import tables
 from trivium.graph.bulk.id_table import Placed, Statement
 from trivium.graph.chunker import BLOCKS
@@ -22,6 +24,7 @@ from trivium.graph.property_graph import (
 from trivium.graph.records import Vectors
 from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
 from trivium.graph.vectors import text_hash
+from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 Vector = Vectors | None
@@ -81,15 +84,16 @@ def structure(placed: Placed) -> Iterator[tuple[tables.RelationshipTable, list[t
     yield tables.NEXT, [(placed.chunks[a], placed.chunks[b]) for a, b in neighbours(placed.page)]
 
 
-def relation(statement: Statement) -> tuple[Row, Row]:
-    """A relation and its mirror."""
-    there = {"type": statement.type, "stated": True, "pages": statement.pages}
-    return there, {"type": mirror_type(statement.type), "stated": False, "pages": None}
+def relation(statement: Statement, embedding: Vector) -> tuple[Row, Row]:
+    """A relation and its mirror, with the embedding of the type."""
+    there = {"type": statement.type, "stated": True, "pages": statement.pages, "embedding": embedding}
+    return there, {**there, "type": mirror_type(statement.type), "stated": False, "pages": None}
 
 
 def relation_type(kind: str, embedding: Vector) -> Row:
     """A relation type."""
-    return type_row(kind) | {"embedding": embedding}
+    relations_embedded = None if embedding is None or np.isnan(embedding[0]) else True
+    return type_row(kind) | {"embedding": embedding, "relations_embedded": relations_embedded}
 
 
 def alias(uri: str, leads_to: str | None) -> Row:
@@ -105,6 +109,7 @@ def store(
     *,
     state: UUID,
     chunker: str | None = None,
+    index: IndexParameters | None = None,
 ) -> Row:
     """The store's own node. The import counts as the first write; ``state`` identifies the content."""
     return {
@@ -118,4 +123,5 @@ def store(
         "embedder_dimension": None if embedder is None else embedder.dimension,
         "chunker": None if chunker == BLOCKS else chunker,
         "languages": languages,
+        "index_parameters": None if index is None else index.stored(),
     }

@@ -203,7 +203,7 @@ TERMS = NodeTable("terms", (InternalLabel.TERM,), {"term": Kind.TEXT, "df": Kind
 RELATION_TYPES = NodeTable(
     "relation_types",
     (InternalLabel.RELATION_TYPE,),
-    {"type": Kind.TEXT, "text_hash": Kind.TEXT, "embedding": Kind.VECTOR},
+    {"type": Kind.TEXT, "text_hash": Kind.TEXT, "embedding": Kind.VECTOR, "relations_embedded": Kind.FLAG},
 )
 STORE = NodeTable(
     "store",
@@ -219,6 +219,7 @@ STORE = NodeTable(
         "embedder_dimension": Kind.NUMBER,
         "chunker": Kind.TEXT,
         "languages": Kind.TEXT,
+        "index_parameters": Kind.TEXT,
     },
 )
 NODES = (PAGES, ENTITIES, SECTIONS, CHUNKS, ALIASES, TERMS, RELATION_TYPES, STORE)
@@ -234,7 +235,7 @@ CITES = RelationshipTable(
 SEMANTIC_REL = RelationshipTable(
     "semantic_rel",
     RelationshipType.SEMANTIC_REL,
-    {"type": Kind.TEXT, "stated": Kind.FLAG, "pages": Kind.TEXTS},
+    {"type": Kind.TEXT, "stated": Kind.FLAG, "pages": Kind.TEXTS, "embedding": Kind.VECTOR},
 )
 ALIASED = RelationshipTable("alias_of", ALIAS_OF, {})
 RELATIONSHIPS = (

@@ -27,6 +27,7 @@ from trivium.graph.embedded.files import link_or_copy
 from trivium.graph.embedded.topology import Nodes
 from trivium.graph.embedded.vectors import Matrix
 from trivium.graph.records import Codes, Vectors
+from trivium.index_parameters import IndexParameters
 
 if sys.platform == "linux":
     # USearch brings a C++ runtime of its own, and a library that is loaded after it and expects the system's
@@ -41,6 +42,8 @@ EXACT_BELOW = 32_768
 their 100 nearest by an index 1.4 ms."""
 MOST_STALE = 0.1
 """The share of removed nodes above which an index is built anew."""
+CONNECTIVITY = 16
+"""Edges of a node of the graph, where the store's parameters name no other number; likewise below."""
 EXPANSION_ADD = 128
 EXPANSION_SEARCH = 320
 """Nodes USearch keeps in sight while it searches. On 45,000 entities 256 finds .972 of the 100 nearest (in .94 ms), 320
@@ -88,6 +91,7 @@ class IndexPlan:
     add: Rows
     base: Path | None
     entries: Rows
+    parameters: IndexParameters
 
     def apply(self, folder: Path, nodes: Nodes, matrix: Matrix, step: Step) -> None:
         """Write the index and the list of its entries (number, vector row's number)."""
@@ -95,9 +99,10 @@ class IndexPlan:
         if self.base is not None and len(self.add) == 0:
             link_or_copy(self.base / file, folder / file)
         else:
-            index = (
-                _new_index(matrix.dimension) if self.base is None else _restore(self.base / file, view=False)
-            )
+            if self.base is None:
+                index = _new_index(matrix.dimension, self.parameters)
+            else:
+                index = _restore(self.base / file, self.parameters, view=False)
             for begin in range(0, len(self.add), _BATCH):
                 rows = self.add[begin : begin + _BATCH]
                 vectors = matrix.vectors.take(nodes.vector[rows])
@@ -107,8 +112,11 @@ class IndexPlan:
         save_array(folder, f"{self.name}.entries", self.entries)
 
 
-def plan_index(name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None) -> IndexPlan | None:
-    """How to make the index of a label; None where the label needs none."""
+def plan_index(
+    name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None, parameters: IndexParameters
+) -> IndexPlan | None:
+    """How to make the index of a label; None where the label needs none. An index in ``previous`` is built upon: it was
+    made with the same parameters."""
     rows = nodes.by_id[nodes.vector[nodes.by_id] >= 0]
     if len(rows) < EXACT_BELOW:
         return None
@@ -120,16 +128,16 @@ def plan_index(name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None)
         same_vectors = np.array_equal(before[kept], now[~added])
         if same_vectors and np.count_nonzero(~kept) <= MOST_STALE * len(rows):
             entries = np.concatenate([before, now[added]])
-            return IndexPlan(name, rows[added], previous, entries[np.argsort(entries[:, 0])])
-    return IndexPlan(name, rows, None, now)
+            return IndexPlan(name, rows[added], previous, entries[np.argsort(entries[:, 0])], parameters)
+    return IndexPlan(name, rows, None, now, parameters)
 
 
-def open_index(folder: Path, name: str, dimension: int) -> AnnIndex | None:
+def open_index(folder: Path, name: str, dimension: int, parameters: IndexParameters) -> AnnIndex | None:
     """Map the index of a label into memory; None where there is none."""
     file = folder / f"{name}.usearch"
     if not file.exists():
         return None
-    index = _restore(file, view=True)
+    index = _restore(file, parameters, view=True)
     if index.ndim != dimension:
         raise ValueError(f"{file.name} has vectors of {index.ndim} numbers, not of {dimension}")
     return AnnIndex(index, len(index))
@@ -154,22 +162,26 @@ def _encode(index: Index, vectors: Vectors) -> NDArray[Any]:
     return quantise(vectors) if index.dtype == ScalarKind.I8 else vectors
 
 
-def _new_index(dimension: int) -> Index:
+def _new_index(dimension: int, parameters: IndexParameters) -> Index:
     # Cosines, since each vector is in a unit of its own.
     return Index(
         ndim=dimension,
         metric="cos",
-        dtype="i8",
+        dtype="f16" if parameters.quantized is False else "i8",
         multi=False,
-        expansion_add=EXPANSION_ADD,
-        expansion_search=EXPANSION_SEARCH,
+        connectivity=parameters.connectivity or CONNECTIVITY,
+        expansion_add=parameters.expansion_add or EXPANSION_ADD,
+        expansion_search=parameters.expansion_search or EXPANSION_SEARCH,
     )
 
 
-def _restore(file: Path, *, view: bool) -> Index:
-    """The index of a file, in the numbers that it was made in."""
+def _restore(file: Path, parameters: IndexParameters, *, view: bool) -> Index:
+    """The index of a file, in the numbers and with the edges that it was made with."""
     index = Index.restore(
-        str(file), view=view, expansion_add=EXPANSION_ADD, expansion_search=EXPANSION_SEARCH
+        str(file),
+        view=view,
+        expansion_add=parameters.expansion_add or EXPANSION_ADD,
+        expansion_search=parameters.expansion_search or EXPANSION_SEARCH,
     )
     if index is None:
         raise ValueError(f"{file.name} is no index")

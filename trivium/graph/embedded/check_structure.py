@@ -36,7 +36,7 @@ def find(connection: Connection) -> Iterator[Finding]:
         for table, rowid, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST)
     ]
     others += _definitions(connection)
-    for key in ("embedder", "fusion", "chunker"):
+    for key in ("embedder", "fusion", "chunker", "index"):
         try:
             read_meta(connection, key)
         except StoreFormatError as error:

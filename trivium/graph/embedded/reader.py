@@ -14,6 +14,7 @@ from trivium.graph.model import RelationEdge
 from trivium.graph.records import ChunkRecord, PageRecord
 from trivium.graph.schema import Label, RelationshipType, embedding_text, headings_of, unescape
 from trivium.graph.vectors import text_hash
+from trivium.index_parameters import IndexParameters
 
 _NODE_COUNTS = {
     Label.ENTITY: "SELECT count(*) FROM name WHERE leads_to IS NULL",
@@ -345,6 +346,11 @@ def fusion_decision(connection: Connection) -> str | None:
 def links_pending(connection: Connection) -> bool:
     """Whether a load has begun and not ended."""
     return read_meta(connection, "links_pending") is not None
+
+
+def index_parameters(connection: Connection) -> IndexParameters:
+    """How the vector indexes are made."""
+    return IndexParameters.read(read_meta(connection, "index"))
 
 
 def languages(connection: Connection) -> str | None:

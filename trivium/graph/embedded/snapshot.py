@@ -36,6 +36,7 @@ from trivium.graph.embedded.keyword_index import (
     load_forward_index,
 )
 from trivium.graph.embedded.patch import count_new, patch_topology
+from trivium.graph.embedded.reader import index_parameters
 from trivium.graph.embedded.sentence_column import SentenceColumn, build_sentences, load_sentences
 from trivium.graph.embedded.states import current_state, state_number, was_state
 from trivium.graph.embedded.topology import Topology, build_topology, load_ids, load_topology
@@ -45,6 +46,7 @@ from trivium.graph.filters import Condition
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import Progress, Vectors
 from trivium.graph.schema import Label
+from trivium.index_parameters import IndexParameters
 
 if TYPE_CHECKING:
     from trivium.graph.coarse import CoarseVectors
@@ -100,6 +102,8 @@ class IndexSnapshot:
     keywords: KeywordIndex
     terms: ForwardIndex
     base: Base
+    parameters: IndexParameters = field(default_factory=IndexParameters)
+    """How the indexes of vectors were made, and are asked."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
     _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
@@ -222,7 +226,7 @@ def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -
 def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnapshot | None:
     embedder = read_embedder(connection)
     dimension = 0 if embedder is None else embedder.dimension
-    if dimension != old.dimension:
+    if dimension != old.dimension or index_parameters(connection) != old.parameters:
         return None
     most = int(MOST_WHILE_BUILDING * old.size) - old.base.changes
     changes = read_changes(connection, old.key, most)
@@ -248,6 +252,7 @@ def _patch(connection: Connection, old: IndexSnapshot, index: Path) -> IndexSnap
             {label: np.union1d(old.base.fresh_ids(label), numbers) for label, numbers in new.fresh.items()},
             old.base.changes + count,
         ),
+        parameters=old.parameters,
     )
     for label, coarse in old._coarse.items():
         before = old.topology.nodes[label].vector[old.embedded_rows(label)]
@@ -291,8 +296,11 @@ def _build_from(
     topology, matrix = load_topology(folder), load_matrix(folder)
     build_sentences(connection, folder, previous, topology.nodes[Label.CHUNK], dimension)
     counter.going()
+    parameters = index_parameters(connection)
+    kept = previous if previous is not None and _made_alike(previous, parameters) else None
     plans = [
-        (nodes, plan_index(label, nodes, matrix_ids, previous)) for label, nodes in topology.nodes.items()
+        (nodes, plan_index(label, nodes, matrix_ids, kept, parameters))
+        for label, nodes in topology.nodes.items()
     ]
     chunk_ids = topology.nodes[Label.CHUNK].ids
     old_ids = np.empty(0, dtype=np.int64) if previous is None else load_ids(previous, Label.CHUNK)
@@ -318,7 +326,7 @@ def _build_from(
         raise
     finally:
         threads.shutdown(cancel_futures=True)
-    write_manifest(folder, {"format": FORMAT})
+    write_manifest(folder, {"format": FORMAT, "index": parameters.model_dump(exclude_none=True)})
     shutil.rmtree(index / f"{_PREFIX}{key}", ignore_errors=True)  # of an earlier format, built upon
     folder.rename(index / f"{_PREFIX}{key}")
     for path in index.iterdir():
@@ -357,12 +365,14 @@ class _Counter:
 
 def _open(folder: Path, key: str) -> IndexSnapshot | None:
     """The snapshot in a folder, None unless it is whole."""
-    if not _holds(folder, (FORMAT,)):
+    facts = _facts(folder, (FORMAT,))
+    if facts is None:
         return None
     try:
         matrix = load_matrix(folder)
         dimension = matrix.dimension
-        ann = {label: open_index(folder, label, dimension) for label in Label}
+        parameters = _parameters(facts)
+        ann = {label: open_index(folder, label, dimension, parameters) for label in Label}
         topology = load_topology(folder)
         return IndexSnapshot(
             key=key,
@@ -374,6 +384,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             keywords=KeywordIndex(folder),
             terms=load_forward_index(folder, topology.terms),
             base=Base(key, int(topology.nodes[Label.CHUNK].ids.max(initial=0))),
+            parameters=parameters,
         )
     except FileNotFoundError:
         return None  # it was removed while it was opened
@@ -393,8 +404,24 @@ def latest_folder(connection: Connection, folder: Path) -> Path | None:
 
 def _holds(folder: Path, formats: Container[int] = (FORMAT, *_LACKING)) -> bool:
     """Whether a folder is whole, and of one of these formats."""
+    return _facts(folder, formats) is not None
+
+
+def _facts(folder: Path, formats: Container[int]) -> dict[str, Any] | None:
+    """What the manifest of a folder says, None unless it is whole and of one of these formats."""
     facts = read_manifest(folder)
-    return facts is not None and facts.get("format") in formats
+    return facts if facts is not None and facts.get("format") in formats else None
+
+
+def _parameters(facts: Mapping[str, Any]) -> IndexParameters:
+    """How the vector indexes of a snapshot were made; earlier versions knew one way only."""
+    return IndexParameters.model_validate(facts.get("index", {}))
+
+
+def _made_alike(folder: Path, parameters: IndexParameters) -> bool:
+    """Whether the vector indexes in a folder are as they would be made now."""
+    facts = read_manifest(folder)
+    return facts is not None and _parameters(facts).of_building == parameters.of_building
 
 
 def _previous(connection: Connection, index: Path) -> Path | None:

@@ -63,8 +63,10 @@ from trivium.graph.records import (
     WriteReport,
     rank_key,
 )
+from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
+from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
 
 
@@ -226,6 +228,16 @@ class EmbeddedStore:
         with self._database.writing() as connection:
             writer.set_languages(connection, languages)
 
+    @property
+    def index_parameters(self) -> IndexParameters:
+        with self._database.reading() as connection:
+            return reader.index_parameters(connection)
+
+    def set_index_parameters(self, parameters: IndexParameters) -> None:
+        with self._database.writing() as connection:
+            if reader.index_parameters(connection) != parameters:
+                writer.set_index_parameters(connection, parameters)
+
     def pending_texts(self) -> Pending[str]:
         return pending_texts(self._database)
 
@@ -315,6 +327,7 @@ class EmbeddedStore:
                 embedded=embedded,
                 to_embed=to_embed,
                 chunker=reader.chunker(connection),
+                index=reader.index_parameters(connection),
             )
 
     def nearest(
@@ -400,6 +413,9 @@ class EmbeddedStore:
             known.put(None, read)
             found |= read
         return np.array([found[name] for name in types], dtype=np.float32).reshape(len(types), -1)
+
+    def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
+        return relation_embeddings(self, relations)
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
         with self._database.reading() as connection:

@@ -16,6 +16,7 @@ from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.versions import choose, latest
+from trivium.index_parameters import IndexParameters
 
 
 def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteReport:
@@ -108,6 +109,12 @@ def set_links_pending(connection: Connection, pending: bool) -> None:
 def set_languages(connection: Connection, languages: str | None) -> None:
     """Store which languages the documents are in. No index depends on it."""
     write_meta(connection, "languages", languages)
+
+
+def set_index_parameters(connection: Connection, parameters: IndexParameters) -> None:
+    """Keep how the vector indexes are made from now on; those that are there are stale."""
+    write_meta(connection, "index", parameters.stored())
+    begin_state(connection)
 
 
 def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> None:

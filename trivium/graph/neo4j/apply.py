@@ -15,6 +15,7 @@ from trivium.graph.neo4j.reconcile import (
     Statements,
     TermChanges,
     Titles,
+    embed_stated,
     reconcile_statements,
     reconcile_titles,
     state_relations,
@@ -66,6 +67,8 @@ async def apply_change(
     await _cite(transaction, plan.recited, entities)
     await state_relations(transaction, change, plan.statements, entities)
     await keep_vectors(transaction, plan.vectors)
+    if embedded:
+        await embed_stated(transaction, plan.statements, entities)
     await keep_sentences(transaction, plan.sentences)
 
     await in_batches(transaction, cypher.DROP_ENTITIES, "uris", plan.unused)

@@ -14,9 +14,10 @@ from trivium.graph.findings import PAGES, VECTORS, Finding, Severity, damaged_pa
 from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import checking as cypher
 from trivium.graph.neo4j.cypher.schema import CONSTRAINTS, INDEXES, VECTOR_INDEXES
-from trivium.graph.neo4j.indexes import ensure_vector_indexes, make_schema, read_indexes
+from trivium.graph.neo4j.indexes import ensure_vector_indexes, make_schema, read_indexes, vector_config
+from trivium.graph.neo4j.reader import index_parameters
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
-from trivium.graph.neo4j.vectors import ROWS_A_READ, read_embedder
+from trivium.graph.neo4j.vectors import ROWS_A_READ, embed_relations, read_embedder
 from trivium.graph.property_graph import term_key
 from trivium.graph.records import Passage, Progress
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of, section_of
@@ -24,6 +25,7 @@ from trivium.graph.vectors import UNIT_TOLERANCE, text_hash
 
 _INDEXES = "index"
 _RULES = "rule"
+_RELATIONS = "relations"
 _LEFTOVERS = "leftovers"
 _NAMES = "entity"
 _TERMS = "term counts"
@@ -37,7 +39,7 @@ class Neo4jChecker:
         self._connection = connection
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
-        steps = (self._indexes, self._leftovers, self._rules, self._texts, self._vectors)
+        steps = (self._indexes, self._leftovers, self._rules, self._texts, self._vectors, self._relations)
         found: list[Finding] = []
         for done, step in enumerate(steps, start=1):
             found += step()
@@ -61,6 +63,9 @@ class Neo4jChecker:
         self._write(cypher.GIVE_UP_PAGES, "uris", given_up)
         if _TERMS in by_kind or _LEFTOVERS in by_kind:
             self._count_terms()
+        if _RELATIONS in by_kind:
+            self._write(cypher.UNMARK_TYPES, "types", [kind for f in by_kind[_RELATIONS] for kind in f.where])
+            embed_relations(self._connection)
         if _INDEXES in by_kind:
             make_schema(self._connection, read_indexes(self._connection))
             ensure_vector_indexes(self._connection)
@@ -87,18 +92,17 @@ class Neo4jChecker:
             name for name in chain(CONSTRAINTS, INDEXES) if name not in there or there[name].state != "ONLINE"
         ]
         if identity is not None:
+            wanted = vector_config(identity.dimension, index_parameters(self._connection))
             wrong += [
                 name
                 for name in VECTOR_INDEXES.values()
-                if name not in there
-                or there[name].state != "ONLINE"
-                or there[name].dimension != identity.dimension
+                if name not in there or there[name].state != "ONLINE" or not there[name].is_like(wanted)
             ]
         if wrong:
             yield Finding(
                 _INDEXES,
                 Severity.STALE,
-                "indexes are missing, not filled, or of another dimension",
+                "indexes are missing, not filled, or of another dimension or other parameters",
                 tuple(wrong),
                 "a repair makes them and waits until they are filled; drop one that failed",
                 repairable=True,
@@ -196,6 +200,18 @@ class Neo4jChecker:
                 "a repair drops them and embeds the texts again",
                 repairable=True,
                 keys=tuple((label, tuple(uris)) for label, uris in wrong.items() if uris),
+            )
+
+    def _relations(self) -> Iterator[Finding]:
+        types = self._connection.read(cypher.OTHER_RELATIONS, whole=True)[0][0]
+        if types:
+            yield Finding(
+                _RELATIONS,
+                Severity.STALE,
+                "relations do not have the embedding of their type",
+                tuple(sorted(types)),
+                "a repair gives it to them",
+                repairable=True,
             )
 
     # -- asking and writing --------------------------------------------------------------------------------------

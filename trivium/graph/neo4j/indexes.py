@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any
 
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ClientError
@@ -15,12 +15,24 @@ from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.reader import index_parameters
 from trivium.graph.neo4j.vectors import read_embedder
 from trivium.graph.records import Progress
 from trivium.graph.schema import SCHEMA_VERSION
+from trivium.index_parameters import IndexParameters
 
 _READABLE = range(2, SCHEMA_VERSION + 1)
 """Versions of stores that are read without an upgrade: later ones only added properties that a node may lack."""
+CONNECTIVITY = 16
+"""Edges of a node of a vector index, where the store's parameters name no other number; the server's own choice."""
+EXPANSION_ADD = 100
+"""Likewise, nodes in sight while one is added."""
+_USUAL = {
+    "vector.hnsw.m": CONNECTIVITY,
+    "vector.hnsw.ef_construction": EXPANSION_ADD,
+    "vector.quantization.enabled": False,
+}
+_COMPARED = ("vector.dimensions", *_USUAL)
 _FILLED = 100
 _FIRST_WAIT = 0.05
 _LONGEST_WAIT = 1.0
@@ -40,6 +52,11 @@ class Index:
         """Of a vector index."""
         config: Mapping[str, Any] = (self.options or {}).get("indexConfig", {})
         return config.get("vector.dimensions")
+
+    def is_like(self, config: Mapping[str, Any]) -> bool:
+        """Whether a vector index is made as ``config`` says. What the server does not tell of it is its own choice."""
+        made: Mapping[str, Any] = {**_USUAL, **(self.options or {}).get("indexConfig", {})}
+        return all(made.get(key) == value for key, value in config.items() if key in _COMPARED)
 
 
 def prepare(connection: Connection) -> None:
@@ -128,29 +145,32 @@ def read_indexes(connection: Connection) -> dict[str, Index]:
 
 
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
-    """Make the vector indexes where the store has an embedder and they are missing or of another dimension, and
-    wait until every index is filled. ``progress`` counts to 100."""
+    """Make the vector indexes where the store has an embedder and they are missing, or of another dimension or made with
+    other parameters, and wait until every index is filled. ``progress`` counts to 100."""
     identity = read_embedder(connection)
     if identity is not None:
         existing = read_indexes(connection)
+        wanted = vector_config(identity.dimension, index_parameters(connection))
         for label, name in VECTOR_INDEXES.items():
             index = existing.get(name)
-            if index is not None and index.dimension == identity.dimension:
+            if index is not None and index.is_like(wanted):
                 continue
             if index is not None:
                 connection.change_schema(cypher.DROP_VECTOR_INDEX[label])
-            _create_vector_index(connection, cypher.CREATE_VECTOR_INDEX[label], identity.dimension)
+            connection.change_schema(cypher.CREATE_VECTOR_INDEX[label], {"options": {"indexConfig": wanted}})
     await_indexes(connection, progress)
 
 
-def _create_vector_index(connection: Connection, statement: LiteralString, dimension: int) -> None:
-    # Quantised scores are off by up to 0.015, so rankings would differ from those of the other store.
-    config = {
+def vector_config(dimension: int, parameters: IndexParameters) -> dict[str, Any]:
+    """How a vector index is made."""
+    return {
         "vector.dimensions": dimension,
         "vector.similarity_function": "cosine",
-        "vector.quantization.enabled": False,
+        # Quantised scores are off by up to 0.015, so rankings would differ from those of the other store.
+        "vector.quantization.enabled": bool(parameters.quantized),
+        "vector.hnsw.m": parameters.connectivity or CONNECTIVITY,
+        "vector.hnsw.ef_construction": parameters.expansion_add or EXPANSION_ADD,
     }
-    connection.change_schema(statement, {"options": {"indexConfig": config}})
 
 
 def await_indexes(connection: Connection, progress: Progress | None = None) -> None:

@@ -18,6 +18,7 @@ from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.property_graph import decode_thumbnail
 from trivium.graph.records import ChunkRecord, PageRecord, StoreInfo
 from trivium.graph.schema import SEPARATOR, Hop, Label, RelationshipType, page_of, section_of, unescape
+from trivium.index_parameters import IndexParameters
 
 _PAGES_A_READ = 50
 _ROWS_A_READ = 20_000
@@ -46,7 +47,14 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
         embedded=embedded,
         to_embed=texts - embedded,
         chunker=chunker(connection),
+        index=index_parameters(connection),
     )
+
+
+def index_parameters(connection: Connection) -> IndexParameters:
+    """How the vector indexes are made."""
+    found = connection.read(cypher.READ_INDEX_PARAMETERS)
+    return IndexParameters.read(found[0][0] if found else None)
 
 
 def chunker(connection: Connection) -> str | None:

@@ -18,6 +18,8 @@ from trivium.graph.neo4j.transactions import in_batches
 from trivium.graph.property_graph import Parameters, names_of, statement_row, term_key, type_row
 from trivium.graph.schema import mirror_type
 
+_EMBEDDED_A_STATEMENT = 1_000
+
 Triple = tuple[str, str, str]
 
 
@@ -210,18 +212,32 @@ async def state_relations(
     """Add to edges the pages that state them, and create those that are missing. ``entities``: uri -> element id."""
     await in_batches(transaction, cypher.CREATE_TYPES, "rows", statements.types)
     rows = [
+        {**row, "pages": pages}
+        for row, pages in zip(_stated_rows(statements, entities), statements.stated.values(), strict=True)
+    ]
+    await in_batches(transaction, cypher.STATE, "rows", rows)
+    noted = [statement_row(page, edges) for page, edges in change.relations.items()]
+    await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted)
+
+
+async def embed_stated(
+    transaction: AsyncManagedTransaction, statements: Statements, entities: Mapping[str, str]
+) -> None:
+    """Give the relations that were stated, and their mirrors, the vectors of their types, where these have some."""
+    rows = _stated_rows(statements, entities)
+    await in_batches(transaction, cypher.EMBED_STATED, "rows", rows, size=_EMBEDDED_A_STATEMENT)
+
+
+def _stated_rows(statements: Statements, entities: Mapping[str, str]) -> list[Parameters]:
+    return [
         {
             "source": entities[source],
             "type": kind,
             "target": entities[target],
             "mirror": mirror_type(kind),
-            "pages": pages,
         }
-        for (source, kind, target), pages in statements.stated.items()
+        for source, kind, target in statements.stated
     ]
-    await in_batches(transaction, cypher.STATE, "rows", rows)
-    noted = [statement_row(page, edges) for page, edges in change.relations.items()]
-    await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted)
 
 
 def _by_triple(pairs: Iterable[tuple[Triple, str]]) -> dict[Triple, list[str]]:

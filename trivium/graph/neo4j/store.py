@@ -51,6 +51,7 @@ from trivium.graph.records import (
     WriteReport,
 )
 from trivium.graph.schema import Hop, Label
+from trivium.index_parameters import IndexParameters
 from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
@@ -219,6 +220,15 @@ class Neo4jStore:
         with self._writing() as connection:
             writer.set_languages(connection, languages)
 
+    @property
+    def index_parameters(self) -> IndexParameters:
+        return reader.index_parameters(self._connection)
+
+    def set_index_parameters(self, parameters: IndexParameters) -> None:
+        if parameters != self.index_parameters:
+            with self._writing() as connection:
+                writer.set_index_parameters(connection, parameters)
+
     def pending_texts(self) -> Pending[str]:
         return vectors.pending_texts(self._connection)
 
@@ -249,8 +259,10 @@ class Neo4jStore:
             put_picture_vectors(connection, pictures, vectors)
 
     def refresh(self, progress: Progress | None = None) -> None:
-        """Make the vector indexes where they are missing and wait until every index is filled."""
+        """Give relations the vectors of their types, make the vector indexes where they are missing and wait until every
+        index is filled."""
         with self._writing() as connection:
+            vectors.embed_relations(connection)
             ensure_vector_indexes(connection, progress)
 
     # -- checking ----------------------------------------------------------------------------------------------
@@ -309,6 +321,9 @@ class Neo4jStore:
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
         return vectors.relation_vectors(self._connection, self._cache, types)
+
+    def relation_embeddings(self, relations: Sequence[RelationEdge]) -> Vectors:
+        return vectors.relation_embeddings(self._connection, self._cache, relations)
 
     def relations(self, entities: Sequence[str]) -> list[RelationEdge]:
         return reader.relations(self._connection, entities)

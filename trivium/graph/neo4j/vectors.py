@@ -15,19 +15,21 @@ from neo4j import AsyncManagedTransaction
 
 from trivium.common.iteration import batched
 from trivium.errors import EmbedderMismatchError, StoreError
+from trivium.graph.model import RelationEdge
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning, writing
 from trivium.graph.neo4j.transactions import in_batches, lock, next_version
 from trivium.graph.property_graph import decode_sentences, encode_sentences
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
-from trivium.graph.schema import Label, embedding_text, headings_of, page_of, section_of
+from trivium.graph.schema import Label, embedding_text, headings_of, mirror_type, page_of, section_of
 from trivium.graph.vectors import check_codes, check_vectors, join_codes, text_hash
 from trivium.types import EmbedderIdentity
 
 _VECTORS_A_STATEMENT = 500
 _VECTORS_A_READ = 2_000
 """Vectors, or chunks with those of their sentences, in one answer: a few megabytes."""
+_RELATIONS_A_WRITE = 5_000
 ROWS_A_READ = 20_000
 """Nodes without their texts in one answer."""
 CHUNKS_A_READ = 1_000
@@ -182,6 +184,25 @@ async def keep_vectors(transaction: AsyncManagedTransaction, vectors: Mapping[st
     """Give every node that has one of these texts (by hash) its vector."""
     listed = [{"hash": text, "vector": vector} for text, vector in vectors.items()]
     await in_batches(transaction, writing.SET_VECTORS, "rows", listed, size=_VECTORS_A_STATEMENT)
+    await in_batches(transaction, writing.UNMARK_TYPES, "hashes", list(vectors))
+
+
+def embed_relations(connection: Connection) -> None:
+    """Give the relations of types whose vectors came or changed these vectors, and their mirrors too: some in a
+    transaction, since a type may have a million relations. Interrupted, it goes on where it was."""
+    for (kind,) in connection.read(writing.TYPES_TO_FOLLOW):
+
+        async def write(transaction: AsyncManagedTransaction, kind: str = kind) -> bool:
+            await lock(transaction)
+            for relation, stated in ((kind, True), (mirror_type(kind), False)):
+                asked = {"type": kind, "relation": relation, "stated": stated, "limit": _RELATIONS_A_WRITE}
+                if (await rows(transaction, writing.EMBED_RELATIONS, asked))[0][0]:
+                    return False
+            await rows(transaction, writing.MARK_TYPE, {"type": kind})
+            return True
+
+        while not connection.write(write):
+            pass
 
 
 async def find_sentences(transaction: AsyncManagedTransaction, hashes: Iterable[str]) -> dict[str, str]:
@@ -206,6 +227,21 @@ def vectors(connection: Connection, cache: StoreCache, label: Label, uris: Seque
 def relation_vectors(connection: Connection, cache: StoreCache, types: Sequence[str]) -> Vectors:
     """Embeddings of relation types (n x d), NaN rows where unknown."""
     return _vectors(connection, cache, _RELATION, reading.RELATION_VECTORS, types)
+
+
+def relation_embeddings(
+    connection: Connection, cache: StoreCache, relations: Sequence[RelationEdge]
+) -> Vectors:
+    """Embeddings of relations (n x d) as they have them, NaN rows where there is none."""
+    found = np.full((len(relations), cache.state(connection).dimension), np.nan, dtype=np.float32)
+    listed = [
+        {"place": place, "source": relation.source, "type": relation.type, "target": relation.target}
+        for place, relation in enumerate(relations)
+    ]
+    for part in batched(listed, _VECTORS_A_READ):
+        for place, embedding in connection.read(reading.RELATION_EMBEDDINGS, {"rows": part})[0][0]:
+            found[place] = embedding
+    return found
 
 
 def sentence_vectors(connection: Connection, cache: StoreCache, chunks: Sequence[str]) -> SentenceVectors:

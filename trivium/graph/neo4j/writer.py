@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from neo4j import AsyncManagedTransaction
 
+from trivium.errors import ConfigurationError
 from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.model import PageGraph, RelationEdge
 from trivium.graph.neo4j.apply import apply_change
@@ -22,6 +23,7 @@ from trivium.graph.records import WriteReport
 from trivium.graph.schema import entity_text
 from trivium.graph.vectors import text_hash
 from trivium.graph.versions import choose, latest
+from trivium.index_parameters import IndexParameters
 
 
 def write_pages(
@@ -162,6 +164,21 @@ def set_links_pending(connection: Connection, pending: bool) -> None:
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
         await rows(transaction, cypher.SET_LINKS_PENDING, {"pending": pending})
+
+    connection.write(write)
+
+
+def set_index_parameters(connection: Connection, parameters: IndexParameters) -> None:
+    """Keep how the vector indexes are made from now on. Cached reads stay valid. Raises ConfigurationError for a
+    parameter that the server has not."""
+    if parameters.expansion_search is not None:
+        raise ConfigurationError(
+            "index.expansion_search: Neo4j has no such parameter; leave it out for a store in Neo4j"
+        )
+
+    async def write(transaction: AsyncManagedTransaction) -> None:
+        await lock(transaction)
+        await rows(transaction, cypher.SET_INDEX_PARAMETERS, {"parameters": parameters.stored()})
 
     connection.write(write)
 

@@ -134,8 +134,22 @@ CALL (hash) {
   UNION ALL
   MATCH (n:RelationType {text_hash: hash}) RETURN n
 }
-REMOVE n.embedding
+REMOVE n.embedding, n.relations_embedded
 """
+
+# Relation types with relations, or mirrors of them, that have not the type's embedding though they were given it.
+OTHER_RELATIONS: LiteralString = """
+MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded
+  AND (EXISTS { MATCH ()-[r:semantic_rel {type: t.type}]->()
+                WHERE r.stated AND (r.embedding IS NULL OR r.embedding <> t.embedding) }
+       OR EXISTS { MATCH ()-[r:semantic_rel {type: 'is_' + t.type + '_of'}]->()
+                   WHERE NOT r.stated AND (r.embedding IS NULL OR r.embedding <> t.embedding) })
+RETURN collect(t.type)
+"""
+
+UNMARK_TYPES: LiteralString = (
+    "UNWIND $types AS type MATCH (t:RelationType {type: type}) REMOVE t.relations_embedded"
+)
 
 DROP_SENTENCES: LiteralString = """
 UNWIND $hashes AS hash MATCH (c:Chunk {text_hash: hash}) REMOVE c.sentences

@@ -21,6 +21,9 @@ RETURN t.generation, t.uuid, t.embedder, t.embedder_version, t.embedder_dimensio
 # The decision on the store's fusion; null where there is none.
 READ_FUSION: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.fusion"
 
+# How the vector indexes are made; null where nothing was said.
+READ_INDEX_PARAMETERS: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.index_parameters"
+
 # Whether a load has begun and not ended.
 READ_LINKS_PENDING: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN coalesce(t.links_pending, false)"
 
@@ -198,6 +201,17 @@ def vectors(label: Label) -> LiteralString:
 RELATION_VECTORS: LiteralString = """
 UNWIND $keys AS type MATCH (n:RelationType {type: type}) WHERE n.embedding IS NOT NULL
 RETURN collect([type, n.embedding])
+"""
+
+# Places of relations, by their ends and types, with their embeddings: one that is stated before a mirror of its name.
+RELATION_EMBEDDINGS: LiteralString = """
+UNWIND $rows AS row
+MATCH (a:Entity {uri: row.source})
+MATCH (b:Entity {uri: row.target})
+MATCH (a)-[r:semantic_rel]->(b) WHERE r.type = row.type AND r.embedding IS NOT NULL
+WITH row.place AS place, r ORDER BY r.stated DESC
+WITH place, head(collect(r.embedding)) AS embedding
+RETURN collect([place, embedding])
 """
 
 # Vectors of the sentences of the chunks that have some.

@@ -219,6 +219,41 @@ ON MATCH SET r.pages = r.pages + row.pages
 MERGE (b)-[:semantic_rel {type: row.mirror, stated: false}]->(a)
 """
 
+# Relations have the embedding of their type, and so do their mirrors; of types that have none yet they get it later.
+EMBED_STATED: LiteralString = """
+UNWIND $rows AS row
+MATCH (t:RelationType {type: row.type}) WHERE t.embedding IS NOT NULL
+MATCH (a) WHERE elementId(a) = row.source
+MATCH (b) WHERE elementId(b) = row.target
+MATCH (a)-[r:semantic_rel {type: row.type, stated: true}]->(b)
+MATCH (b)-[m:semantic_rel {type: row.mirror, stated: false}]->(a)
+CALL db.create.setRelationshipVectorProperty(r, 'embedding', t.embedding)
+CALL db.create.setRelationshipVectorProperty(m, 'embedding', t.embedding)
+"""
+
+# Types whose vector came or changed after their relations were stated.
+TYPES_TO_FOLLOW: LiteralString = """
+MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
+"""
+
+# Some relations of a type, or mirrors of them, that have not its embedding.
+EMBED_RELATIONS: LiteralString = """
+MATCH (t:RelationType {type: $type}) WHERE t.embedding IS NOT NULL
+MATCH ()-[r:semantic_rel {type: $relation}]->()
+WHERE r.stated = $stated AND (r.embedding IS NULL OR r.embedding <> t.embedding)
+WITH t, r LIMIT $limit
+CALL db.create.setRelationshipVectorProperty(r, 'embedding', t.embedding)
+RETURN count(r)
+"""
+
+MARK_TYPE: LiteralString = """
+MATCH (t:RelationType {type: $type}) WHERE t.embedding IS NOT NULL SET t.relations_embedded = true
+"""
+
+UNMARK_TYPES: LiteralString = (
+    "UNWIND $hashes AS hash MATCH (t:RelationType {text_hash: hash}) REMOVE t.relations_embedded"
+)
+
 NOTE_STATEMENTS: LiteralString = """
 UNWIND $rows AS row MATCH (p:Page {uri: row.uri})
 SET p.relation_sources = coalesce(p.relation_sources, []) + row.sources,
@@ -332,6 +367,9 @@ MATCH (t:Trivium {id: 1}) SET t.links_pending = CASE WHEN $pending THEN true ELS
 """
 
 SET_LANGUAGES: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.languages = $languages"
+
+# A property without a value takes no place.
+SET_INDEX_PARAMETERS: LiteralString = "MATCH (t:Trivium {id: 1}) SET t.index_parameters = $parameters"
 
 ANY_VECTOR: LiteralString = """
 CALL () {

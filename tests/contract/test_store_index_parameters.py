@@ -1,0 +1,55 @@
+"""How vector indexes are made is kept with the store, and changing it makes them anew without losing anything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.contract.graphs import graph
+from trivium.graph.protocols import GraphStore
+from trivium.graph.schema import Label
+from trivium.index_parameters import IndexParameters
+from trivium.types import EmbedderIdentity
+
+PLANE = EmbedderIdentity("plane", "1", 2)
+EAST = np.array([1, 0], dtype=np.float32)
+
+
+def test_a_new_store_says_nothing_of_them(store: GraphStore) -> None:
+    assert store.index_parameters == IndexParameters() == store.info().index
+
+
+def test_what_is_kept_is_what_was_set_until_it_is_taken_back(store: GraphStore) -> None:
+    wide = IndexParameters(connectivity=32, expansion_add=200, quantized=False)
+    store.set_index_parameters(wide)
+    store.set_index_parameters(wide)
+    assert store.index_parameters == wide == store.info().index
+    store.set_index_parameters(IndexParameters())
+    assert store.index_parameters == IndexParameters()
+
+
+@pytest.mark.parametrize("quantized", [True, False])
+def test_what_is_nearest_is_found_by_indexes_made_anew(store: GraphStore, quantized: bool) -> None:
+    """Before, after, and after a further page."""
+    angles = {f"P{number}": number * 0.35 for number in range(8)}  # apart also where Neo4j ranks by bytes
+
+    def vectors(texts: list[str]) -> np.ndarray:
+        at = [angles.get(text.partition(":")[0], 1.5) for text in texts]
+        return np.stack([np.cos(at), np.sin(at)], axis=1).astype(np.float32)
+
+    def add(name: str) -> None:
+        store.write([graph(name, [("text", [])])])
+        texts = list(store.pending_texts())
+        store.put_vectors(texts, vectors(texts))
+        store.refresh()
+
+    store.set_embedder(PLANE)
+    for name in list(angles)[:7]:
+        add(name)
+    before = store.nearest([Label.CHUNK], EAST, 3)
+    assert [one.uri for one in before] == [f"P{number}#chunk-1" for number in range(3)]
+    store.set_index_parameters(IndexParameters(connectivity=8, expansion_add=64, quantized=quantized))
+    store.refresh()
+    assert [one.uri for one in store.nearest([Label.CHUNK], EAST, 3)] == [one.uri for one in before]
+    add("P7")
+    assert [one.uri for one in store.nearest([Label.CHUNK], EAST, 8)] == [f"P{n}#chunk-1" for n in range(8)]

@@ -1,0 +1,106 @@
+"""The indexes of a folder are made as its parameters say, and anew only where they have to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.contract.graphs import graph
+from trivium.graph.embedded import EmbeddedStore, ann_index, search
+from trivium.graph.schema import Label
+from trivium.index_parameters import IndexParameters
+from trivium.types import EmbedderIdentity
+
+IDENTITY = EmbedderIdentity("random", "1", 16)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedStore]:
+    """60 pages with two chunks each, enough here for an index."""
+    for module in (ann_index, search):
+        monkeypatch.setattr(module, "EXACT_BELOW", 20)
+    with EmbeddedStore.create(tmp_path / "s") as store:
+        store.set_embedder(IDENTITY)
+        _add(store, range(60))
+        yield store
+
+
+def _add(store: EmbeddedStore, numbers: range) -> None:
+    store.write([graph(f"Page {number}", [("one", []), ("two", [])]) for number in numbers])
+    texts = list(store.pending_texts())
+    vectors = np.random.default_rng(numbers.start).normal(size=(len(texts), IDENTITY.dimension))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    store.put_vectors(texts, vectors.astype(np.float32))
+    store.refresh()
+
+
+def _index(store: EmbeddedStore) -> tuple[int, int, int, str]:
+    ann = store._current().ann[Label.CHUNK].index
+    return (ann.connectivity, ann.expansion_add, ann.expansion_search, ann.dtype.name.lower())
+
+
+def _made(store: EmbeddedStore) -> int:
+    """The file of the index of chunks: another one where it was made anew."""
+    (path,) = (Path(store.location) / "index").glob("*/Chunk.usearch")
+    return path.stat().st_ino
+
+
+def test_indexes_are_made_and_asked_as_the_parameters_say(store: EmbeddedStore) -> None:
+    assert _index(store) == (16, 128, 320, "i8")
+    store.set_index_parameters(
+        IndexParameters(connectivity=8, expansion_add=64, expansion_search=50, quantized=False)
+    )
+    store.refresh()
+    assert _index(store) == (8, 64, 50, "f16")
+    with EmbeddedStore.open(store.location) as again:
+        assert _index(again) == (8, 64, 50, "f16")
+    store.set_index_parameters(IndexParameters())
+    store.refresh()
+    assert _index(store) == (16, 128, 320, "i8")
+
+
+def test_indexes_stay_where_only_asking_changes(store: EmbeddedStore) -> None:
+    before = _made(store)
+    store.set_index_parameters(IndexParameters(expansion_search=64))
+    store.refresh()
+    assert _made(store) == before and _index(store)[2] == 64
+    store.set_index_parameters(IndexParameters(expansion_search=64, connectivity=8))
+    store.refresh()
+    assert _made(store) != before
+
+
+def test_pages_that_come_later_join_an_index_with_the_same_parameters(store: EmbeddedStore) -> None:
+    store.set_index_parameters(IndexParameters(connectivity=8))
+    _add(store, range(100, 160))
+    assert _index(store)[0] == 8
+    assert store._current().ann[Label.CHUNK].size == 240
+
+
+def test_a_question_after_the_change_finds_the_index_made_anew(store: EmbeddedStore) -> None:
+    """Also in a store that was opened before, by another process say, and nobody refreshed."""
+    with EmbeddedStore.open(store.location) as other:
+        asked = store.vectors(Label.CHUNK, ["Page 7#chunk-1"])[0]
+        assert other.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
+        store.set_index_parameters(IndexParameters(connectivity=4))
+        assert other.nearest([Label.CHUNK], asked, 1)[0].uri == "Page 7#chunk-1"
+        assert _index(other)[0] == 4
+
+
+def test_more_in_sight_finds_more(store: EmbeddedStore) -> None:
+    """With one node in sight many of the ten nearest are missed, with 300 none."""
+    questions = np.random.default_rng(9).normal(size=(30, IDENTITY.dimension)).astype(np.float32)
+    questions /= np.linalg.norm(questions, axis=1, keepdims=True)
+    exact = [{one.uri for one in store.nearest([Label.CHUNK], q, 10, exact=True)} for q in questions]
+
+    def recall(parameters: IndexParameters) -> float:
+        store.set_index_parameters(parameters)
+        store.refresh()
+        found = [{one.uri for one in store.nearest([Label.CHUNK], q, 10)} for q in questions]
+        return float(np.mean([len(a & b) / 10 for a, b in zip(exact, found, strict=True)]))
+
+    poor = recall(IndexParameters(connectivity=2, expansion_add=2, expansion_search=1))
+    rich = recall(IndexParameters(connectivity=32, expansion_add=200, expansion_search=300))
+    assert poor < rich == 1.0
