@@ -47,6 +47,12 @@ from trivium.retrievers.first_stage import RankedList, first_stage
 
 FIRST = ("vector", "bm25", "tfidf")
 JUDGED = MEASURES.index("ndcg@10")
+BASES: dict[str, dict[str, object]] = {
+    "default (damping 0.85)": {},
+    "damping 0.3": {"damping": 0.3},
+    "damping 0.3, seeds by ranks": {"damping": 0.3, "weights": "ranks"},
+}
+"""What one setting at a time is changed of."""
 _WHOLE = 0.8
 """A set whose questions hang together by shared documents in a larger part than that is split by question."""
 
@@ -210,12 +216,12 @@ def print_tables(measured: Sequence[Measured]) -> None:
 
 
 def print_each(sets: Sequence[Measured]) -> None:
-    """Each setting changed alone, from the default and from a low damping: mean gain, sets gained and lost."""
+    """Each setting changed alone, from each of :data:`BASES`: mean gain, sets gained and lost."""
     settings = grid()
     print(
         "\nOne setting changed at a time: mean gain of nDCG@10 over the sets (sets better, sets worse beyond chance):\n"
     )
-    print("| setting | from damping 0.85 | from damping 0.3 |\n|---|---|---|")
+    print(f"| setting | {' | '.join(BASES)} |\n|---|{'---|' * len(BASES)}")
     changes: list[tuple[str, dict[str, object]]] = [("as it is", {})]
     changes += [(f"damping {value:g}", {"damping": value}) for value in DAMPINGS]
     changes += [(f"graph: {value}", {"graph": value}) for value in list(GRAPHS)[1:]]
@@ -225,8 +231,8 @@ def print_each(sets: Sequence[Measured]) -> None:
     changes += [(f"n = {value}", {"chunks": value}) for value in CHUNKS[:-1]]
     for label, changed in changes:
         cells = []
-        for damping in (0.85, 0.3):
-            place = settings.index(Setting(**{"damping": damping, **changed}))  # type: ignore[arg-type]
+        for base in BASES.values():
+            place = settings.index(Setting(**{**base, **changed}))  # type: ignore[arg-type]
             bounds = [one.interval(place) for one in sets]
             better = sum(low > 0 for _, low, _ in bounds)
             worse = sum(high < 0 for _, _, high in bounds)
