@@ -188,6 +188,7 @@ def _embed(store: GraphStore, step: int) -> None:
     store.put_vectors(texts, np.stack([unit(text) for text in texts]))
     passages = list(store.pending_sentences())[::step]
     store.put_sentences(passages, [codes(passage.text) for passage in passages])
+    store.refresh()  # gives relations the vectors of their types
 
 
 @dataclass(frozen=True, slots=True)
