@@ -43,8 +43,12 @@ class IndexParameters(BaseModel):
 
     def stored(self) -> str | None:
         """As text, to be kept; None where nothing is set."""
-        given = self.model_dump(exclude_none=True)
-        return json.dumps(given, sort_keys=True) if given else None
+        return json.dumps(self.chosen, sort_keys=True) if self.chosen else None
+
+    @property
+    def chosen(self) -> dict[str, int | bool]:
+        """Those that are not left to the store."""
+        return self.model_dump(exclude_none=True)
 
     @classmethod
     def read(cls, stored: str | None) -> Self:

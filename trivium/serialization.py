@@ -157,7 +157,7 @@ def info_json(info: StoreInfo) -> dict[str, Any]:
         "embedded": info.embedded,
         "to_embed": info.to_embed,
         "chunker": info.chunker,
-        "index": info.index.model_dump(exclude_none=True),
+        "index": dict(info.index),
     }
 
 

@@ -354,7 +354,7 @@ class MemoryStore:
             embedded=len(self._vectors),
             to_embed=len(self.pending_texts()),
             chunker=self.chunker,
-            index=self._index_parameters,
+            index=self._index_parameters.chosen,
         )
 
     def nearest(

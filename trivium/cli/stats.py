@@ -38,9 +38,8 @@ def print_info(info: StoreInfo) -> None:
     out.print(table)
     if info.chunker is not None and info.chunker != DEFAULT:
         out.print(f"chunker {escape(info.chunker)}")
-    chosen = info.index.model_dump(exclude_none=True)
-    if chosen:
-        out.print("vector indexes: " + ", ".join(f"{name} {value}" for name, value in chosen.items()))
+    if info.index:
+        out.print("vector indexes: " + ", ".join(f"{name} {value}" for name, value in info.index.items()))
     if info.embedder is None:
         out.print("not embedded yet")
     else:

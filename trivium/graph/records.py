@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
-from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity, MetadataValue
 
 Vectors = NDArray[np.float32]
@@ -223,7 +222,8 @@ class PageRecord:
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
     """What a store is: where, which embedder filled it (None before the first embedding), how much it holds, what cut
-    its pages (None where there are none), and how its vector indexes are made."""
+    its pages (None where there are none), and the parameters of its vector indexes that were chosen
+    (:class:`~trivium.index_parameters.IndexParameters`)."""
 
     location: str
     schema_version: int
@@ -234,4 +234,4 @@ class StoreInfo:
     embedded: int = 0
     to_embed: int = 0
     chunker: str | None = None
-    index: IndexParameters = field(default_factory=IndexParameters)
+    index: Mapping[str, int | bool] = field(default_factory=dict)

@@ -326,7 +326,7 @@ def _build_from(
         raise
     finally:
         threads.shutdown(cancel_futures=True)
-    write_manifest(folder, {"format": FORMAT, "index": parameters.model_dump(exclude_none=True)})
+    write_manifest(folder, {"format": FORMAT, "index": parameters.chosen})
     shutil.rmtree(index / f"{_PREFIX}{key}", ignore_errors=True)  # of an earlier format, built upon
     folder.rename(index / f"{_PREFIX}{key}")
     for path in index.iterdir():

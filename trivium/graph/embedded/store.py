@@ -327,7 +327,7 @@ class EmbeddedStore:
                 embedded=embedded,
                 to_embed=to_embed,
                 chunker=reader.chunker(connection),
-                index=reader.index_parameters(connection),
+                index=reader.index_parameters(connection).chosen,
             )
 
     def nearest(

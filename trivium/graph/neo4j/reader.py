@@ -47,7 +47,7 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
         embedded=embedded,
         to_embed=texts - embedded,
         chunker=chunker(connection),
-        index=index_parameters(connection),
+        index=index_parameters(connection).chosen,
     )
 
 
