@@ -19,15 +19,23 @@ from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.indexes import detect
 from trivium.graph.schema import Hop, Label
 
-OF_THE_WHOLE = {"ALIAS_COUNT", "TEXT_COUNTS", "PAGES_SAYING", "PAGES_AT", "UNLINKED_PAGES"}
-"""Counts of everything there is of something, and what is looked for among all pages when documents come; no search asks
-them."""
+OF_THE_WHOLE = {
+    "ALIAS_COUNT",
+    "TEXT_COUNTS",
+    "PAGES_SAYING",
+    "PAGES_AT",
+    "UNLINKED_PAGES",
+    "TYPES_TO_FOLLOW",
+}
+"""Counts of everything there is of something, and what is looked for among all pages, or all relation types, when
+documents come; no search asks them."""
 
 LABELS = ((Label.CHUNK,), (Label.PAGE,), (Label.ENTITY,), (Label.SUBCHAPTER, Label.PAGE))
 PARAMETERS: dict[str, Any] = {
     **{name: ["A"] for name in ("chunks", "uris", "pages", "entities", "titles", "names", "terms", "keys")},
     "vector": [0.5] * 384,
     "near": [["A", 0.5]],
+    "relations": [{"place": 0, "source": "A", "type": "r", "target": "B"}],
     "indexes": ["chunk_embedding"],
     "index": "chunk_search_terms",
     "query": '"a"',

@@ -190,7 +190,7 @@ async def keep_vectors(transaction: AsyncManagedTransaction, vectors: Mapping[st
 def embed_relations(connection: Connection) -> None:
     """Give the relations of types whose vectors came or changed these vectors, and their mirrors too: some in a
     transaction, since a type may have a million relations. Interrupted, it goes on where it was."""
-    for (kind,) in connection.read(writing.TYPES_TO_FOLLOW):
+    for (kind,) in connection.read(reading.TYPES_TO_FOLLOW):
 
         async def write(transaction: AsyncManagedTransaction, kind: str = kind) -> bool:
             await lock(transaction)
@@ -239,7 +239,7 @@ def relation_embeddings(
         for place, relation in enumerate(relations)
     ]
     for part in batched(listed, _VECTORS_A_READ):
-        for place, embedding in connection.read(reading.RELATION_EMBEDDINGS, {"rows": part})[0][0]:
+        for place, embedding in connection.read(reading.RELATION_EMBEDDINGS, {"relations": part})[0][0]:
             found[place] = embedding
     return found
 

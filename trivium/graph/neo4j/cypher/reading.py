@@ -203,12 +203,16 @@ UNWIND $keys AS type MATCH (n:RelationType {type: type}) WHERE n.embedding IS NO
 RETURN collect([type, n.embedding])
 """
 
+# Types whose vector came or changed after their relations were stated.
+TYPES_TO_FOLLOW: LiteralString = """
+MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
+"""
+
 # Places of relations, by their ends and types, with their embeddings: one that is stated before a mirror of its name.
 RELATION_EMBEDDINGS: LiteralString = """
-UNWIND $rows AS row
-MATCH (a:Entity {uri: row.source})
-MATCH (b:Entity {uri: row.target})
-MATCH (a)-[r:semantic_rel]->(b) WHERE r.type = row.type AND r.embedding IS NOT NULL
+UNWIND $relations AS row
+MATCH (:Entity {uri: row.source})-[r:semantic_rel]->(b)
+WHERE r.type = row.type AND b.uri = row.target AND r.embedding IS NOT NULL
 WITH row.place AS place, r ORDER BY r.stated DESC
 WITH place, head(collect(r.embedding)) AS embedding
 RETURN collect([place, embedding])

@@ -231,11 +231,6 @@ CALL db.create.setRelationshipVectorProperty(r, 'embedding', t.embedding)
 CALL db.create.setRelationshipVectorProperty(m, 'embedding', t.embedding)
 """
 
-# Types whose vector came or changed after their relations were stated.
-TYPES_TO_FOLLOW: LiteralString = """
-MATCH (t:RelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
-"""
-
 # Some relations of a type, or mirrors of them, that have not its embedding.
 EMBED_RELATIONS: LiteralString = """
 MATCH (t:RelationType {type: $type}) WHERE t.embedding IS NOT NULL
