@@ -22,6 +22,7 @@ from trivium.cli.arguments import (
 )
 from trivium.cli.load_report import print_left_out, print_load
 from trivium.cli.options import (
+    AnnotatorsOption,
     AnyEmbedder,
     ChooserOption,
     ChunkerOption,
@@ -44,6 +45,7 @@ from trivium.cli.options import (
     Store,
     Verbose,
     Watch,
+    WithQuestions,
     Workers,
 )
 from trivium.cli.terminal import err, out, print_json, progress, shown
@@ -57,6 +59,7 @@ from trivium.index.left_out import MAX_REASONS, nothing_read
 from trivium.index.sharding.build import DOCUMENTS, ShardPlan
 from trivium.index.sharding.cluster import check_ray
 from trivium.metadata import parse_assignments
+from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import FORMATS
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
@@ -96,6 +99,16 @@ def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | No
         return parse_assignments(assignments) if assignments else None
     except InputError as error:
         raise typer.BadParameter(str(error), param_hint="--meta") from error
+
+
+def annotators_rule(rule: str | None, *, asked: bool = True) -> str:
+    """Whose answers count; refuses an unknown rule, and one where nobody ``asked`` for questions."""
+    if rule is not None:
+        if not asked:
+            raise typer.BadParameter("it is about questions: add --questions", param_hint="--annotators")
+        with wrong_argument("--annotators"):
+            check_annotators(rule)
+    return rule or MAJORITY
 
 
 def _shard_plan(
@@ -182,6 +195,8 @@ def build(
     shards: ShardsOption = None,
     ray: RayOption = None,
     shard_size: ShardSize = None,
+    questions: WithQuestions = False,
+    annotators: AnnotatorsOption = None,
 ) -> None:
     """Parse sources into a graph, load it into a store (made when missing) and embed it.
 
@@ -193,6 +208,8 @@ def build(
         trivium build documents/ --store my-store
 
         trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
+
+        trivium build nq-dev-*.jsonl.gz --store my-store --questions
 
         trivium build wikipedia.zim --store my-store --ray auto
 
@@ -208,6 +225,7 @@ def build(
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
     check_language_option(language)
+    rule = annotators_rule(annotators, asked=questions)
     plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
     if watch:
         check_watched(sources, json)
@@ -228,6 +246,8 @@ def build(
         limits=limits,
         model=model,
         shards=plan,
+        questions=questions,
+        annotators=rule,
     )
     try:
         with (
@@ -271,6 +291,8 @@ def add(
     assignments: LoadSetOption = None,
     json: Json = False,
     verbose: Verbose = False,
+    questions: WithQuestions = False,
+    annotators: AnnotatorsOption = None,
 ) -> None:
     """Add documents to an existing store; a page that is there and differs is replaced.
 
@@ -281,6 +303,7 @@ def add(
     check_language_option(language)
     _check_images(images, no_embed=no_embed)
     metadata = _metadata(meta)
+    rule = annotators_rule(annotators, asked=questions)
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
     with Engine.open(
@@ -302,6 +325,8 @@ def add(
             images=images,
             limits=limits,
             model=model,
+            questions=questions,
+            annotators=rule,
         )
 
 

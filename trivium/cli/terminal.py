@@ -40,6 +40,7 @@ STAGES = {
     "records": "Linking",
     "embed": "Embedding",
     "sentences": "Sentences",
+    "questions": "Questions",
     "index": "Indexing",
     "links": "Mapping",
     "facts": "Reading",

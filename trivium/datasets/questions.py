@@ -19,8 +19,8 @@ from typing import Any
 
 from trivium.common.progress import Progress
 from trivium.errors import InputError, QuestionFileError
+from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import Problem, some_keys
-from trivium.parser.sources.nq import MAJORITY, check_annotators
 from trivium.parser.sources.nq_files import is_row_source, read_row_questions
 from trivium.types import Evidence, GoldPassage, Question, Turn
 
@@ -43,9 +43,10 @@ def read_questions(
 ) -> list[Question]:
     """The questions of a file, in file order. Blank lines are skipped.
 
-    ``path`` may also be a file (plain or gzipped) or folder of original Natural Questions rows, or ``hf:NAME[:SPLIT]``.
-    ``annotators`` then says whose answers count (:func:`trivium.parser.sources.nq.counted`), ``on_problem`` is told of
-    rows that cannot be read (by default they are logged) while the others go on, and ``progress`` counts bytes.
+    ``path`` may also be a file (plain or gzipped) or folder of original Natural Questions rows, or
+    ``hf:NAME[:SPLIT]``. ``annotators`` then says whose answers count
+    (:func:`trivium.parser.sources.annotators.counted`), ``on_problem`` is told of rows that cannot be read (by default
+    they are logged) while the others go on, and ``progress`` counts bytes.
 
     A question without ``id`` gets the id ``line-<n>``, n counted from 1. Where another question has the id already, the
     later one is called ``<id> (line <n>)``: files put together from several ones have such. Raises QuestionFileError,

@@ -7,7 +7,7 @@ page; the chunks that contain the aligned window are the answer's chunks (:mod:`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -15,11 +15,11 @@ from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
 from trivium.parser.sources.align import Window, occurrences, words_of
+from trivium.parser.sources.annotators import MAJORITY, counted
 from trivium.parser.sources.base import clean_text
 from trivium.parser.sources.marked import IN_NO_CHUNK, MIN_COVERAGE, MarkedPage, not_there
 from trivium.parser.sources.nq_rows import (
     AnnotatedText,
-    Annotation,
     Row,
     TokenSpan,
     annotated,
@@ -29,13 +29,9 @@ from trivium.parser.sources.nq_rows import (
     is_simplified,
     title_and_revision,
 )
-from trivium.types import MarkedText, NoAnswer, Page, Question
+from trivium.types import MarkedText, Page, Question
 
-ANNOTATORS = ("majority", "any", "agreed", "first")
-"""Rules by which the answers of annotators count (:func:`counted`)."""
-MAJORITY = "majority"
-_ENOUGH = 2
-"""Of several annotators so many have to agree that there is a long answer: of five, as in the official evaluation."""
+_MAX_ID = 200
 
 Kind = Literal["long", "short"]
 
@@ -78,53 +74,11 @@ def to_page(row: Row, source: str = "", limits: InputLimits = DEFAULT_LIMITS) ->
     return page if revision is None else replace(page, revision=revision)
 
 
-def check_annotators(rule: str) -> None:
-    """Raises InputError for a rule that is none of :data:`ANNOTATORS`."""
-    if rule not in ANNOTATORS:
-        raise InputError(f"expected annotators of {', '.join(ANNOTATORS)}, got {rule!r}")
-
-
-def counted(annotations: Sequence[Annotation], rule: str = MAJORITY) -> list[int] | tuple[NoAnswer, str]:
-    """The annotators (from 0) whose answers count, or why those of none do.
-
-    ``majority``: all who marked a long answer, where at least two of them did, or the only one there is. ``any``: all who
-    marked one. ``agreed``: those who marked the same one as another, or the only one there is. ``first``: the first
-    annotator alone. Raises InputError for another rule.
-
-    >>> alone, other = Annotation((3, 9), (), None), Annotation(None, (), None)
-    >>> counted([alone]), counted([alone, other, other], "any")
-    ([0], [0])
-    >>> counted([alone, other, other])[1]
-    '1 of 3 annotators marked a long answer, 2 are needed'
-    """
-    check_annotators(rule)
-    if rule == "first":
-        annotations = annotations[:1]
-    total = len(annotations)
-    spans = {index: one.long for index, one in enumerate(annotations) if one.long is not None}
-    if not spans:
-        nobody = (
-            "the row has no annotations" if not total else _NOBODY if total == 1 else _NONE_OF.format(total)
-        )
-        return NoAnswer.NONE, nobody
-    needed = 1 if rule == "any" else min(_ENOUGH, total)
-    if rule == "agreed":
-        alike = Counter(spans.values())
-        kept = [index for index, span in spans.items() if alike[span] >= needed]
-        return kept or (NoAnswer.FEW, f"no two of {total} annotators marked the same long answer")
-    if len(spans) < needed:
-        return NoAnswer.FEW, f"{len(spans)} of {total} annotators marked a long answer, {needed} are needed"
-    return list(spans)
-
-
-_NOBODY = "its annotator marked no long answer"
-_NONE_OF = "none of its {} annotators marked a long answer"
-
-
 def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
-    """The question of a row, with the distinct answers of the annotators that count (:func:`counted`): the long ones as
-    ``marked`` texts, the most marked of them (ties: the first) also as ``paragraph``, short and yes/no ones as
-    ``answers``. A question without any says why in ``no_answer``.
+    """The question of a row, with the distinct answers of the annotators that count
+    (:func:`~trivium.parser.sources.annotators.counted`): the long ones as ``marked`` texts, the most marked of them
+    (ties: the first) also as ``paragraph``, short and yes/no ones as ``answers``. A question without any says why in
+    ``no_answer``.
 
     Raises InputError when the row is malformed, and for an unknown rule.
     """
@@ -166,6 +120,8 @@ def question_id(row: Row) -> str:
     found = row.get("example_id", row.get("id"))
     if isinstance(found, bool) or not isinstance(found, str | int) or not str(found).strip():
         raise InputError(f"expected a Natural Questions row with its example_id, got {str(found)[:40]!r}")
+    if len(str(found)) > _MAX_ID:
+        raise InputError(f"expected an example_id of at most {_MAX_ID} characters, got {len(str(found)):,}")
     return f"nq-{clean_text(str(found)).strip()}"
 
 

@@ -16,10 +16,11 @@ from trivium.common.progress import Progress
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.sources import huggingface
+from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import Problem, printable_path
 from trivium.parser.sources.discover import FoundFile, expand
 from trivium.parser.sources.files import bytes_read, lines_of, opened, parse_json, read_lines, too_long
-from trivium.parser.sources.nq import MAJORITY, check_annotators, questions
+from trivium.parser.sources.nq import questions
 from trivium.parser.sources.nq_rows import Row, as_row
 from trivium.parser.sources.recognise import OtherContentError, classify, recognise
 from trivium.types import Question
@@ -78,8 +79,9 @@ def read_rows(
 ) -> Iterator[RowFound | Problem]:
     """The rows of sources, in their order: files (plain or gzipped), folders, globs, ``hf:NAME[:SPLIT]``.
 
-    What is no such row is a Problem; with ``others`` files and addresses of other kinds are passed over instead, as
-    beside pages. ``format`` is ``nq``, or ``auto`` to recognise each file. ``progress`` counts bytes of files.
+    What is no such row is a Problem. With ``others`` whatever cannot be read as one is passed over instead: files and
+    addresses of other kinds among the documents of a build, which itself tells what it could not read. ``format`` is
+    ``nq``, or ``auto`` to recognise each file. ``progress`` counts bytes of files.
 
     Raises InputError at once where a source matches nothing, and MissingExtraError where a package is missing.
     """
@@ -114,11 +116,14 @@ def _read(
     seen: set[str] = set()
     for source in expanded:
         if isinstance(source, str):
-            yield from _of_data_set(source)
+            yield from (
+                found for found in _of_data_set(source) if not (others and isinstance(found, Problem))
+            )
             continue
         for file in source:
             if isinstance(file, Problem):
-                yield file
+                if not others:
+                    yield file
                 continue
             real = os.path.realpath(file.path)
             if real not in seen:
@@ -126,7 +131,7 @@ def _read(
                 for found, at in _of_file(file, limits, format, others):
                     if progress is not None and at:
                         progress(min(before + at, total), total)
-                    if found is not None:
+                    if not (others and isinstance(found, Problem)):
                         yield found
             before += sizes[file.path]
             if progress is not None:
@@ -142,8 +147,8 @@ def _size(path: str) -> int:
 
 def _of_file(
     file: FoundFile, limits: InputLimits, format: str, others: bool
-) -> Iterator[tuple[RowFound | Problem | None, int]]:
-    """The rows of a file, now and then with how many bytes of it were read."""
+) -> Iterator[tuple[RowFound | Problem, int]]:
+    """The rows of a file, now and then with how many bytes of it were read, else with 0."""
     path, name = Path(file.path), printable_path(file.path)
     try:
         kind = recognise(path, limits) if format == "auto" else format
