@@ -151,10 +151,12 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class MarkedText:
     """A text that somebody marked on a page which another program had made of the document: its words, without tags.
-    ``place``, in [0, 1], is where on that page it begins."""
+    ``place``, in [0, 1], is where on that page it begins. Where the same words stand there several times, ``occurrence``
+    says which of them is meant, from 0, and how many there are."""
 
     text: str
     place: float
+    occurrence: tuple[int, int] | None = None
 
 
 class NoAnswer(StrEnum):

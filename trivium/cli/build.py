@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from trivium.chunking.spec import parse_spec
+from trivium.cli.annotators import annotators_rule
 from trivium.cli.arguments import (
     chat_model,
     check_embedder,
@@ -48,7 +49,7 @@ from trivium.cli.options import (
     WithQuestions,
     Workers,
 )
-from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
 from trivium.cli.watch import check_watched, follow, follower
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
@@ -59,14 +60,10 @@ from trivium.index.left_out import MAX_REASONS, nothing_read
 from trivium.index.sharding.build import DOCUMENTS, ShardPlan
 from trivium.index.sharding.cluster import check_ray
 from trivium.metadata import parse_assignments
-from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import FORMATS
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.types import MetadataValue
-
-PARTIAL = 3
-"""Exit code of a load that left documents out."""
 
 
 class NothingCommittedError(Exception):
@@ -99,16 +96,6 @@ def _metadata(assignments: Sequence[str] | None) -> dict[str, MetadataValue | No
         return parse_assignments(assignments) if assignments else None
     except InputError as error:
         raise typer.BadParameter(str(error), param_hint="--meta") from error
-
-
-def annotators_rule(rule: str | None, *, asked: bool = True) -> str:
-    """Whose answers count; refuses an unknown rule, and one where nobody ``asked`` for questions."""
-    if rule is not None:
-        if not asked:
-            raise typer.BadParameter("it is about questions: add --questions", param_hint="--annotators")
-        with wrong_argument("--annotators"):
-            check_annotators(rule)
-    return rule or MAJORITY
 
 
 def _shard_plan(

@@ -40,6 +40,7 @@ class Part:
     quotes: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     place: float = 0.0
+    occurrence: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,13 @@ def parts_of(question: Question) -> tuple[Part, ...] | Miss:
         return Miss(Cause(kind.value), reason)
     if question.page is not None and question.marked:
         return tuple(
-            Part(Kind.MARKED, question.page, text=marked.text, place=marked.place)
+            Part(
+                Kind.MARKED,
+                question.page,
+                text=marked.text,
+                place=marked.place,
+                occurrence=marked.occurrence,
+            )
             for marked in question.marked
         )
     if question.page is None:

@@ -30,7 +30,8 @@ _OTHER_GOLD = ("evidence", "gold_passages", "gold_titles", "page")
 _log = logging.getLogger(__name__)
 
 
-def _warn(problem: Problem) -> None:
+def log_problem(problem: Problem) -> None:
+    """Log a row that cannot be read."""
     _log.warning("%s: %s", problem.location, problem.reason)
 
 
@@ -38,7 +39,7 @@ def read_questions(
     path: str | Path,
     *,
     annotators: str = MAJORITY,
-    on_problem: Callable[[Problem], None] = _warn,
+    on_problem: Callable[[Problem], None] = log_problem,
     progress: Progress | None = None,
 ) -> list[Question]:
     """The questions of a file, in file order. Blank lines are skipped.

@@ -233,7 +233,7 @@ class _Chunks:
     def find(self, part: Part) -> Found:
         """The chunks that a part is found in."""
         if part.kind is Kind.MARKED:
-            found = self._marked.find(MarkedText(part.text, part.place))
+            found = self._marked.find(MarkedText(part.text, part.place, part.occurrence))
             if isinstance(found, str):
                 return Miss(Cause.NO_MATCH, f"no chunk of {part.name!r} holds the long answer: {found}")
             return tuple(self._records[row].uri for row in found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.parser.sources.align import PageWords, Window, words_of
+from trivium.parser.sources.align import PageWords, Window, occurrences, words_of
 from trivium.types import MarkedText
 
 MIN_COVERAGE = 0.6
@@ -34,10 +34,18 @@ class MarkedPage:
         wanted = words_of(marked.text)
         if not wanted:
             return NO_WORDS
-        window = self.words.locate(wanted, marked.place)
+        window = self._locate(wanted, marked)
         if window is None or window.coverage < MIN_COVERAGE:
             return not_there(window)
         return self.holders(window) or IN_NO_CHUNK
+
+    def _locate(self, wanted: Sequence[str], marked: MarkedText) -> Window | None:
+        if marked.occurrence is not None:
+            number, total = marked.occurrence
+            there = occurrences(wanted, self.words.words, 0, len(self.words.words))
+            if len(there) == total:
+                return Window(there[number], there[number] + len(wanted), 1.0)
+        return self.words.locate(wanted, marked.place)
 
     def holders(self, window: Window) -> tuple[int, ...]:
         """The numbers of the chunks that hold the window, without those that overlap it by only a word or two."""

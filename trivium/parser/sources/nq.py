@@ -90,7 +90,7 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
     answers = [document.text(span) for annotation in counting for span in annotation.short]
     answers += [annotation.yes_no for annotation in counting if annotation.yes_no is not None]
     spans = Counter(annotation.long for annotation in counting if annotation.long is not None)
-    marked = tuple(MarkedText(document.text(span), span[0] / document.size) for span in spans)
+    marked = tuple(_marked(document, span) for span in spans)
     title, _ = title_and_revision(document_of(row))
     return [
         Question(
@@ -103,6 +103,19 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
             no_answer=None if isinstance(chosen, list) else chosen,
         )
     ]
+
+
+def _marked(document: AnnotatedText, span: TokenSpan) -> MarkedText:
+    """A range as it is found on another page of the same document. Where it stands is counted in words: tags are many
+    here, and none there."""
+    text, start = document.text(span), span[0]
+    if document.unit == "byte":
+        return MarkedText(text, start / document.size)
+    words = words_of(document.text((0, document.size)))
+    before = len(words_of(document.text((0, start)))) if start else 0
+    alike = occurrences(words_of(text), words, 0, len(words))
+    occurrence = (alike.index(before), len(alike)) if len(alike) > 1 and before in alike else None
+    return MarkedText(text, before / max(1, len(words)), occurrence)
 
 
 def question_text(row: Row) -> str:
