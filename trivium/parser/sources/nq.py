@@ -28,6 +28,7 @@ from trivium.parser.sources.nq_rows import (
     document_of,
     is_simplified,
     title_and_revision,
+    unit_of,
 )
 from trivium.types import MarkedText, Page, Question
 
@@ -83,15 +84,19 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
     Raises InputError when the row is malformed, and for an unknown rule.
     """
     text = question_text(row)
-    document = annotated_text(row)
-    annotations = annotated(row, document.unit)
+    annotations = annotated(row, unit_of(row))
     chosen = counted(annotations, annotators)
-    counting = [annotations[index] for index in chosen] if isinstance(chosen, list) else []
+    title, _ = title_and_revision(document_of(row))
+    if not isinstance(
+        chosen, list
+    ):  # most training rows: their tokens, which are most of a row, are left alone
+        return [Question(id=question_id(row), text=text, page=title, no_answer=chosen)]
+    document = annotated_text(row)
+    counting = [annotations[index] for index in chosen]
     answers = [document.text(span) for annotation in counting for span in annotation.short]
     answers += [annotation.yes_no for annotation in counting if annotation.yes_no is not None]
     spans = Counter(annotation.long for annotation in counting if annotation.long is not None)
     marked = tuple(_marked(document, span) for span in spans)
-    title, _ = title_and_revision(document_of(row))
     return [
         Question(
             id=question_id(row),
@@ -100,7 +105,6 @@ def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
             page=title,
             paragraph=document.text(spans.most_common(1)[0][0]) if spans else None,
             marked=marked,
-            no_answer=None if isinstance(chosen, list) else chosen,
         )
     ]
 

@@ -70,7 +70,7 @@ class Tokens:
         if not 0 <= start < end <= len(self.tokens):
             raise InputError(f"tokens {start} to {end} are outside a document of {len(self.tokens)} tokens")
         pairs = zip(self.tokens[start:end], self.is_html[start:end], strict=True)
-        return " ".join(token for token, is_html in pairs if not is_html)
+        return clean_text(" ".join(token for token, is_html in pairs if not is_html))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +110,20 @@ class AnnotatedText(Protocol):
     def text(self, span: TokenSpan) -> str: ...
 
 
+def unit_of(row: Row) -> Unit:
+    """What the annotations of a row are counted by: by tokens where it has them, else by bytes of its HTML."""
+    if _token_rows(row) is None and not is_simplified(row) and isinstance(row.get("document_html"), str):
+        marked = _rows_or_none(row.get("annotations"))
+        if marked and "start_byte" in cast(Row, marked[0].get("long_answer", {})):
+            return "byte"
+    return "token"
+
+
 def annotated_text(row: Row) -> AnnotatedText:
-    """The document of a row as its annotations count: by tokens where it has them, else by bytes of its HTML. Raises
-    InputError when the tokens are malformed, or there is neither."""
-    if _token_rows(row) is None:
-        source, marked = row.get("document_html"), _rows_or_none(row.get("annotations"))
-        if isinstance(source, str) and marked and "start_byte" in cast(Row, marked[0].get("long_answer", {})):
-            return HtmlBytes(source.encode("utf-8", "surrogatepass"))
+    """The document of a row as its annotations count (:func:`unit_of`). Raises InputError when the tokens are
+    malformed, or there is neither."""
+    if unit_of(row) == "byte":
+        return HtmlBytes(str(row["document_html"]).encode("utf-8", "surrogatepass"))
     return tokens(row)
 
 
@@ -134,14 +141,12 @@ def as_row(value: object) -> Row:
 def tokens(row: Row) -> Tokens:
     """The tokens of a row's document. Raises InputError when they are missing or malformed."""
     if is_simplified(row):
-        words = clean_text(str(row["document_text"])).split(" ")
+        words = str(row["document_text"]).split(" ")
         return Tokens(words, [_TAG.fullmatch(word) is not None for word in words])
     try:
         rows = _rows(_token_rows(row))
         flag = "html_token" if rows and "html_token" in rows[0] else "is_html"
-        return Tokens(
-            [clean_text(str(token["token"])) for token in rows], [bool(token[flag]) for token in rows]
-        )
+        return Tokens([str(token["token"]) for token in rows], [bool(token[flag]) for token in rows])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError("expected the document's tokens, each with token and html_token") from error
 
