@@ -157,7 +157,7 @@ def test_a_store_of_version_6_has_no_questions_and_gets_some(folder: Path, tmp_p
     with EmbeddedStore.open(folder) as store:
         assert store.put_questions({"Mars": [asked]}) == 1
         assert next(store.page_graphs()).questions == (asked,)
-        assert store.checker().check() == []
+        assert {finding.kind for finding in store.checker().check()} == {"not summed"}  # vectors of version 1
     EmbeddedStore.create(tmp_path / "new").close()
     upgraded, new = _open(folder), _open(tmp_path / "new")
     assert _schema(upgraded) == _schema(new)
