@@ -6,6 +6,7 @@ The expected chunks were read off the page: the rows of the table stand in Tarn#
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,19 @@ def test_rows_that_cannot_be_read_are_listed(tmp_path: Path) -> None:
     done = convert([str(path)], tmp_path / "q.jsonl")
     assert [problem.location for problem in done.problems] == [f"{path}, line 2", f"{path}, line 3"]
     assert (done.asked, done.traced) == (2, 2)
+
+
+def test_memory_does_not_grow_with_the_rows(store: GraphStore, tmp_path: Path) -> None:
+    """Four times as many rows, of which each has thousands of tokens, take hardly more."""
+    peaks = []
+    for count in (64, 256):
+        rows = ({**LIST, "example_id": number} for number in range(count))
+        path = write_rows(tmp_path / "rows.jsonl", rows)
+        tracemalloc.start()
+        convert([str(path)], tmp_path / "q.jsonl", store)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 def test_null_is_no_range() -> None:

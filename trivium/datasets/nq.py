@@ -34,8 +34,8 @@ from trivium.parser.sources.nq_rows import Row, annotated, annotated_text
 from trivium.text import normalise_title
 from trivium.types import Question
 
-_AT_ONCE = 64
-"""Questions that are traced together."""
+_AT_ONCE = 32
+"""Questions that are traced together, with their pages."""
 TRAIN, TEST = "train", "test"
 """What follows the name of a question file in those of its two parts."""
 UNTRACED = "untraced"
@@ -104,11 +104,15 @@ def convert(
     with ExitStack() as files:
         questions = _Lines(files, path)
         untraced = _Lines(files, _beside(path, UNTRACED))
-        for some in batched(found, _AT_ONCE):
-            rows = [one for one in some if isinstance(one, RowQuestion)]
+        light = (
+            one if isinstance(one, Problem) else _Asked.of(one, annotators, limits, parse=store is None)
+            for one in found
+        )
+        for some in batched(light, _AT_ONCE):
             done.problems += [one for one in some if isinstance(one, Problem)]
+            rows = [one for one in some if isinstance(one, _Asked)]
             if rows:
-                documents += _convert(rows, store, annotators, limits, done, questions, untraced)
+                documents += _convert(rows, store, limits, done, questions, untraced)
         if not done.asked:
             first = f": {done.problems[0].location}: {done.problems[0].reason}" if done.problems else ""
             raise InputError(f"expected rows with questions, got none that can be read{first}")
@@ -145,19 +149,39 @@ def _copy(source: Path, target: Path, chosen: Sequence[bool]) -> None:
         file.writelines(line for line, here in zip(lines, chosen, strict=True) if here)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is kept of a row, whose tokens are most of it: where it stands, the question, what each annotator said, and
+    the page, or why it cannot be read, where that was asked for."""
+
+    name: str
+    question: Question
+    said: list[dict[str, Any]]
+    page: PageGraph | None = None
+    unreadable: str | None = None
+
+    @classmethod
+    def of(cls, row: RowQuestion, annotators: str, limits: InputLimits, *, parse: bool) -> _Asked:
+        """Of a row. The page of a question without an answer that counts is not needed."""
+        page, reason = None, None
+        if parse and row.question.no_answer is None:
+            try:
+                page = build(to_page(row.row, source=row.name, limits=limits), limits)
+            except TriviumError as error:
+                reason = str(error)
+        return cls(row.name, row.question, _said(row.row, annotators), page, reason)
+
+
 def _convert(
-    rows: Sequence[RowQuestion],
+    rows: Sequence[_Asked],
     store: PassageSource | None,
-    annotators: str,
     limits: InputLimits,
     done: Conversion,
     questions: _Lines,
     untraced: _Lines,
 ) -> Iterator[str]:
     """Write some questions; gives the document of each that is traced."""
-    own = _RowPages(rows, limits) if store is None else None
-    source: PassageSource | None = own if own is not None else store
-    assert source is not None
+    source = _RowPages(rows) if store is None else store
     traced = trace([row.question for row in rows], source)
     records = _records(traced, source)
     missing = {u.id: u for u in traced.untraceable}
@@ -166,7 +190,10 @@ def _convert(
     for row in rows:
         question = row.question
         if question.id in missing:
-            why = _unreadable(own, question) or missing[question.id]
+            why = missing[question.id]
+            if row.unreadable is not None:
+                reason = f"the page of the row cannot be read: {row.unreadable}"
+                why = Untraceable(question.id, Cause.NO_PAGE, reason)
             left = Left(question.id, question.text, row.name, why.cause, why.reason)
             done.causes[left.cause] += 1
             if len(done.left) < limits.problems:
@@ -179,7 +206,7 @@ def _convert(
                     "location": left.location,
                     "cause": left.cause.value,
                     "reason": left.reason,
-                    "annotators": _said(row.row, annotators),
+                    "annotators": row.said,
                 }
             )
             continue
@@ -196,7 +223,7 @@ def _convert(
                 "answers": list(question.answers),
                 "page": title,
                 "gold_passages": [{"title": title, "text": records[chunk].text} for chunk in chunks],
-                "annotators": _said(row.row, annotators),
+                "annotators": row.said,
             }
         )
         yield document
@@ -225,36 +252,17 @@ def _said(row: Row, rule: str) -> list[dict[str, Any]]:
     ]
 
 
-def _unreadable(own: _RowPages | None, question: Question) -> Untraceable | None:
-    """Why the page of a row is not there, where it could not be parsed."""
-    reason = None if own is None else own.unreadable.get(question.id)
-    if reason is None or question.no_answer is not None:
-        return None
-    return Untraceable(question.id, Cause.NO_PAGE, f"the page of the row cannot be read: {reason}")
-
-
 class _RowPages:
-    """The pages of rows as a :class:`~trivium.datasets.trace.PassageSource`. Questions without an answer that counts need
-    none."""
+    """The pages of rows as a :class:`~trivium.datasets.trace.PassageSource`; of several with one title the first."""
 
-    def __init__(self, rows: Sequence[RowQuestion], limits: InputLimits) -> None:
-        self.unreadable: dict[str, str] = {}
+    def __init__(self, rows: Sequence[_Asked]) -> None:
         self._names: dict[str, str] = {}
         self._pages: dict[str, PageGraph] = {}
         for row in rows:
-            title = row.question.page
-            if row.question.no_answer is not None or title is None:
-                continue
-            name = page_uri(normalise_title(title))
-            if name in self._names:
-                continue
-            try:
-                page = build(to_page(row.row, source=row.name, limits=limits), limits)
-            except TriviumError as error:
-                self.unreadable[row.question.id] = str(error)
-                continue
-            self._names[name] = page.uri
-            self._pages[page.uri] = page
+            if row.page is not None and row.question.page is not None:
+                name = page_uri(normalise_title(row.question.page))
+                uri = self._names.setdefault(name, row.page.uri)
+                self._pages.setdefault(uri, row.page)
         self._chunks = {chunk.uri: chunk for page in self._pages.values() for chunk in page.chunks}
 
     def resolve(self, titles: Sequence[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.base import Problem
 from trivium.parser.sources.marked import MarkedPage
-from trivium.parser.sources.nq_files import RowQuestion, read_row_questions
+from trivium.parser.sources.nq_files import read_row_questions
 from trivium.text import normalise_title
 from trivium.types import Question
 
@@ -56,6 +56,14 @@ class QuestionReport:
     problems: list[Problem] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The question of a row, and where the row stands."""
+
+    name: str
+    question: Question
+
+
 def put_questions(
     sources: Sequence[str],
     store: AnswerStore,
@@ -78,18 +86,15 @@ def put_questions(
         others=True,
         progress=progress,
     )
-    for some in batched(found, _AT_ONCE):
-        rows = []
-        for one in some:
-            if isinstance(one, RowQuestion):
-                rows.append(one)
-            else:
-                report.problems.append(one)
-        _put(rows, store, report, limits.problems)
+    # Rows are let go of one by one: with all their tokens many of them would take hundreds of megabytes.
+    light = (one if isinstance(one, Problem) else _Asked(one.name, one.question) for one in found)
+    for some in batched(light, _AT_ONCE):
+        report.problems += [one for one in some if isinstance(one, Problem)]
+        _put([one for one in some if isinstance(one, _Asked)], store, report, limits.problems)
     return report
 
 
-def _put(rows: Sequence[RowQuestion], store: AnswerStore, report: QuestionReport, listed: int) -> None:
+def _put(rows: Sequence[_Asked], store: AnswerStore, report: QuestionReport, listed: int) -> None:
     kept: dict[str, list[QuestionNode]] = {}
     pages = _pages([row.question for row in rows], store)
     for row, page, chunks in zip(rows, pages, _traced(rows, pages, store), strict=True):
@@ -121,9 +126,7 @@ def _pages(questions: Sequence[Question], store: AnswerStore) -> list[str | None
     return [None if title is None else resolved.get(title) for title in titles]
 
 
-def _traced(
-    rows: Sequence[RowQuestion], pages: Sequence[str | None], store: AnswerStore
-) -> list[list[str] | str]:
+def _traced(rows: Sequence[_Asked], pages: Sequence[str | None], store: AnswerStore) -> list[list[str] | str]:
     """For each question the chunks that answer it, in the order of the page, or why there are none."""
     wanted = {
         page
