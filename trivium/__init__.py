@@ -81,6 +81,8 @@ if TYPE_CHECKING:
     from trivium.types import Hit as Hit
     from trivium.types import Link as Link
     from trivium.types import LiveOrigin as LiveOrigin
+    from trivium.types import MarkedText as MarkedText
+    from trivium.types import NoAnswer as NoAnswer
     from trivium.types import Page as Page
     from trivium.types import Question as Question
     from trivium.types import Relation as Relation
@@ -152,6 +154,8 @@ _MODULES = {
         "Hit",
         "Link",
         "LiveOrigin",
+        "MarkedText",
+        "NoAnswer",
         "Page",
         "Question",
         "Relation",

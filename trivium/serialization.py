@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from trivium.graph.records import StoreInfo
+    from trivium.index.questions import QuestionReport
     from trivium.index.report import IngestReport
 
 
@@ -186,4 +187,17 @@ def report_json(report: IngestReport) -> dict[str, Any]:
         "left_out_kinds": dict(sorted(report.left_out_kinds.items())),
         "languages": dict(report.languages),
         "hints": report.hints,
+        **({} if report.questions is None else {"questions": question_report_json(report.questions)}),
+    }
+
+
+def question_report_json(report: QuestionReport) -> dict[str, Any]:
+    """What became of the questions of rows."""
+    return {
+        "asked": report.asked,
+        "traced": report.traced,
+        "relations": report.relations,
+        "changed": report.changed,
+        "untraced": [{"id": u.id, "location": u.location, "reason": u.reason} for u in report.untraced],
+        "untraced_left_out": report.unlisted,
     }

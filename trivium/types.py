@@ -149,13 +149,32 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A text that somebody marked on a page which another program had made of the document: its words, without tags.
+    ``place``, in [0, 1], is where on that page it begins. Where the same words stand there several times, ``occurrence``
+    says which of them is meant, from 0, and how many there are."""
+
+    text: str
+    place: float
+    occurrence: tuple[int, int] | None = None
+
+
+class NoAnswer(StrEnum):
+    """Why people who were asked gave a question no answer that counts."""
+
+    NONE = "no annotator marked a long answer"
+    FEW = "too few annotators marked a long answer"
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question with what is known of its answer, as read from a question file.
 
-    The gold is given in one of five ways, tried in this order: ``evidence``, ``gold_passages``, ``gold_titles``,
-    ``page`` + ``paragraph`` (+ ``section``), ``page`` + ``answers``. With ``gold_any`` any part of it answers the
-    question, else all of them together do. ``history`` is what was asked before it, oldest first: turns of the
-    conversation, or questions alone where the answers are not known.
+    The gold is given in one of six ways, tried in this order: ``evidence``, ``gold_passages``, ``gold_titles``,
+    ``page`` + ``marked``, ``page`` + ``paragraph`` (+ ``section``), ``page`` + ``answers``. With ``gold_any`` any part of
+    it answers the question, else all of them together do. Of ``marked`` texts every chunk that holds some of one is gold
+    by itself. ``history`` is what was asked before it, oldest first: turns of the conversation, or questions alone where
+    the answers are not known. ``no_answer`` says of a question without gold why it has none: the kind, and a sentence.
     """
 
     id: str
@@ -169,6 +188,8 @@ class Question:
     evidence: tuple[Evidence, ...] = ()
     gold_any: bool = False
     history: tuple[str | Turn, ...] = ()
+    marked: tuple[MarkedText, ...] = ()
+    no_answer: tuple[NoAnswer, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from trivium.checking.report import CheckReport
 from trivium.errors import StoreFormatError
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.findings import Severity
+from trivium.graph.model import QuestionNode
+from trivium.graph.schema import page_of
 
 QUESTION = "Who discovered the moons of Mars?"
 
@@ -101,6 +103,32 @@ def test_a_damaged_page_is_named_and_whole_again_when_it_is_loaded_again(
         engine.indexer.embed()
     assert check(folder).ok
     assert answers(folder) == answers(kept)
+
+
+def test_a_damaged_question_is_named_and_taken_out(folder: Path) -> None:
+    """It is made again from its row; so is one that no chunk answers any more."""
+    with open_store(folder) as engine:
+        (chunk, other, *_) = engine.store.chunk_uris()
+        page = page_of(chunk)
+        asked = [QuestionNode(f"nq-{n}", f"question {n}", ("x",), (chunk, other)) for n in range(3)]
+        assert engine.store.put_questions({page: asked}) == 3
+    assert check(folder).ok
+    damage = (
+        "UPDATE question SET text = 'question 7' WHERE uri = 'nq-1'",
+        "CREATE TEMP TABLE lost AS SELECT id FROM question WHERE uri = 'nq-2'",
+        "DROP TRIGGER answer_went",
+        "DELETE FROM answer WHERE question_id IN (SELECT id FROM lost)",
+        "CREATE TRIGGER answer_went AFTER DELETE ON answer BEGIN\n    DELETE FROM question WHERE id = OLD.question_id\n"
+        "    AND NOT EXISTS (SELECT 1 FROM answer WHERE question_id = OLD.question_id);\nEND",
+    )
+    execute(folder, *damage)
+    (finding,) = check(folder).findings
+    assert (finding.kind, finding.where) == ("question", ("nq-1", "nq-2"))
+    assert check(folder, repair=True).ok
+    with open_store(folder) as engine:
+        assert engine.store.info().nodes["Question"] == 1
+        assert engine.store.put_questions({page: asked}) == 2
+    assert check(folder).findings == ()
 
 
 REPAIRED = {

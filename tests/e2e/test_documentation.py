@@ -21,6 +21,7 @@ import yaml
 
 from tests.code_blocks import ROOT, Block, blocks
 from tests.fakes.openai_server import OpenAIServer
+from tests.nq_rows import ONA, TARN, write_rows
 from trivium.sample import folder as sample
 from trivium.sample import pages_folder
 
@@ -37,6 +38,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/live.md": ("my-store",),
     "docs/howto/rerank.md": ("my-store",),
     "docs/howto/evaluate.md": ("my-store",),
+    "docs/howto/natural-questions.md": (),
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),
     "docs/howto/serve.md": ("my-store",),
@@ -64,6 +66,10 @@ RECORDS = (
     {"title": "Vulcan", "text": "Vulcan was a planet supposed between the Sun and Mercury."},
     {"title": "Urbain Le Verrier", "text": "Urbain Le Verrier proposed the planet Vulcan in 1859."},
 )
+NQ_ROWS = tuple(
+    page.row(number, f"what is {page.title.lower()}", page.annotation(page.element("p", 0)))
+    for number, page in enumerate((TARN, ONA))
+)
 SECONDS = 240
 """What a block may take."""
 
@@ -88,6 +94,8 @@ def desk(tmp_path: Path) -> Path:
         shutil.copy(pages_folder() / name, pages)
     records = "".join(json.dumps(record) + "\n" for record in RECORDS)
     (tmp_path / "passages.jsonl").write_text(records, "utf-8")
+    (tmp_path / "nq").mkdir()
+    write_rows(tmp_path / "nq" / "train.jsonl", NQ_ROWS)
     questions = (sample() / "questions_single_hop.jsonl").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "questions.jsonl").write_text("".join(questions[:6]), "utf-8")
     return tmp_path

@@ -6,10 +6,23 @@ import re
 from importlib.resources import files
 
 
+def _dropped(script: str) -> list[str]:
+    """Statements that take from a database what a script has made. Tables go last, with their indexes."""
+    text = files("trivium.graph.embedded").joinpath(script).read_text("utf-8")
+    made = re.findall(r"^CREATE (TABLE|TRIGGER|INDEX|VIEW) (\w+)", text, flags=re.M)
+    return [f"DROP {kind} {name}" for kind, name in sorted(made, key=lambda what: what[0] == "TABLE")]
+
+
+def without_questions() -> list[str]:
+    """Statements that take from a database what version 7 of the schema brought, all of which is in questions.sql."""
+    dropped = _dropped("questions.sql")
+    assert len(dropped) == 5
+    # What refers to another table goes before it.
+    return sorted(dropped, key=lambda statement: (statement.startswith("DROP TABLE"), statement))
+
+
 def without_changes() -> list[str]:
-    """Statements that take from a database what version 6 of the schema brought, all of which is in changes.sql."""
-    script = files("trivium.graph.embedded").joinpath("changes.sql").read_text("utf-8")
-    made = re.findall(r"^CREATE (TABLE|TRIGGER|INDEX) (\w+)", script, flags=re.M)
-    assert len(made) > 10
-    dropped = [f"DROP {kind} {name}" for kind, name in sorted(made, key=lambda what: what[0] == "TABLE")]
-    return [*dropped, "DELETE FROM meta WHERE key = 'changes_since'"]
+    """The same and what version 6 brought, all of which is in changes.sql."""
+    dropped = _dropped("changes.sql")
+    assert len(dropped) > 10
+    return [*without_questions(), *dropped, "DELETE FROM meta WHERE key = 'changes_since'"]

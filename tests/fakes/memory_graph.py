@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from trivium.errors import StoreError
 from trivium.graph import facts
 from trivium.graph.anchors import split_link
-from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.schema import Label, embedding_text, entity_text, headings_of
 
 Triple = tuple[str, str, str]
@@ -52,6 +52,7 @@ class MemoryGraph:
     added: dict[str, set[RelationEdge]] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     added_at: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, dict[str, QuestionNode]] = field(default_factory=dict)
 
     def put(self, page: PageGraph) -> None:
         """A page instead of the one of that uri; what was added to that one goes with it."""
@@ -59,12 +60,30 @@ class MemoryGraph:
         self.claims.setdefault(page.uri, set())
         self.added_at.setdefault(page.uri, facts.now())
         self.added[page.uri] = set()
+        self.questions[page.uri] = {}
+        self.answer(page.uri, page.questions)
+
+    def answer(self, uri: str, questions: Sequence[QuestionNode]) -> int:
+        """Questions that chunks of a page answer; how many that changed."""
+        known, changed = self.questions[uri], 0
+        for asked in {question.uri: question for question in questions}.values():
+            in_order = sorted(self.pages[uri].chunks, key=lambda c: c.position)
+            chunks = tuple(c.uri for c in in_order if c.uri in asked.chunks)
+            before = known.pop(asked.uri, None)
+            after = replace(asked, chunks=chunks) if chunks else None
+            if after is not None:
+                for others in self.questions.values():  # one node, whatever page it is answered on
+                    if asked.uri in others:
+                        others[asked.uri] = replace(after, chunks=others[asked.uri].chunks)
+                known[asked.uri] = after
+            changed += before != after
+        return changed
 
     def remove(self, uri: str) -> bool:
         """Take a page out with all it claims and was given; whether it was there."""
         if uri not in self.pages:
             return False
-        del self.pages[uri], self.claims[uri], self.added[uri], self.added_at[uri]
+        del self.pages[uri], self.claims[uri], self.added[uri], self.added_at[uri], self.questions[uri]
         return True
 
     def prune(self) -> None:
@@ -80,6 +99,7 @@ class MemoryGraph:
                     self.pages[uri],
                     aliases=tuple(sorted(self.claims[uri])),
                     relations=tuple(sorted(self.relations_of(uri), key=triple)),
+                    questions=tuple(asked for _, asked in sorted(self.questions[uri].items())),
                 )
 
     def sections(self) -> list[tuple[PageGraph, SectionNode]]:

@@ -35,7 +35,7 @@ from trivium.graph.allowed import Allowed
 from trivium.graph.chunker import BLOCKS, check_chunker
 from trivium.graph.filter_values import ChunkFacts
 from trivium.graph.filters import Condition
-from trivium.graph.model import ChunkNode, PageGraph, RelationEdge
+from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge
 from trivium.graph.pictures import PictureVectors, join_vectors, refuse_claim
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
@@ -60,6 +60,7 @@ from trivium.graph.records import (
 )
 from trivium.graph.relations import relation_embeddings
 from trivium.graph.schema import (
+    QUESTION,
     SCHEMA_VERSION,
     Hop,
     Label,
@@ -67,6 +68,7 @@ from trivium.graph.schema import (
     embedding_text,
     headings_of,
     unescape,
+    without_unrequested,
 )
 from trivium.graph.vectors import check_vectors
 from trivium.graph.within import Within
@@ -166,6 +168,10 @@ class MemoryStore:
                 self._graph.added[uri] |= new
                 count += len(new)
         return count
+
+    def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
+        known = {uri: asked for uri, asked in questions.items() if uri in self._graph.pages}
+        return sum(self._graph.answer(uri, asked) for uri, asked in known.items())
 
     def set_types(self, types: Mapping[str, str]) -> int:
         entities, before = self._graph.entities(), dict(self._graph.types)
@@ -327,6 +333,7 @@ class MemoryStore:
         above = {s.uri: self._graph.ancestors(s.parent) for _, s in sections}
         cites = sum(len(self._graph.cited(c)) for _, c in chunks)
         follows = len(chunks) - len({c.parent for _, c in chunks})
+        questions = [each for asked in self._graph.questions.values() for each in asked.values()]
         counts = {
             RelationshipType.HAS_SUBCHAPTER: len(sections),
             RelationshipType.IS_SUBCHAPTER_OF: sum(len(ancestors) for ancestors in above.values()),
@@ -337,19 +344,21 @@ class MemoryStore:
             RelationshipType.CITES: cites,
             RelationshipType.CITED_IN: cites,
             RelationshipType.SEMANTIC_REL: 2 * len(self._graph.relations()),
+            RelationshipType.IS_ANSWER_OF: sum(len(question.chunks) for question in questions),
         }
         nodes = {
             Label.ENTITY: len(self._graph.entities()),
             Label.PAGE: len(self._graph.pages),
             Label.SUBCHAPTER: len(sections),
             Label.CHUNK: len(chunks),
+            QUESTION: len({question.uri for question in questions}),
         }
         return StoreInfo(
             location=self.location,
             schema_version=SCHEMA_VERSION,
             embedder=self._vectors.embedder,
-            nodes={str(label): count for label, count in nodes.items()},
-            relationships={str(kind): count for kind, count in counts.items()},
+            nodes=without_unrequested({str(label): count for label, count in nodes.items()}),
+            relationships=without_unrequested({str(kind): count for kind, count in counts.items()}),
             aliases=len(self._graph.aliases()),
             embedded=len(self._vectors),
             to_embed=len(self.pending_texts()),

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.markup import escape
 
+from trivium.cli.annotators import annotators_rule
 from trivium.cli.arguments import answer_writer, chat_model, check_names, open_engine
 from trivium.cli.evaluate_options import Evaluation
-from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
+from trivium.parser.sources.base import Problem
 
 if TYPE_CHECKING:
     from trivium.evaluation.answers.bertscore import BertScore
@@ -23,7 +26,10 @@ def evaluate_answers(options: Evaluation) -> None:
     # Loaded here: no other command needs them, and they take their time.
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
     from trivium.evaluation.answers.run import evaluate_answers as run
+    from trivium.evaluation.report import problem_lines, problems_json
 
+    rule = annotators_rule(options.annotators)
+    problems: list[Problem] = []
     folder = Path(f"{questions.stem}-answers") if options.folder is None else options.folder
     writer = answer_writer(options.model, options.prompt, options.chat, batch=True)
     judge = None if options.judge is None else chat_model(options.judge, batch=True)
@@ -50,14 +56,21 @@ def evaluate_answers(options: Evaluation) -> None:
             seed=0 if options.seed is None else options.seed,
             exact=options.exact,
             fresh=options.fresh,
+            annotators=rule,
+            on_problem=problems.append,
             progress=lambda what, done, total: bars(escape(what), done, total),
         )
     save_answer_report(report, folder)
     if options.json:
-        print_json(report.to_json())
-        return
-    print_answer_report(report, out)
-    err.print(f"[dim]answers and report: {shown(str(folder))}[/]", soft_wrap=True)
+        told = {"problems": problems_json(problems)} if problems else {}
+        print_json({**report.to_json(), **told})
+    else:
+        print_answer_report(report, out)
+        for line in problem_lines(problems):
+            out.print(line)
+        err.print(f"[dim]answers and report: {shown(str(folder))}[/]", soft_wrap=True)
+    if problems:
+        raise typer.Exit(PARTIAL)
 
 
 def _bertscore(name: str) -> BertScore:

@@ -28,6 +28,7 @@ from trivium.cli.leaderboard import leaderboard
 from trivium.cli.mcp import mcp
 from trivium.cli.models import models
 from trivium.cli.options import spread
+from trivium.cli.questions import questions
 from trivium.cli.search import search
 from trivium.cli.serve import serve
 from trivium.cli.stats import stats
@@ -53,7 +54,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Documents of a store": (add, remove, list_documents, embed, enrich),
     "The store itself": (stats, check, backup, restore, export),
     "For other programs": (mcp, explore),
-    "Measure and train": (evaluate, compare, leaderboard, train),
+    "Measure and train": (evaluate, questions, compare, leaderboard, train),
 }
 """The commands under the titles of ``trivium --help``."""
 for panel, commands in PANELS.items():

@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from trivium.chunking.spec import parse_spec
+from trivium.cli.annotators import annotators_rule
 from trivium.cli.arguments import (
     chat_model,
     check_embedder,
@@ -22,6 +23,7 @@ from trivium.cli.arguments import (
 )
 from trivium.cli.load_report import print_left_out, print_load
 from trivium.cli.options import (
+    AnnotatorsOption,
     AnyEmbedder,
     ChooserOption,
     ChunkerOption,
@@ -44,9 +46,10 @@ from trivium.cli.options import (
     Store,
     Verbose,
     Watch,
+    WithQuestions,
     Workers,
 )
-from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
 from trivium.cli.watch import check_watched, follow, follower
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
@@ -61,9 +64,6 @@ from trivium.parser.sources.base import FORMATS
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.types import MetadataValue
-
-PARTIAL = 3
-"""Exit code of a load that left documents out."""
 
 
 class NothingCommittedError(Exception):
@@ -182,6 +182,8 @@ def build(
     shards: ShardsOption = None,
     ray: RayOption = None,
     shard_size: ShardSize = None,
+    questions: WithQuestions = False,
+    annotators: AnnotatorsOption = None,
 ) -> None:
     """Parse sources into a graph, load it into a store (made when missing) and embed it.
 
@@ -193,6 +195,8 @@ def build(
         trivium build documents/ --store my-store
 
         trivium build 'dump/*.html' nq-dev.jsonl.gz passages.jsonl --store my-store --no-embed
+
+        trivium build nq-dev-*.jsonl.gz --store my-store --questions
 
         trivium build wikipedia.zim --store my-store --ray auto
 
@@ -208,6 +212,7 @@ def build(
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
     check_language_option(language)
+    rule = annotators_rule(annotators, asked=questions)
     plan = _shard_plan(store, shards, ray, shard_size, watch=watch)
     if watch:
         check_watched(sources, json)
@@ -229,6 +234,8 @@ def build(
         index=given.index,
         model=model,
         shards=plan,
+        questions=questions,
+        annotators=rule,
     )
     try:
         with (
@@ -272,6 +279,8 @@ def add(
     assignments: LoadSetOption = None,
     json: Json = False,
     verbose: Verbose = False,
+    questions: WithQuestions = False,
+    annotators: AnnotatorsOption = None,
 ) -> None:
     """Add documents to an existing store; a page that is there and differs is replaced.
 
@@ -282,6 +291,7 @@ def add(
     check_language_option(language)
     _check_images(images, no_embed=no_embed)
     metadata = _metadata(meta)
+    rule = annotators_rule(annotators, asked=questions)
     if model is not None:
         chat_model(model, batch=True)  # refused before anything is made
     with Engine.open(
@@ -304,6 +314,8 @@ def add(
             limits=given.limits,
             index=given.index,
             model=model,
+            questions=questions,
+            annotators=rule,
         )
 
 

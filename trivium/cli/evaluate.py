@@ -8,6 +8,7 @@ from dataclasses import asdict
 import typer
 from rich.markup import escape
 
+from trivium.cli.annotators import annotators_rule
 from trivium.cli.answers import evaluate_answers
 from trivium.cli.arguments import check_names, open_engine, reranker_name, wrong_argument
 from trivium.cli.evaluate_options import (
@@ -35,6 +36,7 @@ from trivium.cli.evaluate_options import (
     SuiteFile,
 )
 from trivium.cli.options import (
+    AnnotatorsOption,
     Exact,
     Json,
     MaybeStore,
@@ -44,7 +46,7 @@ from trivium.cli.options import (
     WhereOption,
 )
 from trivium.cli.suite import evaluate_suite
-from trivium.cli.terminal import out, print_json, progress
+from trivium.cli.terminal import PARTIAL, out, print_json, progress
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
@@ -82,6 +84,7 @@ def evaluate(
     seed: Seed = None,
     selector: SelectorOption = None,
     assignments: SetOption = None,
+    annotators: AnnotatorsOption = None,
     json: Json = False,
 ) -> None:
     """Measure retrieval on questions with known answers: all eight retrievers and the default fusion, or those named.
@@ -100,6 +103,8 @@ def evaluate(
         trivium evaluate questions.jsonl --store my-store --rerank bm25 weighted:0.7 --cut near
 
         trivium evaluate questions.jsonl --store my-store --run-in bm25.run --rerank bm25 --runs runs
+
+        trivium evaluate nq-dev-00.jsonl.gz --store my-store --annotators any
 
         trivium evaluate --suite suite.toml --out results
 
@@ -135,6 +140,7 @@ def evaluate(
         k=k,
         sample=sample,
         seed=seed,
+        annotators=annotators,
         json=json,
     )
     if not answers:
@@ -154,6 +160,7 @@ def evaluate_questions(options: Evaluation) -> None:
     questions, store = options.questions_and_store()
     retrievers, fusions = options.retrievers, options.fusions
     rerankers = [reranker_name(name) for name in options.rerank or ()]
+    rule = annotators_rule(options.annotators)
     with wrong_argument("--cut"):
         cuts = [Cut.read(rule) for rule in options.cut or ()]
     trained = trained_among(fusions) if options.activate else None
@@ -174,6 +181,8 @@ def evaluate_questions(options: Evaluation) -> None:
             cut=cuts,
             runs=options.runs_in or (),
             hits=options.hits,
+            annotators=rule,
+            reading=lambda done, total: bars("read", done, total),
             progress=lambda done, total: bars("questions", done, total),
         )
         decision = None if trained is None else Evaluator(engine.searcher).activate(report, trained)
@@ -181,10 +190,12 @@ def evaluate_questions(options: Evaluation) -> None:
         write_runs(report, options.runs)
     if options.json:
         print_json({**report.to_json(), **({} if decision is None else {"decision": asdict(decision)})})
-        return
-    print_report(report, out)
-    if decision is not None:
-        print_decision(decision)
+    else:
+        print_report(report, out)
+        if decision is not None:
+            print_decision(decision)
+    if report.problems:
+        raise typer.Exit(PARTIAL)
 
 
 def trained_among(fusions: Sequence[str] | None) -> str:

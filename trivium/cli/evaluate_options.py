@@ -17,7 +17,11 @@ _ANSWERS_PANEL = "With --answers"
 
 Questions = Annotated[
     Path | None,
-    typer.Argument(metavar="QUESTIONS", help="Question file (JSON Lines).", show_default=False),
+    typer.Argument(
+        metavar="QUESTIONS",
+        help="Question file (JSON Lines); or rows of Natural Questions: a file, a folder, hf:NAME.",
+        show_default=False,
+    ),
 ]
 Fusions = Annotated[
     list[str] | None,
@@ -214,6 +218,7 @@ class Evaluation:
     k: int | None
     sample: int | None
     seed: int | None
+    annotators: str | None
     json: bool
 
     def refuse_of_questions(self, why: str) -> None:
@@ -234,6 +239,7 @@ class Evaluation:
         """Refuse what names a set of questions and says how it is asked."""
         values = {"QUESTIONS": self.questions, "--store": self.store, "--exact": self.exact}
         self._refuse(why, {**values, "--answers": self.answers, "--run-in": self.runs_in or None})
+        self._refuse(why, {"--annotators": self.annotators})
 
     def refuse_of_folder(self, why: str) -> None:
         """Refuse the options of what is kept in a folder."""

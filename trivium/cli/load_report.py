@@ -15,6 +15,7 @@ from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.graph.schema import unescape
 from trivium.index.left_out import describe_kinds
+from trivium.index.questions import QuestionReport
 from trivium.index.report import IngestReport
 from trivium.languages import ENGLISH, NAMES, StoreLanguages
 from trivium.parser.sources.base import Problem
@@ -36,6 +37,8 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     if set(report.languages) - {ENGLISH}:
         named = ", ".join(f"{NAMES[code]} {count:,}" for code, count in report.languages.items())
         out.print(f"[bold]Languages[/]: {named}")
+    if report.questions is not None:
+        print_questions(report.questions)
     for hint in report.hints:
         err.print(f"hint: {shown(hint)}", soft_wrap=True)
     if verbose:
@@ -44,6 +47,20 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     documents, passages = info.nodes.get("Page", 0), info.nodes.get("Chunk", 0)
     counted = f"{count(documents, 'document')}, {count(passages, 'passage')}"
     out.print(f"{counted}; next: [bold]{escape(_next_command(engine, store, info))}[/]", soft_wrap=True)
+
+
+def print_questions(report: QuestionReport) -> None:
+    """How many questions chunks answer, and the first that none does."""
+    out.print(
+        f"[bold]Questions[/]: {report.traced:,} of {report.asked:,} traced, {report.relations:,} is_answer_of,"
+        f" {report.changed:,} new or changed",
+        soft_wrap=True,
+    )
+    untraced = len(report.untraced) + report.unlisted
+    if untraced:
+        err.print(f"{count(untraced, 'question')} could not be traced:")
+        problems = [Problem(f"{u.location} ({u.id})", u.reason) for u in report.untraced]
+        print_problems(problems, report.unlisted)
 
 
 def print_left_out(report: IngestReport) -> None:

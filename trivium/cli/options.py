@@ -19,6 +19,7 @@ from trivium.languages import NAMES as LANGUAGES
 from trivium.live.registry import GROUP as LIVE_PLUGINS
 from trivium.live.registry import SOURCES
 from trivium.llm.registry import NAMES
+from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY
 from trivium.parser.sources.base import FORMATS
 from trivium.plugins import list_plugins
 from trivium.rerank.column import PREFIX
@@ -140,6 +141,22 @@ Sources = Annotated[
 ]
 FormatOption = Annotated[
     str, typer.Option("--format", help=f"{', '.join(FORMATS)}: auto recognises each file.")
+]
+WithQuestions = Annotated[
+    bool,
+    typer.Option(
+        "--questions",
+        help="Natural Questions rows also give their questions: nodes with is_answer_of from the chunks that answer.",
+    ),
+]
+AnnotatorsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--annotators",
+        metavar="RULE",
+        help=f"Whose answers to Natural Questions count: {', '.join(ANNOTATORS)}.  \\[default: {MAJORITY}]",
+        show_default=False,
+    ),
 ]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="Parser processes.  \\[default: one a core]")

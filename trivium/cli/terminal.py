@@ -34,8 +34,12 @@ from trivium.text import plain
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
 
+PARTIAL = 3
+"""Exit code of what was done although some documents or rows could not be read."""
+
 STAGES = {
     "parse": "Reading",
+    "read": "Reading",
     "shards": "Shards",
     "records": "Linking",
     "embed": "Embedding",

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from trivium.errors import InputError
 from trivium.graph.schema import page_of
-from trivium.types import Question
+from trivium.types import NoAnswer, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ class Cause(StrEnum):
     """The kinds of reasons why a question could not be traced."""
 
     NO_GOLD = "the question names no usable gold"
+    NO_LONG_ANSWER = NoAnswer.NONE.value
+    NO_MAJORITY = NoAnswer.FEW.value
     NO_PAGE = "the page is not in the store"
     NO_DOCUMENT = "the document is not in the store"
     NO_MATCH = "no chunk of the page holds it"
@@ -76,8 +78,10 @@ class Untraceable:
 @dataclass(frozen=True, slots=True)
 class Traced:
     """The result of tracing questions: the traceable ``questions`` in their order, with their ``gold`` by question
-    id, and the ``untraceable`` ones."""
+    id, and the ``untraceable`` ones. ``partly`` are questions among the former, some of whose marked texts were not
+    found."""
 
     questions: tuple[Question, ...]
     gold: Mapping[str, Gold]
     untraceable: tuple[Untraceable, ...] = ()
+    partly: tuple[Untraceable, ...] = ()

@@ -17,6 +17,7 @@ class Kind(Enum):
     PAGES = auto()
     QUOTES = auto()
     PASSAGE = auto()
+    MARKED = auto()
     TITLE = auto()
     PARAGRAPH = auto()
     ANSWERS = auto()
@@ -38,6 +39,8 @@ class Part:
     answers: tuple[str, ...] = ()
     quotes: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
+    place: float = 0.0
+    occurrence: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,20 @@ def parts_of(question: Question) -> tuple[Part, ...] | Miss:
         return tuple(Part(Kind.PASSAGE, p.title, text=p.text) for p in question.gold_passages)
     if question.gold_titles:
         return tuple(Part(Kind.TITLE, title) for title in question.gold_titles)
+    if question.no_answer is not None:
+        kind, reason = question.no_answer
+        return Miss(Cause(kind.value), reason)
+    if question.page is not None and question.marked:
+        return tuple(
+            Part(
+                Kind.MARKED,
+                question.page,
+                text=marked.text,
+                place=marked.place,
+                occurrence=marked.occurrence,
+            )
+            for marked in question.marked
+        )
     if question.page is None:
         return Miss(
             Cause.NO_GOLD,
@@ -80,7 +97,7 @@ def _of_document(evidence: Evidence) -> Part:
 
 def wordless(part: Part) -> Miss | None:
     """Why a part cannot be found anywhere, None where it can."""
-    if part.kind in (Kind.PASSAGE, Kind.PARAGRAPH) and not has_words(part.text):
+    if part.kind in (Kind.PASSAGE, Kind.PARAGRAPH, Kind.MARKED) and not has_words(part.text):
         return Miss(Cause.NO_GOLD, "expected a gold text of words, got one of punctuation only")
     if part.kind is Kind.QUOTES and not any(has_words(words_of(quote)) for quote in part.quotes):
         return Miss(

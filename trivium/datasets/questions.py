@@ -4,32 +4,59 @@
 ``gold_passages``, ``gold_titles``, ``page``, ``section``, ``paragraph``, ``gold_any``) are optional, null counts as
 absent, and other keys are ignored. Where ``document`` and ``pages`` are given, ``evidence`` is not read: some files
 have there the text of these pages. :mod:`trivium.datasets.trace` defines how the gold is found in a store.
+
+Original rows of Natural Questions are read as they are (:mod:`trivium.parser.sources.nq_files`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import QuestionFileError
-from trivium.parser.sources.base import some_keys
+from trivium.common.progress import Progress
+from trivium.errors import InputError, QuestionFileError
+from trivium.parser.sources.annotators import MAJORITY, check_annotators
+from trivium.parser.sources.base import Problem, some_keys
+from trivium.parser.sources.nq_files import is_row_source, read_row_questions
 from trivium.types import Evidence, GoldPassage, Question, Turn
 
 _OTHER_GOLD = ("evidence", "gold_passages", "gold_titles", "page")
 """Where one of these is given, a ``document`` or ``pages`` alone says something else about the question."""
 
+_log = logging.getLogger(__name__)
 
-def read_questions(path: str | Path) -> list[Question]:
+
+def log_problem(problem: Problem) -> None:
+    """Log a row that cannot be read."""
+    _log.warning("%s: %s", problem.location, problem.reason)
+
+
+def read_questions(
+    path: str | Path,
+    *,
+    annotators: str = MAJORITY,
+    on_problem: Callable[[Problem], None] = log_problem,
+    progress: Progress | None = None,
+) -> list[Question]:
     """The questions of a file, in file order. Blank lines are skipped.
+
+    ``path`` may also be a file (plain or gzipped) or folder of original Natural Questions rows, or
+    ``hf:NAME[:SPLIT]``. ``annotators`` then says whose answers count
+    (:func:`trivium.parser.sources.annotators.counted`), ``on_problem`` is told of rows that cannot be read (by default
+    they are logged) while the others go on, and ``progress`` counts bytes.
 
     A question without ``id`` gets the id ``line-<n>``, n counted from 1. Where another question has the id already, the
     later one is called ``<id> (line <n>)``: files put together from several ones have such. Raises QuestionFileError,
     naming the line, for anything malformed, for a question that occurs twice with its id, and for a file without
     questions.
     """
+    check_annotators(annotators)
+    if is_row_source(str(path)):
+        return _of_rows(str(path), annotators, on_problem, progress)
     path = Path(path)
     try:
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
@@ -57,6 +84,25 @@ def read_questions(path: str | Path) -> list[Question]:
         questions.append(question)
     if not questions:
         raise QuestionFileError(f"{path}: expected at least one line with a question, got an empty file")
+    return questions
+
+
+def _of_rows(
+    source: str, annotators: str, on_problem: Callable[[Problem], None], progress: Progress | None
+) -> list[Question]:
+    questions: list[Question] = []
+    try:
+        for found in read_row_questions([source], annotators, progress=progress):
+            if isinstance(found, Problem):
+                on_problem(found)
+            else:
+                questions.append(found.question)
+    except InputError as error:
+        raise QuestionFileError(f"{source}: {error}") from error
+    if not questions:
+        raise QuestionFileError(
+            f"{source}: expected at least one row with a question, got none that can be read"
+        )
     return questions
 
 

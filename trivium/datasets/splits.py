@@ -41,6 +41,46 @@ def clusters(groups: Groups) -> NDArray[np.int64]:
     return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
 
 
+def split(groups: Groups, share: float, seed: int) -> NDArray[np.bool_]:
+    """Which questions (questions,) are in the second of two parts, which has the rest of a ``share`` in the first: with
+    0.8 a fifth of the questions, or somewhat fewer. Clusters are kept whole, and none of the two parts is empty.
+
+    Clusters are drawn by ``seed`` and put into the second part as long as they fit. Except for questions without keys,
+    it does not depend on the order of the questions. Raises InputError unless 0 < share < 1 and there are two clusters.
+
+    >>> split([["Mars"], ["Venus"], ["Mars"], ["Moon"], ["Sun"]], 0.8, seed=1).tolist()
+    [False, False, False, True, False]
+    """
+    if not 0 < share < 1:
+        raise InputError(f"expected a share between 0 and 1, got {share:g}")
+    cluster = clusters(groups)
+    sizes = np.bincount(cluster)
+    if len(sizes) < 2:
+        raise InputError(
+            f"expected questions on two documents or more, to put them apart, got {len(sizes)} with"
+            f" {len(groups)} questions"
+        )
+    room = max(round((1 - share) * len(groups)), 1)
+    shuffled = np.random.default_rng(seed).permutation(_canonical(groups, cluster))
+    chosen: list[int] = []
+    for label in shuffled.tolist():
+        if sizes[label] <= room and len(chosen) < len(sizes) - 1:
+            chosen.append(label)
+            room -= int(sizes[label])
+    if not chosen:  # each document has more questions than fit
+        chosen = [min(shuffled.tolist(), key=lambda label: int(sizes[label]))]
+    return np.isin(cluster, chosen)
+
+
+def _canonical(groups: Groups, cluster: NDArray[np.int64]) -> list[int]:
+    """The clusters in an order that does not depend on that of the questions: by their smallest key."""
+    smallest: dict[int, str] = {}
+    for label, group in zip(cluster.tolist(), groups, strict=True):
+        keys = [*group, *([smallest[label]] if smallest.get(label) else [])]
+        smallest[label] = min(keys, default="")
+    return sorted(smallest, key=lambda label: (smallest[label], label))
+
+
 def folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
     """The fold, 0 to n-1, of each question, (questions,). Clusters are kept whole; folds have about equal numbers
     of questions.
@@ -56,13 +96,7 @@ def folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
             f"expected 2 to {len(sizes)} folds, got {n}: "
             f"the {len(groups)} questions fall into {len(sizes)} groups that share no page"
         )
-    smallest_key = [""] * len(sizes)
-    for label, group in zip(cluster.tolist(), groups, strict=True):
-        smallest_key[label] = min(
-            [*group, *([smallest_key[label]] if smallest_key[label] else [])], default=""
-        )
-    canonical = sorted(range(len(sizes)), key=lambda label: (smallest_key[label], label))
-    shuffled = np.random.default_rng(seed).permutation(canonical)
+    shuffled = np.random.default_rng(seed).permutation(_canonical(groups, cluster))
     fold_of = np.empty(len(sizes), dtype=np.int64)
     load = np.zeros(n, dtype=np.int64)
     for label in shuffled[np.argsort(-sizes[shuffled], kind="stable")]:

@@ -8,6 +8,8 @@ The gold of a question is the first of these that is given:
 * ``gold_passages``: each passage is found in the chunk that holds its text, on the page with its title;
   when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.
+* ``page`` and ``marked`` texts, as the long answers of Natural Questions: every chunk of the page that holds some of one,
+  each by itself (:mod:`trivium.parser.sources.marked`). Texts that are not found are passed over as long as one is.
 * ``page`` and ``paragraph``: the chunk of the page that holds the paragraph; ``section`` breaks
   ties.
 * ``page`` and ``answers``: any chunk of the page that contains an answer as whole words. With more than
@@ -26,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, cast
 
 from trivium.datasets.documents import Documents
 from trivium.datasets.gold import Cause, Gold, Traced, Untraceable
@@ -34,11 +36,12 @@ from trivium.datasets.match import MIN_SHARE, PageTexts, same_words
 from trivium.datasets.parts import OF_DOCUMENTS, Found, Kind, Miss, Part, parts_of, wordless
 from trivium.datasets.quotes import QuotedTexts
 from trivium.errors import InputError
-from trivium.graph.protocols import GraphReader, PageReader
+from trivium.graph.protocols import PageReader
 from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Hop, headings_of, page_uri
+from trivium.parser.sources.marked import MarkedPage
 from trivium.text import normalise_title
-from trivium.types import Question
+from trivium.types import MarkedText, Question
 
 __all__ = ["LEAD", "MAX_ANSWER_CHUNKS", "Traced", "trace"]
 
@@ -52,15 +55,28 @@ _SHOWN_PAGES = 10
 _SHOWN_CHARACTERS = 80
 
 
-class GoldStore(GraphReader, PageReader, Protocol):
+class PassageSource(Protocol):
+    """Pages and their chunks, as a store has them (:class:`trivium.graph.protocols.GraphReader`)."""
+
+    def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
+
+    def expand(self, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]: ...
+
+    def fetch(self, chunks: Sequence[str]) -> list[ChunkRecord]: ...
+
+    def page_text(self, page: str) -> str: ...
+
+
+class GoldStore(PassageSource, PageReader, Protocol):
     """What tracing needs of a store."""
 
 
-def trace(questions: Sequence[Question], store: GoldStore) -> Traced:
+def trace(questions: Sequence[Question], store: GoldStore | PassageSource) -> Traced:
     """The gold chunks of every question, or the reason why it has none.
 
     Titles may be written with underscores and may be redirects. The store is read in batches of pages, each page
-    once; its pages are listed if a question names a document. Raises InputError when two questions have the same id.
+    once; its pages are listed if a question names a document, which a mere PassageSource cannot. Raises InputError when
+    two questions have the same id.
     """
     parts = {question.id: parts_of(question) for question in questions}
     if len(parts) < len(questions):
@@ -74,10 +90,15 @@ def trace(questions: Sequence[Question], store: GoldStore) -> Traced:
     found = _find(list(distinct), store)
     gold: dict[str, Gold] = {}
     untraceable: list[Untraceable] = []
+    partly: list[Untraceable] = []
     for question in questions:
         question_parts = parts[question.id]
         if isinstance(question_parts, Miss):
             outcome: Gold | Miss = question_parts
+        elif question_parts[0].kind is Kind.MARKED:
+            outcome, missed = _join_marked([found[part] for part in question_parts])
+            if missed is not None and not isinstance(outcome, Miss):
+                partly.append(Untraceable(question.id, missed.cause, missed.reason))
         else:
             outcome = _join([found[part] for part in question_parts], question.gold_any)
         if isinstance(outcome, Miss):
@@ -85,7 +106,17 @@ def trace(questions: Sequence[Question], store: GoldStore) -> Traced:
         else:
             gold[question.id] = outcome
     traced = tuple(question for question in questions if question.id in gold)
-    return Traced(traced, gold, tuple(untraceable))
+    return Traced(traced, gold, tuple(untraceable), tuple(partly))
+
+
+def _join_marked(outcomes: Sequence[Found]) -> tuple[Gold | Miss, Miss | None]:
+    """Every chunk that holds some of a marked text, by itself; and what is missing of some."""
+    chunks = dict.fromkeys(chain.from_iterable(one for one in outcomes if not isinstance(one, Miss)))
+    missed = next((one for one in outcomes if isinstance(one, Miss)), None)
+    if not chunks:
+        assert missed is not None
+        return missed, None
+    return Gold(tuple((chunk,) for chunk in sorted(chunks))), missed
 
 
 def _join(outcomes: Sequence[Found], any_will_do: bool) -> Gold | Miss:
@@ -101,7 +132,7 @@ def _join(outcomes: Sequence[Found], any_will_do: bool) -> Gold | Miss:
     return Miss(first.cause, f"{len(misses)} of {len(outcomes)} gold parts not found: {first.reason}")
 
 
-def _find(parts: Sequence[Part], store: GoldStore) -> dict[Part, Found]:
+def _find(parts: Sequence[Part], store: GoldStore | PassageSource) -> dict[Part, Found]:
     by_page: dict[str, list[Part]] = {}
     outcomes: dict[Part, list[Found]] = {}
     for part, place in _places(parts, store).items():
@@ -124,13 +155,15 @@ def _anywhere(outcomes: Sequence[Found]) -> Found:
     return found or outcomes[0]
 
 
-def _places(parts: Sequence[Part], store: GoldStore) -> dict[Part, Found]:
+def _places(parts: Sequence[Part], store: GoldStore | PassageSource) -> dict[Part, Found]:
     """The pages on which each part is to be looked for: one, or all that a name of a document may mean."""
     uris = {
         part.name: page_uri(normalise_title(part.name)) for part in parts if part.kind not in OF_DOCUMENTS
     }
     entities = store.resolve(list(dict.fromkeys(uris.values()))) if uris else {}
-    documents = Documents(store) if any(part.kind in OF_DOCUMENTS for part in parts) else None
+    documents = (
+        Documents(cast(GoldStore, store)) if any(part.kind in OF_DOCUMENTS for part in parts) else None
+    )
     places: dict[Part, Found] = {}
     for part in parts:
         unusable = wordless(part)
@@ -151,7 +184,9 @@ def _no_document(name: str, documents: Documents) -> Miss:
     return Miss(Cause.NO_DOCUMENT, f"the store has no document {name!r}{hint}")
 
 
-def _find_on_pages(by_page: Mapping[str, Sequence[Part]], store: GoldStore) -> Iterator[tuple[Part, Found]]:
+def _find_on_pages(
+    by_page: Mapping[str, Sequence[Part]], store: PassageSource
+) -> Iterator[tuple[Part, Found]]:
     chunks = store.expand(list(by_page), Hop.BELOW)
     to_fetch = [
         uri
@@ -162,7 +197,7 @@ def _find_on_pages(by_page: Mapping[str, Sequence[Part]], store: GoldStore) -> I
     records = dict(zip(to_fetch, store.fetch(to_fetch), strict=True)) if to_fetch else {}
     for page, parts in by_page.items():
         uris = chunks.get(page, [])
-        on_page = _Chunks([records[uri] for uri in uris if uri in records])
+        on_page = _Chunks(page, [records[uri] for uri in uris if uri in records], store)
         for part in parts:
             if not uris:
                 kind = "document" if part.kind in OF_DOCUMENTS else "page"
@@ -176,8 +211,10 @@ def _find_on_pages(by_page: Mapping[str, Sequence[Part]], store: GoldStore) -> I
 class _Chunks:
     """The chunks of one page, indexed when something is looked for among them."""
 
-    def __init__(self, records: Sequence[ChunkRecord]) -> None:
+    def __init__(self, page: str, records: Sequence[ChunkRecord], store: PassageSource) -> None:
+        self._page = page
         self._records = records
+        self._store = store
 
     @cached_property
     def _texts(self) -> PageTexts:
@@ -187,8 +224,19 @@ class _Chunks:
     def _quoted(self) -> QuotedTexts:
         return QuotedTexts([record.text for record in self._records])
 
+    @cached_property
+    def _marked(self) -> MarkedPage:
+        return MarkedPage(
+            self._store.page_text(self._page), [(record.start, record.end) for record in self._records]
+        )
+
     def find(self, part: Part) -> Found:
         """The chunks that a part is found in."""
+        if part.kind is Kind.MARKED:
+            found = self._marked.find(MarkedText(part.text, part.place, part.occurrence))
+            if isinstance(found, str):
+                return Miss(Cause.NO_MATCH, f"no chunk of {part.name!r} holds the long answer: {found}")
+            return tuple(self._records[row].uri for row in found)
         rows: Sequence[int]
         if part.kind is Kind.PAGES:
             rows = _on(part.pages, self._records)

@@ -22,6 +22,8 @@ from trivium.fusion.network import NetworkFusion
 from trivium.fusion.registry import DEFAULT, NETWORK
 from trivium.fusion.table import Table
 from trivium.graph.filters import Condition, parse
+from trivium.parser.sources.annotators import MAJORITY
+from trivium.parser.sources.base import Problem
 from trivium.rerank.base import Reranker
 from trivium.retrievers.base import Query
 from trivium.retrievers.registry import RETRIEVERS
@@ -71,16 +73,26 @@ class Evaluator:
         cut: Sequence[str | Cut] = (),
         runs: Sequence[str | Path] = (),
         settings: SettingValues | None = None,
+        annotators: str = MAJORITY,
         progress: Progress | None = None,
+        reading: Progress | None = None,
     ) -> Report:
         """See :meth:`trivium.engine.Engine.evaluate`. With ``where`` only chunks that match it are searched; gold
         chunks stay gold whether they match or not. With ``rerank`` each system is also measured after each of these
         rerankers, as the system ``NAME > RERANKER``; with ``cut`` all of them once more, ended by each of these rules
         (:data:`CUT_K` passages at most where a rule has no bounds), as ``NAME > RULE``; ``settings`` are those of
         rerankers. ``runs`` are TREC files of further systems (ids of questions as in the question file, uris of chunks),
-        which rerankers and cuts follow as well; where nothing else is named only they are measured."""
+        which rerankers and cuts follow as well; where nothing else is named only they are measured. Of original rows of
+        Natural Questions ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`);
+        rows that cannot be read are the report's ``problems``, and ``reading`` counts the bytes of files."""
         condition = parse(where) if isinstance(where, str) else where
-        asked = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
+        problems: list[Problem] = []
+        if isinstance(questions, str | Path):
+            asked = read_questions(
+                questions, annotators=annotators, on_problem=problems.append, progress=reading
+            )
+        else:
+            asked = list(questions)
         if not retrievers and not fusions and not runs:
             retrievers, fusions = RETRIEVERS, (DEFAULT,)
         searcher = self.searcher
@@ -127,7 +139,7 @@ class Evaluator:
             save_hits(Path(hits), HitFile(tuple(kept), searcher.embedder.get().identity.name))
         if not traced.questions:
             rankings = {name: [] for name in (*single, *fused, *given)}
-        report = evaluate(asked, traced, rankings)
+        report = replace(evaluate(asked, traced, rankings), problems=tuple(problems))
         if not after and not cuts:
             return report
         told = tuple(f"{count} of {len(traced.questions)} questions: {why}" for why, count in failed.items())

@@ -19,6 +19,7 @@ from trivium.datasets.gold import Traced
 from trivium.evaluation.matches import NARROWEST, print_matches
 from trivium.evaluation.significance import Interval
 from trivium.evaluation.tables import html_table
+from trivium.parser.sources.base import Problem
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,7 +64,8 @@ class Comparison:
 class Report:
     """The outcome of an evaluation, with the rankings that were evaluated. ``rows`` are by system. ``resampled`` says
     what the intervals and tests resample ("pages" or "questions") and ``clusters`` how many of them there are.
-    ``warnings`` say what did not work, such as a reranker; ``shown`` are further measures for the table."""
+    ``warnings`` say what did not work, such as a reranker; ``shown`` are further measures for the table. ``problems`` are
+    rows of the question file that could not be read."""
 
     traced: Traced = field(repr=False)
     rankings: Rankings = field(repr=False)
@@ -73,6 +75,7 @@ class Report:
     clusters: int
     warnings: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values; a mean that does not exist is null."""
@@ -83,6 +86,7 @@ class Report:
             "resampled": self.resampled,
             "clusters": self.clusters,
             **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **({"problems": problems_json(self.problems)} if self.problems else {}),
         }
 
     def to_pandas(self) -> DataFrame:
@@ -117,6 +121,22 @@ def traced_json(traced: Traced) -> dict[str, Any]:
         "traced": len(traced.questions),
         "untraceable": [{"id": u.id, "cause": u.cause.value, "reason": u.reason} for u in traced.untraceable],
     }
+
+
+def problems_json(problems: Sequence[Problem]) -> list[dict[str, str]]:
+    """Rows of a question file that could not be read, as JSON values."""
+    return [{"location": problem.location, "reason": problem.reason} for problem in problems]
+
+
+def problem_lines(problems: Sequence[Problem]) -> Iterator[Text]:
+    """How many rows of a question file could not be read, and the first of them."""
+    if problems:
+        rows = "1 row" if len(problems) == 1 else f"{len(problems):,} rows"
+        yield Text(f"{rows} could not be read:", style="yellow")
+        for problem in problems[:SHOWN_REASONS]:
+            yield Text(f"  {problem.location}: {problem.reason}")
+        if len(problems) > SHOWN_REASONS:
+            yield Text(f"  and {len(problems) - SHOWN_REASONS:,} more (all of them with --json)")
 
 
 def compared_json(compared: Comparison) -> dict[str, Any]:
@@ -206,6 +226,7 @@ def _footnotes(report: Report) -> Iterator[Text]:
             )
     for warning in report.warnings:
         yield Text(f"warning: {warning}", style="yellow")
+    yield from problem_lines(report.problems)
     if missing:
         yield Text(f"{len(missing)} could not be traced and are not in the means:")
         for cause, count in Counter(u.cause for u in missing).most_common():

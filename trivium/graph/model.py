@@ -59,11 +59,24 @@ class RelationEdge:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionNode:
+    """A question that chunks of a page answer. ``uri`` is its id in the set of questions that it is from; ``answers`` are
+    short ones, in their order; ``chunks`` are the uris of chunks, in the order of the page."""
+
+    uri: str
+    text: str
+    answers: tuple[str, ...]
+    chunks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PageGraph:
     """Everything one page contributes to the graph. ``aliases`` are uris that resolve to this page.
     ``content_hash`` changes with everything but ``source`` and ``aliases``: what a page's own copy says of its
     redirects is never complete, so aliases accumulate until the page is removed. ``format``, ``path``, ``modified`` and
-    ``metadata`` are those of :class:`~trivium.types.Page`; ``given`` are the keys of it that the user gave, in order."""
+    ``metadata`` are those of :class:`~trivium.types.Page`; ``given`` are the keys of it that the user gave, in order.
+    ``questions`` are those that its chunks answer, by uri, and not in the hash: they are given to a stored page
+    (:meth:`~trivium.graph.protocols.GraphWriter.put_questions`), or come with one that is copied from another store."""
 
     uri: str
     text: str
@@ -79,3 +92,4 @@ class PageGraph:
     modified: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     given: tuple[str, ...] = ()
+    questions: tuple[QuestionNode, ...] = ()

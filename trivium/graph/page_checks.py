@@ -32,6 +32,7 @@ def check_page(page: PageGraph) -> None:
     check_keys(title for chunk in page.chunks for title in chunk.cites)
     check_keys(page.aliases)
     check_relations(page.relations)
+    check_keys(question.uri for question in page.questions)
     _check_texts(_texts(page), page.uri)
     if page.revision is not None and page.revision not in _INT64:
         raise StoreError(f"expected a revision of at most 64 bits for page {page.uri!r}, got {page.revision}")
@@ -77,6 +78,8 @@ def _texts(page: PageGraph) -> Iterator[str]:
     yield encode_metadata(page.metadata)
     for chunk in page.chunks:
         yield from (chunk.text, chunk.kind, chunk.terms, chunk.heading_terms)
+    for question in page.questions:
+        yield from (question.text, *question.answers)
 
 
 def _check_texts(texts: Iterable[str], page: str) -> None:

@@ -29,7 +29,7 @@ from typing import Protocol, Self
 
 from trivium.graph.filters import Condition
 from trivium.graph.findings import Finding
-from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
     Adjacency,
@@ -284,6 +284,14 @@ class GraphWriter(Protocol):
     def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
         """More relations that pages (by uri) state, as from DBpedia; those of unknown pages are left out. They go
         when the page is replaced or removed. Returns how many the pages did not have before."""
+        ...
+
+    def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
+        """Say which questions chunks of pages (by uri) answer, in one transaction. What a page is said to answer of a
+        question takes the place of what it was said to answer of it before; chunks that it does not have are left out,
+        and so are unknown pages. A question that no chunk answers is not kept: it goes with the last page that answered
+        it, when that is replaced or removed. Returns how many questions became others. Nothing searches them: indexes
+        stay as they are."""
         ...
 
     def set_types(self, types: Mapping[str, str]) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 MAX_URI_BYTES = 4000
 """Longest uri, in bytes of UTF-8: a graph database keeps uris in index keys of about 8 kB at most."""
@@ -17,8 +17,13 @@ _ESCAPED = re.compile("%(?:25)*23")
 _LOOKS_ESCAPED = re.compile("#|%(?:25)*23")
 
 
+QUESTION = "Question"
+"""Label of questions that chunks answer. They are there on request alone and nothing searches them, so that it is no
+:class:`Label`."""
+
+
 class Label(StrEnum):
-    """Node labels. Every Page is an Entity as well."""
+    """Labels of the nodes that are searched. Every Page is an Entity as well."""
 
     ENTITY = "Entity"
     PAGE = "Page"
@@ -38,6 +43,11 @@ class RelationshipType(StrEnum):
     CITES = "cites"
     CITED_IN = "cited_in"
     SEMANTIC_REL = "semantic_rel"
+    IS_ANSWER_OF = "is_answer_of"
+
+
+ON_REQUEST = frozenset({QUESTION, str(RelationshipType.IS_ANSWER_OF)})
+"""What a graph has only where it was asked for: it is counted only where there is some."""
 
 
 class Hop(StrEnum):
@@ -129,6 +139,15 @@ def entity_text(uri: str, type: str = "") -> str:
     """
     name = unescape(uri)
     return f"{name} ({type})" if type and not name.endswith(f"({type})") else name
+
+
+def without_unrequested(counts: Mapping[str, int]) -> dict[str, int]:
+    """Numbers of nodes or relationships, without those that are there on request and that nobody requested.
+
+    >>> without_unrequested({"Chunk": 0, "Question": 0})
+    {'Chunk': 0}
+    """
+    return {name: count for name, count in counts.items() if count or name not in ON_REQUEST}
 
 
 def mirror_type(relation: str) -> str:

@@ -31,6 +31,7 @@ from trivium.index.load import load
 from trivium.index.merge import PageCheck
 from trivium.index.page_names import find_named
 from trivium.index.pictures import fill_pictures
+from trivium.index.questions import put_questions
 from trivium.index.report import IngestReport
 from trivium.index.sharding.build import ShardedBuild, ShardPlan, sharded
 from trivium.index.sharding.work import Work
@@ -39,6 +40,7 @@ from trivium.languages import AUTO, ENGLISH, StoreLanguages, check_language
 from trivium.limits import InputLimits
 from trivium.llm.base import ChatModel
 from trivium.metadata import check as check_metadata
+from trivium.parser.sources.annotators import MAJORITY, check_annotators
 from trivium.parser.sources.base import Format
 from trivium.settings import load_settings
 from trivium.types import MetadataValue
@@ -67,6 +69,8 @@ class BuildOptions(TypedDict, total=False):
     model: str | ChatModel | None
     shards: ShardPlan | None
     index: IndexParameters | None
+    questions: bool
+    annotators: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,8 @@ class Indexer:
         model: str | ChatModel | None = None,
         shards: ShardPlan | None = None,
         index: IndexParameters | None = None,
+        questions: bool = False,
+        annotators: str = MAJORITY,
     ) -> IngestReport:
         """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
         adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
@@ -132,6 +138,10 @@ class Indexer:
         where Ray is not installed.
 
         ``index`` says how vector indexes are made (:meth:`set_index_parameters`), by default as the settings do.
+        ``questions``: rows of Natural Questions also give their questions, as nodes of the graph with ``is_answer_of``
+        from the chunks that answer them; ``annotators`` says whose answers count
+        (:func:`trivium.parser.sources.annotators.counted`). The report's ``questions`` lists those that cannot be
+        traced. They go with their pages.
 
         A page already there is replaced if it changed. Documents that cannot be read are in the report's
         ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
@@ -149,6 +159,7 @@ class Indexer:
         embeds = embed and not any_embedder and not known.any_embedder
         if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
             check_embedder_knows(language, self.embedder.name)
+        check_annotators(annotators)
         cutter = self._chunker(chunker, model)
         if shards is not None:
             self._check_shards(shards, cutter, isolated, late)
@@ -189,6 +200,17 @@ class Indexer:
             came_to_nothing = (report.problems or report.left_out_kinds) and not report.read
             if came_to_nothing and not self.store.count_pages():
                 raise nothing_read(report)
+            if questions:
+                report.questions = put_questions(
+                    [str(s) for s in sources],
+                    self.store,
+                    annotators=annotators,
+                    format=format,
+                    limits=chosen,
+                    progress=_stage(progress, "questions"),
+                )
+                for problem in report.questions.problems:
+                    report.problem(problem, chosen.problems)
             if embeds:
                 check_embedder_of(self.store, self.embedder.name)
             self._remember_embedder(late)

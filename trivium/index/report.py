@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from trivium.graph.records import WriteReport
+from trivium.index.questions import QuestionReport
 from trivium.languages import NAMES
 from trivium.parser.sources.base import LeftOut, Problem
 
@@ -22,11 +23,12 @@ class Duplicate:
 @dataclass(slots=True)
 class IngestReport:
     """What a load did, in pages, and what went wrong. The first problems are listed (as many as the limits say),
-    ``unlisted`` counts the others. ``left_out`` are files of no format that is read which were found in folders, as many
-    as problems are listed, and ``left_out_kinds`` counts all of them by suffix (by name where they have none).
-    ``languages`` says how many pages came in each language, by its code, and ``retitled`` which pages have gone because
-    their files call themselves otherwise now. ``likely_language`` is that of most pages where they look to be
-    in another one than they were taken for, since none was named."""
+    ``unlisted`` counts the others. ``left_out`` are files of no format that is read which were found in folders, as
+    many as problems are listed, and ``left_out_kinds`` counts all of them by suffix (by name where they have none).
+    ``languages`` says how many pages came in each language, by its code, and ``retitled`` which pages have gone
+    because their files call themselves otherwise now. ``likely_language`` is that of most pages where they look to be
+    in another one than they were taken for, since none was named. ``questions`` says what became of the questions of
+    rows, None where nobody asked for them."""
 
     added: int = 0
     replaced: int = 0
@@ -41,6 +43,7 @@ class IngestReport:
     languages: dict[str, int] = field(default_factory=dict)
     retitled: list[str] = field(default_factory=list)
     likely_language: str | None = None
+    questions: QuestionReport | None = None
 
     @property
     def read(self) -> int:

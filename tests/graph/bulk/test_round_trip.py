@@ -17,7 +17,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.neo4j_servers import V2026, Server, log_in, own_server, run_tool
 from tests.neo4j_wipe import wipe
 from trivium.graph.bulk import export
-from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j.address import Address
 from trivium.graph.neo4j.connection import Connection
@@ -164,8 +164,14 @@ def _pages() -> list[PageGraph]:
 
 
 def _fill(store: GraphStore, pages: Sequence[PageGraph]) -> None:
-    """The pages, types and vectors of every second text, and of the sentences of every second passage."""
+    """The pages, questions that chunks of several pages answer, types and vectors of every second text, and of the
+    sentences of every second passage."""
     store.write(pages)
+    both = QuestionNode(
+        "nq-1", 'what is "red"?\n', ("a\tb", '"', "c"), ("Mars#chunk-1", "Mars#Moons#chunk-2")
+    )
+    nothing = QuestionNode("nq-2", "", (), ("Luna#chunk-1",))
+    store.put_questions({"Mars": [both], "Luna": [nothing, replace(both, chunks=("Luna#chunk-1",))]})
     store.set_types({"Phobos": "moon", "Moon": "moon", "Mars": 'red "planet"\n', "Deimos": ""})
     store.set_embedder(IDENTITY)
     _embed(store, 2)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.contract.graphs import embed_pending, graph
 from trivium.graph.arrays import group
 from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.model import RelationEdge
+from trivium.graph.model import QuestionNode, RelationEdge
 from trivium.graph.schema import RelationshipType
 from trivium.graph.string_table import StringRows, pack_strings, unpack_strings
 
@@ -89,6 +89,7 @@ def test_every_relationship_is_a_view_for_people_who_explore_the_database(tmp_pa
                 graph("B", aliases=["b"]),
             ]
         )
+        store.put_questions({"A": [QuestionNode("nq-1", "what?", (), ("A#S#chunk-1", "A#chunk-2"))]})
         counts = store.info().relationships
     database = sqlite3.connect(tmp_path / "s" / "graph.db")
     found = {
@@ -119,5 +120,6 @@ def test_every_relationship_is_a_view_for_people_who_explore_the_database(tmp_pa
         "cites": cites,
         "cited_in": sorted((entity, chunk) for chunk, entity in cites),
         "semantic_rel": [("A", "r", "B"), ("B", "is_r_of", "A")],
+        "is_answer_of": [("A#S#chunk-1", "nq-1"), ("A#chunk-2", "nq-1")],
     }
     assert {kind: len(rows) for kind, rows in found.items()} == counts

@@ -11,9 +11,10 @@ import pytest
 
 from tests.contract.graphs import embed_pending, graph
 from tests.contract.state import state_of
-from tests.fakes.earlier_stores import without_changes
+from tests.fakes.earlier_stores import without_changes, without_questions
 from trivium.errors import StoreBusyError, StoreError, StoreFormatError
 from trivium.graph.embedded import EmbeddedStore, connection, schema_versions
+from trivium.graph.model import QuestionNode
 from trivium.graph.schema import SCHEMA_VERSION
 
 PAGE = graph(
@@ -140,6 +141,28 @@ def test_a_store_of_version_2_waits_for_its_sentences(folder: Path) -> None:
         embed_pending(store)
         assert list(store.pending_sentences()) == []
         assert store.sentence_vectors(store.chunk_uris()).starts.tolist() == [0, 2, 2]
+
+
+def test_a_store_of_version_6_has_no_questions_and_gets_some(folder: Path, tmp_path: Path) -> None:
+    """One that cannot be written to is read without."""
+    asked = QuestionNode("nq-1", "what is red", ("Mars",), ("Mars#chunk-1",))
+    EmbeddedStore.open(folder).close()
+    database = _open(folder)
+    database.executescript(";".join([*without_questions(), "PRAGMA user_version = 6"]))
+    database.close()
+    with EmbeddedStore.open(folder, read_only=True) as store:
+        assert list(store.page_graphs()) == [PAGE]
+        assert "Question" not in store.info().nodes
+    assert _version(folder) == 6
+    with EmbeddedStore.open(folder) as store:
+        assert store.put_questions({"Mars": [asked]}) == 1
+        assert next(store.page_graphs()).questions == (asked,)
+        assert {finding.kind for finding in store.checker().check()} == {"not summed"}  # vectors of version 1
+    EmbeddedStore.create(tmp_path / "new").close()
+    upgraded, new = _open(folder), _open(tmp_path / "new")
+    assert _schema(upgraded) == _schema(new)
+    upgraded.close()
+    new.close()
 
 
 def test_an_upgrade_waits_for_its_turn_or_changes_nothing(

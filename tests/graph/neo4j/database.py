@@ -169,6 +169,10 @@ def _nodes(oracle: MemoryStore) -> Nodes:
     for alias in {alias for claims in graph.claims.values() for alias in claims}:
         leads = {"leads_to": aliases[alias]} if alias in aliases else {}
         nodes[(alias, "Alias")] = {"uri": alias, **_names(alias), **leads}
+    for asked in graph.questions.values():
+        for question in asked.values():
+            own = {"uri": question.uri, "text": question.text, "answers": list(question.answers)}
+            nodes[(question.uri, "Question")] = {name: value for name, value in own.items() if value}
     terms = [f"{chunk.heading_terms} {chunk.terms}".split() for _, chunk in graph.chunks()]
     for term, df in Counter(term for each in terms for term in set(each)).items():
         nodes[(term, "Term")] = {"term": term, "df": df}
@@ -239,6 +243,10 @@ def _each_edge(oracle: MemoryStore) -> Iterator[tuple[Any, str, dict[str, Any], 
         for one, other in pairwise(chunks):
             yield (one, "Chunk"), "next", {}, (other, "Chunk")
             yield (other, "Chunk"), "previous", {}, (one, "Chunk")
+    for questions in graph.questions.values():
+        for question in questions.values():
+            for chunk in question.chunks:
+                yield (chunk, "Chunk"), "is_answer_of", {}, (question.uri, "Question")
     for uri, claims in graph.claims.items():
         for alias in claims:
             yield (alias, "Alias"), "alias_of", {}, entity(uri)

@@ -23,7 +23,7 @@ from trivium.common.arrays import Floats
 from trivium.common.files import JsonLines
 from trivium.common.progress import StageProgress
 from trivium.datasets.gold import Gold, Traced
-from trivium.datasets.questions import read_questions
+from trivium.datasets.questions import log_problem, read_questions
 from trivium.embedding.base import Embedder
 from trivium.engine import Engine
 from trivium.errors import ChatModelError, InputError
@@ -48,6 +48,8 @@ from trivium.evaluation.suite.definition import sample as drawn
 from trivium.graph.protocols import GraphReader, GraphStore
 from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel
+from trivium.parser.sources.annotators import MAJORITY
+from trivium.parser.sources.base import Problem
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.settings import load_settings
 from trivium.types import Answer, Hit, Question
@@ -137,14 +139,18 @@ def evaluate_answers(
     seed: int = 0,
     exact: bool = False,
     fresh: bool = False,
+    annotators: str = MAJORITY,
+    on_problem: Callable[[Problem], None] = log_problem,
     progress: StageProgress | None = None,
 ) -> AnswerReport:
     """Answer quality of one reader (``model``; None: the best sentences) on several contexts, one row each: exactly the
     retrievers and fusions named, or ``vector`` and ``default`` when none is; with ``gold`` also the gold passages
     themselves. ``runs`` are TREC files of further contexts (ids of questions as in the question file, uris of chunks).
 
-    Asked are the questions of a file, or given, whose gold can be traced and whose answers are known; ``sample`` of them
-    if that is less, drawn with ``seed``. A ``judge`` also says how faithful and how correct the answers are.
+    Asked are the questions of a file, or given, whose gold can be traced and whose answers are known; ``sample`` of
+    them if that is less, drawn with ``seed``. ``annotators`` and ``on_problem`` are as in
+    :func:`~trivium.datasets.questions.read_questions`. A ``judge`` also says how faithful and how correct the answers
+    are.
 
     Answers and judgements are appended to files in ``folder`` as they come. A run that was interrupted goes on when it is
     called again; more rows, questions of the same file or another judge may be asked for, but a folder that was begun
@@ -153,7 +159,10 @@ def evaluate_answers(
     """
     if k < 1 or (sample is not None and sample < 1):
         raise InputError(f"k and sample must be 1 or more, got {k} and {sample}")
-    known = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
+    if isinstance(questions, str | Path):
+        known = read_questions(questions, annotators=annotators, on_problem=on_problem)
+    else:
+        known = list(questions)
     if not retrievers and not fusions and not runs:
         retrievers, fusions = ("vector",), ("default",)
     given = read_runs(runs, [question.id for question in known])

@@ -13,7 +13,7 @@ from trivium.graph.bulk.parts import Parts
 from trivium.graph.bulk.tables import HEADERS, NODES, RELATIONSHIPS, NodeTable, RelationshipTable
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Progress, StoreInfo
-from trivium.graph.schema import Label, RelationshipType
+from trivium.graph.schema import QUESTION, Label, RelationshipType, without_unrequested
 
 _SMALLEST_BUFFER = 1 << 22
 _BYTES_A_CHARACTER = 4
@@ -84,20 +84,21 @@ def count(parts: Mapping[str, Finished]) -> tuple[dict[str, int], dict[str, int]
     nodes: dict[str, int] = {}
     for table in NODES:
         for label in table.labels:
-            nodes[label.value] = nodes.get(label.value, 0) + lines.get(table.name, 0)
+            nodes[str(label)] = nodes.get(str(label), 0) + lines.get(table.name, 0)
     relationships = {
         kind: lines.get(edges.name, 0)
         for edges in RELATIONSHIPS
         for kind in (edges.type, edges.mirror)
         if kind is not None
     }
-    return nodes, {str(kind): number for kind, number in relationships.items()}
+    counted = {str(kind): number for kind, number in relationships.items()}
+    return without_unrequested(nodes), without_unrequested(counted)
 
 
 def _agree(info: StoreInfo, nodes: Mapping[str, int], relationships: Mapping[str, int]) -> bool:
     """Whether as much was exported as the store says it holds."""
-    return all(nodes[label] == info.nodes[label] for label in Label) and all(
-        relationships[kind] == info.relationships[kind] for kind in RelationshipType
+    return all(nodes.get(label, 0) == info.nodes.get(label, 0) for label in (*Label, QUESTION)) and all(
+        relationships.get(kind, 0) == info.relationships.get(kind, 0) for kind in RelationshipType
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trivium.common.arrays import Integers
-from trivium.graph.model import PageGraph
+from trivium.graph.model import PageGraph, QuestionNode
 from trivium.graph.property_graph import term_key
 
 
@@ -39,10 +39,12 @@ class Statement:
 
 
 class IdTable:
-    """The numbers of nodes, given in the order of the pages, so that the same pages always get the same numbers."""
+    """The numbers of nodes, given in the order of the pages, so that the same pages always get the same numbers.
+    ``questions`` are those that chunks answer, by uri, each with the numbers of these chunks."""
 
     def __init__(self) -> None:
         self.term_total = 0
+        self.questions: dict[str, tuple[QuestionNode, list[int]]] = {}
         self._last = 0
         self._titles: dict[str, int] = {}
         self._pages: set[str] = set()
@@ -69,6 +71,9 @@ class IdTable:
             terms = f"{chunk.heading_terms} {chunk.terms}".split()
             self._terms.update(set(terms))
             self.term_total += len(terms)
+        for question in page.questions:
+            answering = self.questions.setdefault(question.uri, (question, []))[1]
+            answering.extend(placed.chunks[chunk] for chunk in question.chunks if chunk in placed.chunks)
         for relation in dict.fromkeys(page.relations):
             self.number(relation.source)
             self.number(relation.target)

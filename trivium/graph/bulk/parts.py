@@ -75,6 +75,8 @@ class Parts:
         self._part(INTERNAL, self._internal_lines(kinds, of_kinds))
         self._part(tables.CITES.name, self._citation_lines(*citations))
         self._part(tables.SEMANTIC_REL.name, self._relation_lines(statements, of_kinds))
+        if self._ids.questions:
+            self._part(tables.QUESTIONS.name, self._question_lines())
         self._part(HEADERS, ((name, [line]) for name, line in headers()))
 
     def _write_pages(self, name: str, pages: Sequence[PageGraph]) -> None:
@@ -87,6 +89,7 @@ class Parts:
                     [chunk.pages for chunk in page.chunks if chunk.pages is not None],
                     [section.anchors for section in page.sections if section.anchors],
                     [chunk.anchors for chunk in page.chunks if chunk.anchors],
+                    page.questions,
                 )
             )
         records = self._store.find_pages([page.uri for page in pages])
@@ -161,6 +164,13 @@ class Parts:
             source, target = number(statement.source), number(statement.target)
             there, back = rows.relation(statement, embeddings.get(statement.type))
             yield tables.SEMANTIC_REL.name, [line(source, target, there), line(target, source, back)]
+
+    def _question_lines(self) -> Lines:
+        for _, (question, chunks) in sorted(self._ids.questions.items()):
+            number = self._ids.new_id()
+            row = {"uri": question.uri, "text": question.text, "answers": question.answers}
+            yield tables.QUESTIONS.name, [tables.QUESTIONS.line(number, row)]
+            yield tables.IS_ANSWER_OF.name, [tables.IS_ANSWER_OF.line(chunk, number) for chunk in chunks]
 
     def _part(self, name: str, lines: Lines, size: int = 0) -> None:
         """Write a part, unless it is there already; ``size`` is its share of the progress."""

@@ -21,7 +21,7 @@ import orjson
 from trivium.errors import StoreError
 from trivium.graph.property_graph import ALIAS_OF, InternalLabel
 from trivium.graph.records import Vectors
-from trivium.graph.schema import Label, RelationshipType
+from trivium.graph.schema import QUESTION, Label, RelationshipType
 
 SEPARATOR = "\x1f"
 """Between the elements of a list. Titles have no control characters."""
@@ -97,7 +97,7 @@ class NodeTable:
     """Nodes that all have the same labels."""
 
     name: str
-    labels: tuple[Label | InternalLabel, ...]
+    labels: tuple[str, ...]
     properties: Properties
 
     def header(self) -> str:
@@ -198,6 +198,7 @@ CHUNKS = NodeTable(
         "heading_count": Kind.NUMBER,
     },
 )
+QUESTIONS = NodeTable("questions", (QUESTION,), {"uri": Kind.TEXT, "text": Kind.TEXT, "answers": Kind.TEXTS})
 ALIASES = NodeTable("aliases", (InternalLabel.ALIAS,), {**_NAMED, "leads_to": Kind.TEXT})
 TERMS = NodeTable("terms", (InternalLabel.TERM,), {"term": Kind.TEXT, "df": Kind.NUMBER})
 RELATION_TYPES = NodeTable(
@@ -222,7 +223,7 @@ STORE = NodeTable(
         "index_parameters": Kind.TEXT,
     },
 )
-NODES = (PAGES, ENTITIES, SECTIONS, CHUNKS, ALIASES, TERMS, RELATION_TYPES, STORE)
+NODES = (PAGES, ENTITIES, SECTIONS, CHUNKS, QUESTIONS, ALIASES, TERMS, RELATION_TYPES, STORE)
 
 HAS_SUBCHAPTER = RelationshipTable("has_subchapter", RelationshipType.HAS_SUBCHAPTER, {})
 IS_SUBCHAPTER_OF = RelationshipTable("is_subchapter_of", RelationshipType.IS_SUBCHAPTER_OF, {})
@@ -237,6 +238,7 @@ SEMANTIC_REL = RelationshipTable(
     RelationshipType.SEMANTIC_REL,
     {"type": Kind.TEXT, "stated": Kind.FLAG, "pages": Kind.TEXTS, "embedding": Kind.VECTOR},
 )
+IS_ANSWER_OF = RelationshipTable("is_answer_of", RelationshipType.IS_ANSWER_OF, {})
 ALIASED = RelationshipTable("alias_of", ALIAS_OF, {})
 RELATIONSHIPS = (
     HAS_SUBCHAPTER,
@@ -246,6 +248,7 @@ RELATIONSHIPS = (
     NEXT,
     CITES,
     SEMANTIC_REL,
+    IS_ANSWER_OF,
     ALIASED,
 )
 

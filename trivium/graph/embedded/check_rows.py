@@ -16,6 +16,7 @@ import numpy as np
 from trivium.graph.embedded.connection import Connection, as_json
 from trivium.graph.embedded.ids import forms_of
 from trivium.graph.embedded.pictures import drop_picture_vectors, vectors_as_stored
+from trivium.graph.embedded.questions import QUESTIONS, drop_questions, find_damage
 from trivium.graph.embedded.reconcile import Touched, reconcile
 from trivium.graph.embedded.states import begin_state
 from trivium.graph.embedded.vectors import read_embedder
@@ -265,7 +266,7 @@ def _unsummed(connection: Connection) -> Iterator[Finding]:
         )
 
 
-FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _leftovers, _unsummed)
+FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _leftovers, find_damage, _unsummed)
 
 
 # -- repairs -----------------------------------------------------------------------------------------------------
@@ -348,6 +349,7 @@ REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {
     _FORMS: _make_forms,
     _TERMS: _count_terms,
     _LEFTOVERS: _tidy,
+    QUESTIONS: drop_questions,
     _UNSUMMED: _sum,
 }
 """How each kind of finding is repaired, inside a transaction."""

@@ -10,6 +10,7 @@ from trivium.graph.anchors import split_link
 from trivium.graph.digest import page_digest
 from trivium.graph.embedded.connection import Connection
 from trivium.graph.embedded.ids import name_ids, next_id, text_ids
+from trivium.graph.embedded.questions import put_questions
 from trivium.graph.embedded.reconcile import TermChanges, Touched
 from trivium.graph.facts import encode_metadata, now
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
@@ -43,6 +44,9 @@ def insert_pages(
     insert_relations(
         connection, [(names[page.uri], edge) for page in pages for edge in page.relations], names
     )
+    asked = {page.uri: page.questions for page in pages if page.questions}
+    if asked:
+        put_questions(connection, asked)
 
 
 def _insert_facts(connection: Connection, pages: Sequence[PageGraph], names: Mapping[str, int]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trivium.graph.anchors import section_link
 from trivium.graph.embedded.connection import Connection, as_json
+from trivium.graph.embedded.questions import questions_of
 from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
 
@@ -72,6 +73,7 @@ def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[
             modified=modified,
             metadata=decode_metadata(metadata),
             given=decode_given(metadata),
+            questions=questions_of(connection, number),
         )
 
 

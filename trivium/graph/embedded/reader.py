@@ -12,15 +12,24 @@ from trivium.graph.embedded.meta import read_meta
 from trivium.graph.facts import decode_given, decode_metadata
 from trivium.graph.model import RelationEdge
 from trivium.graph.records import ChunkRecord, PageRecord
-from trivium.graph.schema import Label, RelationshipType, embedding_text, headings_of, unescape
+from trivium.graph.schema import (
+    QUESTION,
+    Label,
+    RelationshipType,
+    embedding_text,
+    headings_of,
+    unescape,
+    without_unrequested,
+)
 from trivium.graph.vectors import text_hash
 from trivium.index_parameters import IndexParameters
 
-_NODE_COUNTS = {
+_NODE_COUNTS: dict[str, str] = {
     Label.ENTITY: "SELECT count(*) FROM name WHERE leads_to IS NULL",
     Label.PAGE: "SELECT count(*) FROM page",
     Label.SUBCHAPTER: "SELECT count(*) FROM section",
     Label.CHUNK: "SELECT count(*) FROM chunk",
+    QUESTION: "SELECT count(*) FROM question",
 }
 _RELATIONSHIP_COUNTS = {
     # What the views of these names hold, counted without joining names to their rows.
@@ -52,6 +61,7 @@ _RELATIONSHIP_COUNTS = {
         )
         """,
     RelationshipType.SEMANTIC_REL: "SELECT 2 * count(*) FROM stated_relation",
+    RelationshipType.IS_ANSWER_OF: "SELECT count(*) FROM answer",
 }
 _MIRRORED = {
     RelationshipType.PREVIOUS: RelationshipType.NEXT,
@@ -138,13 +148,15 @@ def count_pages(connection: Connection) -> int:
 
 def count_nodes(connection: Connection) -> dict[str, int]:
     """Nodes by label."""
-    return {str(label): _number(connection, query) for label, query in _NODE_COUNTS.items()}
+    return without_unrequested(
+        {str(label): _number(connection, query) for label, query in _NODE_COUNTS.items()}
+    )
 
 
 def count_relationships(connection: Connection) -> dict[str, int]:
     """Relationships by type, derived ones included."""
     counted = {kind: _number(connection, query) for kind, query in _RELATIONSHIP_COUNTS.items()}
-    return {str(kind): counted[_MIRRORED.get(kind, kind)] for kind in RelationshipType}
+    return without_unrequested({str(kind): counted[_MIRRORED.get(kind, kind)] for kind in RelationshipType})
 
 
 def count_aliases(connection: Connection) -> int:

@@ -97,11 +97,17 @@ _WAITING = (
 )
 _CHANGES_SINCE = 6
 """The version that brought changes.sql."""
+_QUESTIONS = (
+    "CREATE TEMP TABLE question (id INTEGER PRIMARY KEY, uri TEXT, text TEXT, answers TEXT, crc INTEGER)",
+    "CREATE TEMP TABLE answer (question_id INTEGER, chunk_id INTEGER)",
+)
+_QUESTIONS_SINCE = 7
+"""The version that brought questions.sql."""
 
 
 def schema_script() -> str:
     """What makes an empty database of this version."""
-    return _script("schema.sql") + _script("changes.sql")
+    return _script("schema.sql") + _script("changes.sql") + _script("questions.sql")
 
 
 def _script(name: str) -> str:
@@ -131,9 +137,10 @@ def upgrade(connection: sqlite3.Connection) -> None:
         for since, table in _ADDED:
             if version < since:
                 connection.execute(f"CREATE TABLE {table}")
-        if version < _CHANGES_SINCE:
-            for statement in _statements(_script("changes.sql")):
-                connection.execute(statement)
+        for since, script in ((_CHANGES_SINCE, "changes.sql"), (_QUESTIONS_SINCE, "questions.sql")):
+            if version < since:
+                for statement in _statements(_script(script)):
+                    connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
@@ -144,6 +151,7 @@ def add_missing_tables(connection: sqlite3.Connection) -> None:
     for since, table in _ADDED:
         if version < since:
             connection.execute(f"CREATE TEMP TABLE {table}")
-    if version < _CHANGES_SINCE:
-        for statement in _WAITING:
-            connection.execute(statement)
+    for since, statements in ((_CHANGES_SINCE, _WAITING), (_QUESTIONS_SINCE, _QUESTIONS)):
+        if version < since:
+            for statement in statements:
+                connection.execute(statement)

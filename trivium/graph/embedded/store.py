@@ -28,6 +28,7 @@ from trivium.graph.embedded.pictures import (
     read_image_embedder,
     thumbnails,
 )
+from trivium.graph.embedded.questions import put_questions
 from trivium.graph.embedded.schema_versions import schema_version
 from trivium.graph.embedded.snapshot import IndexSnapshot, load_snapshot
 from trivium.graph.embedded.states import current_state
@@ -42,7 +43,7 @@ from trivium.graph.embedded.vectors import (
 )
 from trivium.graph.embedded.within import EmbeddedWithin
 from trivium.graph.filters import Condition
-from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.pictures import PictureVectors
 from trivium.graph.records import (
     Adjacency,
@@ -146,6 +147,10 @@ class EmbeddedStore:
     def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
         with self._database.writing() as connection:
             return writer.add_relations(connection, relations)
+
+    def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
+        with self._database.writing() as connection:
+            return put_questions(connection, questions)
 
     def set_types(self, types: Mapping[str, str]) -> int:
         with self._database.writing() as connection:

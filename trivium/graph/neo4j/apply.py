@@ -10,6 +10,7 @@ from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.insert import Parts, insert_pages
+from trivium.graph.neo4j.questions import answer, answered_by, drop_unanswered
 from trivium.graph.neo4j.reconcile import (
     Change,
     Statements,
@@ -54,6 +55,7 @@ async def apply_change(
     and so maybe vectors for new nodes. The caller holds the store's lock."""
     plan = await _plan(transaction, change, parts, embedded=embedded)
     terms = TermChanges()
+    asked = await answered_by(transaction, change.emptied)
     await _empty(transaction, change, terms)
     await withdraw(transaction, plan.statements)
     await in_batches(transaction, cypher.WITHDRAW_CITES, "ids", list(plan.recited))
@@ -66,6 +68,8 @@ async def apply_change(
     await _cite(transaction, {chunks[uri]: uris for uri, uris in plan.cites.items()}, entities)
     await _cite(transaction, plan.recited, entities)
     await state_relations(transaction, change, plan.statements, entities)
+    await answer(transaction, {uri: page.questions for uri, page in change.loaded.items() if page.questions})
+    await drop_unanswered(transaction, asked)
     await keep_vectors(transaction, plan.vectors)
     if embedded:
         await embed_stated(transaction, plan.statements, entities)

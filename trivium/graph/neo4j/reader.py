@@ -9,7 +9,7 @@ from trivium.common.iteration import batched
 from trivium.errors import StoreChangedError, StoreError
 from trivium.graph.chunker import BLOCKS
 from trivium.graph.facts import decode_given, decode_metadata
-from trivium.graph.model import ChunkNode, PageGraph, RelationEdge, SectionNode
+from trivium.graph.model import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.neo4j.cache import StoreCache
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import reading as cypher
@@ -17,7 +17,17 @@ from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.property_graph import decode_thumbnail
 from trivium.graph.records import ChunkRecord, PageRecord, StoreInfo
-from trivium.graph.schema import SEPARATOR, Hop, Label, RelationshipType, page_of, section_of, unescape
+from trivium.graph.schema import (
+    QUESTION,
+    SEPARATOR,
+    Hop,
+    Label,
+    RelationshipType,
+    page_of,
+    section_of,
+    unescape,
+    without_unrequested,
+)
 from trivium.index_parameters import IndexParameters
 
 _PAGES_A_READ = 50
@@ -41,8 +51,12 @@ def info(connection: Connection, cache: StoreCache) -> StoreInfo:
         location=str(connection.address),
         schema_version=version,
         embedder=state.embedder,
-        nodes={str(label): count for label, count in zip(Label, nodes, strict=True)},
-        relationships={str(kind): n for kind, n in zip(RelationshipType, relationships, strict=True)},
+        nodes=without_unrequested(
+            {str(label): count for label, count in zip((*Label, QUESTION), nodes, strict=True)}
+        ),
+        relationships=without_unrequested(
+            {str(kind): n for kind, n in zip(RelationshipType, relationships, strict=True)}
+        ),
         aliases=aliases,
         embedded=embedded,
         to_embed=texts - embedded,
@@ -282,6 +296,7 @@ def _graph(
     metadata: str | None,
     sections: list[list[Any]],
     chunks: list[list[Any]],
+    questions: list[list[Any]],
 ) -> PageGraph:
     return PageGraph(
         uri=uri,
@@ -298,7 +313,12 @@ def _graph(
         modified=modified,
         metadata=decode_metadata(metadata),
         given=decode_given(metadata),
+        questions=tuple(sorted((_question(*row) for row in questions), key=lambda q: q.uri)),
     )
+
+
+def _question(uri: str, text: str, answers: list[str], chunks: list[str]) -> QuestionNode:
+    return QuestionNode(uri, text, tuple(answers), tuple(chunks))
 
 
 def _section(uri: str, parent: str, level: int, position: int, anchors: list[str]) -> SectionNode:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from trivium.graph.filters import Condition
-from trivium.graph.model import PageGraph, RelationEdge
+from trivium.graph.model import PageGraph, QuestionNode, RelationEdge
 from trivium.graph.neo4j import keywords, pictures, reader, vectors, writer
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.cache import StoreCache
@@ -25,6 +25,7 @@ from trivium.graph.neo4j.indexes import (
 )
 from trivium.graph.neo4j.pictures import put_picture_vectors
 from trivium.graph.neo4j.projection import project
+from trivium.graph.neo4j.questions import put_questions
 from trivium.graph.neo4j.replica.keeper import ReplicaKeeper
 from trivium.graph.neo4j.replica.view import LateView, ReplicaView
 from trivium.graph.neo4j.search import Searcher
@@ -145,6 +146,10 @@ class Neo4jStore:
     def add_relations(self, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
         with self._writing() as connection:
             return writer.add_relations(connection, relations)
+
+    def put_questions(self, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
+        with self._writing() as connection:
+            return put_questions(connection, questions)
 
     def set_types(self, types: Mapping[str, str]) -> int:
         with self._writing() as connection:

@@ -94,6 +94,12 @@ def lines_of(file: IO[bytes], limits: InputLimits = DEFAULT_LIMITS) -> Iterator[
             yield Line(number, start, len(data), data.rstrip(b"\r\n"))
 
 
+def bytes_read(file: BinaryIO) -> int:
+    """How far an opened file was read, in bytes on the disk."""
+    raw = getattr(file, "raw", None)
+    return raw.packed_position() if isinstance(raw, _Unpacked) else file.tell()
+
+
 def too_long(what: str, length: int, limits: InputLimits) -> str:
     """Why a row or line of that many bytes is not read."""
     limit = in_megabytes(limits.document_bytes)
@@ -236,6 +242,10 @@ class _Unpacked(io.RawIOBase):
             )
         buffer[: len(data)] = data
         return len(data)
+
+    def packed_position(self) -> int:
+        """How much of the packed file was read."""
+        return self._packed.tell()
 
     def close(self) -> None:
         self._file.close()

@@ -1,7 +1,7 @@
 """Natural Questions: the page of a row, its question, and its answers traced to chunks (evaluation gold).
 
 Annotations are ranges of document tokens. Their words, without tags, are aligned with the words of the parsed
-page; the chunks that contain the aligned window are the answer's chunks.
+page; the chunks that contain the aligned window are the answer's chunks (:mod:`trivium.parser.sources.marked`).
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import Literal, cast
 from trivium.errors import InputError
 from trivium.limits import DEFAULT_LIMITS, InputLimits
 from trivium.parser.html import parse_html
-from trivium.parser.sources.align import PageWords, Window, occurrences, words_of
+from trivium.parser.sources.align import Window, occurrences, words_of
+from trivium.parser.sources.annotators import MAJORITY, counted
 from trivium.parser.sources.base import clean_text
+from trivium.parser.sources.marked import IN_NO_CHUNK, MIN_COVERAGE, MarkedPage, not_there
 from trivium.parser.sources.nq_rows import (
+    AnnotatedText,
     Row,
-    Tokens,
     TokenSpan,
     annotated,
+    annotated_text,
     as_row,
     document_of,
+    is_simplified,
     title_and_revision,
-    tokens,
+    unit_of,
 )
-from trivium.types import Page, Question
+from trivium.types import MarkedText, Page, Question
 
-MIN_COVERAGE = 0.6
-"""Share of an answer's words that must be on the page, in one window, for the answer to count as traced."""
-
-# A chunk holds an answer when the overlap is more than this share of the shorter of the two.
-_MIN_OVERLAP = 0.05
+_MAX_ID = 200
 
 Kind = Literal["long", "short"]
 
@@ -68,37 +68,78 @@ def to_page(row: Row, source: str = "", limits: InputLimits = DEFAULT_LIMITS) ->
     document = document_of(as_row(row))
     title, revision = title_and_revision(document)
     page = parse_html(clean_text(cast(str, document["html"])), source=source, title=title, limits=limits)
-    if title is not None and title not in (page.title, *page.aliases):
+    if title is not None and is_simplified(row):  # whose own heading is in words apart: "Colony ( biology )"
+        page = replace(page, title=title, aliases=tuple(alias for alias in page.aliases if alias != title))
+    elif title is not None and title not in (page.title, *page.aliases):
         page = replace(page, aliases=(*page.aliases, title))
     return page if revision is None else replace(page, revision=revision)
 
 
-def questions(row: Row) -> list[Question]:
-    """The question of a row, with its distinct short (and yes/no) answers and, as paragraph, the long answer that most
-    annotators marked (ties: the first). A question that no annotator answered has neither.
+def questions(row: Row, annotators: str = MAJORITY) -> list[Question]:
+    """The question of a row, with the distinct answers of the annotators that count
+    (:func:`~trivium.parser.sources.annotators.counted`): the long ones as ``marked`` texts, the most marked of them
+    (ties: the first) also as ``paragraph``, short and yes/no ones as ``answers``. A question without any says why in
+    ``no_answer``.
 
-    Raises InputError when the row is malformed.
+    Raises InputError when the row is malformed, and for an unknown rule.
     """
+    text = question_text(row)
+    annotations = annotated(row, unit_of(row))
+    chosen = counted(annotations, annotators)
+    title, _ = title_and_revision(document_of(row))
+    if not isinstance(
+        chosen, list
+    ):  # most training rows: their tokens, which are most of a row, are left alone
+        return [Question(id=question_id(row), text=text, page=title, no_answer=chosen)]
+    document = annotated_text(row)
+    counting = [annotations[index] for index in chosen]
+    answers = [document.text(span) for annotation in counting for span in annotation.short]
+    answers += [annotation.yes_no for annotation in counting if annotation.yes_no is not None]
+    spans = Counter(annotation.long for annotation in counting if annotation.long is not None)
+    marked = tuple(_marked(document, span) for span in spans)
+    return [
+        Question(
+            id=question_id(row),
+            text=text,
+            answers=tuple(dict.fromkeys(filter(None, answers))),
+            page=title,
+            paragraph=document.text(spans.most_common(1)[0][0]) if spans else None,
+            marked=marked,
+        )
+    ]
+
+
+def _marked(document: AnnotatedText, span: TokenSpan) -> MarkedText:
+    """A range as it is found on another page of the same document. Where it stands is counted in words: tags are many
+    here, and none there."""
+    text, start = document.text(span), span[0]
+    if document.unit == "byte":
+        return MarkedText(text, start / document.size)
+    words = words_of(document.text((0, document.size)))
+    before = len(words_of(document.text((0, start)))) if start else 0
+    alike = occurrences(words_of(text), words, 0, len(words))
+    occurrence = (alike.index(before), len(alike)) if len(alike) > 1 and before in alike else None
+    return MarkedText(text, before / max(1, len(words)), occurrence)
+
+
+def question_text(row: Row) -> str:
+    """The question of a row. Raises InputError where it has none."""
     text = row.get("question_text")
     if text is None and isinstance(question := row.get("question"), Mapping):
         text = question.get("text")
     if not isinstance(text, str) or not text.strip():
         raise InputError("expected a Natural Questions row with its question, got none")
-    document = tokens(row)
-    annotations = annotated(row)
-    answers = [document.text(span) for annotation in annotations for span in annotation.short]
-    answers += [annotation.yes_no for annotation in annotations if annotation.yes_no is not None]
-    spans = Counter(annotation.long for annotation in annotations if annotation.long is not None)
-    title, _ = title_and_revision(document_of(row))
-    return [
-        Question(
-            id=f"nq-{row.get('example_id', row.get('id'))}",
-            text=clean_text(text.strip()),
-            answers=tuple(dict.fromkeys(answers)),
-            page=title,
-            paragraph=document.text(spans.most_common(1)[0][0]) if spans else None,
-        )
-    ]
+    return clean_text(text.strip())
+
+
+def question_id(row: Row) -> str:
+    """What a question is called. Raises InputError where the row gives it no number or name."""
+    found = row.get("example_id", row.get("id"))
+    if isinstance(found, bool) or not isinstance(found, str | int) or not str(found).strip():
+        raise InputError(f"expected a Natural Questions row with its example_id, got {str(found)[:40]!r}")
+    if len(str(found)) > _MAX_ID:
+        raise InputError(f"expected an example_id of at most {_MAX_ID} characters, got {len(str(found)):,}")
+    return f"nq-{clean_text(str(found)).strip()}"
 
 
 def trace(row: Row, page: Page) -> list[TracedAnswer | UntracedAnswer]:
@@ -107,9 +148,10 @@ def trace(row: Row, page: Page) -> list[TracedAnswer | UntracedAnswer]:
     A short answer is looked for inside the chunks of its traced long answer. "No answer" and yes/no answers are
     left out. Raises InputError when the row's tokens or annotations are malformed.
     """
-    tracer = _Tracer(tokens(row), page)
+    document = annotated_text(row)
+    tracer = _Tracer(document, page)
     traced: list[TracedAnswer | UntracedAnswer] = []
-    for index, annotation in enumerate(annotated(row)):
+    for index, annotation in enumerate(annotated(row, document.unit)):
         within = None
         if annotation.long is not None:
             answer, within = tracer.trace("long", index, annotation.long)
@@ -121,11 +163,12 @@ def trace(row: Row, page: Page) -> list[TracedAnswer | UntracedAnswer]:
 
 
 class _Tracer:
-    def __init__(self, document: Tokens, page: Page) -> None:
+    def __init__(self, document: AnnotatedText, page: Page) -> None:
         self._document = document
         self._page = page
-        self._words = PageWords(page.text)
         self._chunks = [(chunk.start, chunk.end) for _, chunk in page.all_chunks()]
+        self._marked = MarkedPage(page.text, self._chunks)
+        self._words = self._marked.words
 
     def trace(
         self, kind: Kind, annotation: int, span: TokenSpan, outer: tuple[TokenSpan, Window] | None = None
@@ -140,12 +183,10 @@ class _Tracer:
             return UntracedAnswer(kind, annotation, text, "the annotated tokens hold no words"), None
         window = self._locate(wanted, span, outer)
         if window is None or window.coverage < MIN_COVERAGE:
-            share = 0.0 if window is None else window.coverage
-            reason = f"{share:.0%} of its words are on the page in one window, {MIN_COVERAGE:.0%} are needed"
-            return UntracedAnswer(kind, annotation, text, reason), None
-        chunks = self._holders(window)
+            return UntracedAnswer(kind, annotation, text, not_there(window)), None
+        chunks = self._marked.holders(window)
         if not chunks:
-            return UntracedAnswer(kind, annotation, text, "its words are on the page but in no chunk"), None
+            return UntracedAnswer(kind, annotation, text, IN_NO_CHUNK), None
         first, last = self._chunks[chunks[0]][0], self._chunks[chunks[-1]][1]
         start, end = self._words.characters(window)
         start, end = max(start, first), min(end, last)
@@ -154,21 +195,11 @@ class _Tracer:
         )
         return answer, self._words.between(first, last)
 
-    def _holders(self, window: Window) -> tuple[int, ...]:
-        """The indices of the chunks that hold the window, without chunks that overlap it by only a word or two."""
-        held = []
-        for index, (first, last) in enumerate(self._chunks):
-            chunk = self._words.between(first, last)
-            shared = min(chunk.end, window.end) - max(chunk.start, window.start)
-            if shared > _MIN_OVERLAP * min(chunk.end - chunk.start, window.end - window.start):
-                held.append(index)
-        return tuple(held)
-
     def _locate(
         self, wanted: list[str], span: TokenSpan, outer: tuple[TokenSpan, Window] | None
     ) -> Window | None:
         if outer is None:
-            return self._words.locate(wanted, span[0] / len(self._document.tokens))
+            return self._words.locate(wanted, span[0] / self._document.size)
         (first, last), within = outer
         # The words may occur several times in the long answer: take the same occurrence.
         outer_words = words_of(self._document.text((first, last)))

@@ -1,7 +1,8 @@
-"""Reads the fields of Natural Questions rows, in either of two formats.
+"""Reads the fields of Natural Questions rows, in any of three formats.
 
 The formats are that of the original files (``document_html``, ``document_tokens``, a list of
-annotations) and that of the Hugging Face data set (``document: {html, title, url, tokens}``, annotations as
+annotations), that of the simplified training files (``document_text``: the same tokens, tags among them, joined by
+spaces) and that of the Hugging Face data set (``document: {html, title, url, tokens}``, annotations as
 columns). Source: Kwiatkowski et al., *Natural Questions: a Benchmark for Question Answering Research*, TACL
 2019.
 """
@@ -9,9 +10,10 @@ columns). Source: Kwiatkowski et al., *Natural Questions: a Benchmark for Questi
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, Protocol, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from trivium.errors import InputError
@@ -20,13 +22,25 @@ from trivium.text import normalise_title
 
 Row = Mapping[str, object]
 TokenSpan = tuple[int, int]
+Unit = Literal["token", "byte"]
+"""What the ends of a range count."""
 
 _YES_NO = {"YES": "yes", "NO": "no", 1: "yes", 0: "no"}
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:_[^<>\s]*)?>")
+"""A tag among the tokens of a simplified document; blanks in tokens are written ``_`` there."""
+_INLINE = re.compile(
+    r"</?(?:a|abbr|b|bdi|big|em|i|mark|q|s|small|span|strong|sub|sup|u)(?:\s[^>]*)?>", re.IGNORECASE
+)
+"""A tag that stands within words."""
+_MARKUP = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_TITLE_LINE = re.compile(r"[^<>]{0,500}?(?=<H1>)")
+"""What stands before the heading of a simplified document: the title of the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one annotator marked, as half-open ranges of document tokens. ``long`` is None for "no answer"."""
+    """What one annotator marked, as half-open ranges of document tokens (or bytes, where that is what was asked for).
+    ``long`` is None for "no answer"."""
 
     long: TokenSpan | None
     short: tuple[TokenSpan, ...]
@@ -40,13 +54,77 @@ class Tokens:
     tokens: Sequence[str]
     is_html: Sequence[bool]
 
+    @property
+    def unit(self) -> Unit:
+        """What its ranges count."""
+        return "token"
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.tokens)
+
     def text(self, span: TokenSpan) -> str:
         """The tokens of a span without tags, joined by spaces. Raises InputError when it is out of range."""
         start, end = span
         if not 0 <= start < end <= len(self.tokens):
             raise InputError(f"tokens {start} to {end} are outside a document of {len(self.tokens)} tokens")
         pairs = zip(self.tokens[start:end], self.is_html[start:end], strict=True)
-        return " ".join(token for token, is_html in pairs if not is_html)
+        return clean_text(" ".join(token for token, is_html in pairs if not is_html))
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlBytes:
+    """A document whose tokens are not known: ranges count bytes of its HTML in UTF-8."""
+
+    data: bytes
+
+    @property
+    def unit(self) -> Unit:
+        """What its ranges count."""
+        return "byte"
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.data)
+
+    def text(self, span: TokenSpan) -> str:
+        """What stands in a range, without tags. Raises InputError when it is out of range."""
+        start, end = span
+        if not 0 <= start < end <= len(self.data):
+            raise InputError(f"bytes {start} to {end} are outside a document of {len(self.data)} bytes")
+        marked = self.data[start:end].decode("utf-8", "replace")
+        return clean_text(" ".join(html.unescape(_MARKUP.sub(" ", _INLINE.sub("", marked))).split()))
+
+
+class AnnotatedText(Protocol):
+    """A document that annotations are ranges of: :class:`Tokens` or :class:`HtmlBytes`."""
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def text(self, span: TokenSpan) -> str: ...
+
+
+def unit_of(row: Row) -> Unit:
+    """What the annotations of a row are counted by: by tokens where it has them, else by bytes of its HTML."""
+    if _token_rows(row) is None and not is_simplified(row) and isinstance(row.get("document_html"), str):
+        marked = _rows_or_none(row.get("annotations"))
+        if marked and "start_byte" in cast(Row, marked[0].get("long_answer", {})):
+            return "byte"
+    return "token"
+
+
+def annotated_text(row: Row) -> AnnotatedText:
+    """The document of a row as its annotations count (:func:`unit_of`). Raises InputError when the tokens are
+    malformed, or there is neither."""
+    if unit_of(row) == "byte":
+        return HtmlBytes(str(row["document_html"]).encode("utf-8", "surrogatepass"))
+    return tokens(row)
 
 
 def as_row(value: object) -> Row:
@@ -54,30 +132,36 @@ def as_row(value: object) -> Row:
     if not isinstance(value, Mapping):
         raise InputError(f"expected a Natural Questions row, got a JSON {type(value).__name__}")
     if not isinstance(document_of(value).get("html"), str):
-        raise InputError("expected a Natural Questions row, got one without document_html and document.html")
+        raise InputError(
+            "expected a Natural Questions row, got one without document_html, document_text and document.html"
+        )
     return value
 
 
 def tokens(row: Row) -> Tokens:
     """The tokens of a row's document. Raises InputError when they are missing or malformed."""
-    value = row["document_tokens"] if "document_tokens" in row else document_of(row).get("tokens")
+    if is_simplified(row):
+        words = str(row["document_text"]).split(" ")
+        return Tokens(words, [_TAG.fullmatch(word) is not None for word in words])
     try:
-        rows = _rows(value)
+        rows = _rows(_token_rows(row))
         flag = "html_token" if rows and "html_token" in rows[0] else "is_html"
-        return Tokens(
-            [clean_text(str(token["token"])) for token in rows], [bool(token[flag]) for token in rows]
-        )
+        return Tokens([str(token["token"]) for token in rows], [bool(token[flag]) for token in rows])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError("expected the document's tokens, each with token and html_token") from error
 
 
-def annotated(row: Row) -> list[Annotation]:
+def annotated(row: Row, unit: Unit = "token") -> list[Annotation]:
     """The annotations of a row, one per annotator. Raises InputError when they are malformed."""
     try:
         return [
             Annotation(
-                long=_span(cast(Row, annotation["long_answer"])),
-                short=tuple(filter(None, map(_span, _rows(annotation["short_answers"])))),
+                long=_span(cast(Row, annotation["long_answer"]), unit),
+                short=tuple(
+                    span
+                    for answer in _rows(annotation["short_answers"])
+                    if (span := _span(answer, unit)) is not None
+                ),
                 yes_no=_YES_NO.get(cast(str, annotation.get("yes_no_answer"))),
             )
             for annotation in _rows(row["annotations"])
@@ -86,8 +170,8 @@ def annotated(row: Row) -> list[Annotation]:
         raise InputError("expected annotations, each with long_answer and short_answers") from error
 
 
-def _span(answer: Row) -> TokenSpan | None:
-    start, end = int(cast(int, answer["start_token"])), int(cast(int, answer["end_token"]))
+def _span(answer: Row, unit: Unit) -> TokenSpan | None:
+    start, end = int(cast(int, answer[f"start_{unit}"])), int(cast(int, answer[f"end_{unit}"]))
     return None if start < 0 else (start, end)
 
 
@@ -101,11 +185,31 @@ def _rows(value: object) -> list[Row]:
     raise TypeError(f"expected rows or columns, got {type(value).__name__}")
 
 
+def _rows_or_none(value: object) -> list[Row] | None:
+    try:
+        return _rows(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _token_rows(row: Row) -> object:
+    return row["document_tokens"] if "document_tokens" in row else document_of(row).get("tokens")
+
+
+def is_simplified(row: Row) -> bool:
+    """Whether a row has the words and tags of its document, but not the document itself."""
+    return isinstance(row.get("document_text"), str) and "document_html" not in row
+
+
 def document_of(row: Row) -> Row:
     """The document fields of a row: ``html``, ``title``, ``url`` and, in the Hugging Face format, ``tokens``."""
     document = row.get("document")
     if isinstance(document, Mapping):
         return document
+    if is_simplified(row):
+        found = {key: row.get(f"document_{key}") for key in ("title", "url")}
+        tagged = _TAG.sub(lambda tag: tag.group().replace("_", " "), str(row["document_text"]))
+        return {"html": _TITLE_LINE.sub("", tagged, count=1), **found}
     return {key: row.get(f"document_{key}") for key in ("html", "title", "url")}
 
 

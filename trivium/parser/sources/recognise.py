@@ -162,7 +162,8 @@ def _recognise_web(path: Path, head: bytes, limits: InputLimits) -> ItemFormat:
 def classify(row: Mapping[str, object]) -> ItemFormat:
     """The format of a file's rows, by the keys of one of them. Raises InputError naming the keys."""
     document = row.get("document")
-    if "document_html" in row or (isinstance(document, Mapping) and "html" in document):
+    simplified = "document_text" in row and "annotations" in row
+    if "document_html" in row or simplified or (isinstance(document, Mapping) and "html" in document):
         return "nq"
     if "article_body" in row:
         return wikimedia.FORMAT
@@ -170,7 +171,7 @@ def classify(row: Mapping[str, object]) -> ItemFormat:
         return "records"
     if "document_text" in row:
         raise OtherContentError(
-            "these are Natural Questions rows without HTML (the simplified files); use the original ones"
+            "these are simplified Natural Questions rows without annotations; use those with, or the original ones"
         )
     if "question" in row or "question_text" in row:
         raise OtherContentError("these are questions, not documents; pass the file to  trivium evaluate")

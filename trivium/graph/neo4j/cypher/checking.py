@@ -53,7 +53,7 @@ RETURN collect(a.uri)
 }
 """What is wrong -> the nodes that it is wrong with."""
 
-# What nothing mentions: entities, aliases, relation types, and chunks and sections without a page.
+# What nothing mentions: entities, aliases, relation types, chunks and sections without a page, questions without a chunk.
 LEFTOVERS: LiteralString = """
 CALL () {
   MATCH (e:Entity) WHERE NOT e:Page AND NOT EXISTS { (e)--() } RETURN e AS node
@@ -66,6 +66,8 @@ CALL () {
   MATCH (c:Chunk) WHERE NOT EXISTS { (c)-[:is_chunk_of]->(:Page) } RETURN c AS node
   UNION ALL
   MATCH (s:SubChapter) WHERE NOT EXISTS { (s)-[:is_subchapter_of]->(:Page) } RETURN s AS node
+  UNION ALL
+  MATCH (q:Question) WHERE NOT EXISTS { (q)<-[:is_answer_of]-(:Chunk) } RETURN q AS node
 }
 RETURN collect([elementId(node), coalesce(node.uri, node.type, '')])
 """

@@ -33,13 +33,14 @@ READ_CHUNKER: LiteralString = "MATCH (t:Trivium {id: 1}) RETURN t.chunker, COUNT
 # -- counts ------------------------------------------------------------------------------------------------------
 
 NODE_COUNTS: LiteralString = """
-RETURN COUNT { (:Entity) }, COUNT { (:Page) }, COUNT { (:SubChapter) }, COUNT { (:Chunk) }
+RETURN COUNT { (:Entity) }, COUNT { (:Page) }, COUNT { (:SubChapter) }, COUNT { (:Chunk) }, COUNT { (:Question) }
 """
 
 RELATIONSHIP_COUNTS: LiteralString = """
 RETURN COUNT { ()-[:has_subchapter]->() }, COUNT { ()-[:is_subchapter_of]->() }, COUNT { ()-[:has_chunk]->() },
   COUNT { ()-[:is_chunk_of]->() }, COUNT { ()-[:next]->() }, COUNT { ()-[:previous]->() },
-  COUNT { ()-[:cites]->() }, COUNT { ()-[:cited_in]->() }, COUNT { ()-[:semantic_rel]->() }
+  COUNT { ()-[:cites]->() }, COUNT { ()-[:cited_in]->() }, COUNT { ()-[:semantic_rel]->() },
+  COUNT { ()-[:is_answer_of]->() }
 """
 
 ALIAS_COUNT: LiteralString = "MATCH (a:Alias) WHERE a.leads_to IS NOT NULL RETURN count(a)"

@@ -68,6 +68,12 @@ RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []
     RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
             coalesce(c.citations, []), coalesce(c.anchors, []), coalesce(c.search_terms, ''),
             c.heading_count, c.first_page, c.last_page, c.thumbnail]
+  },
+  COLLECT {
+    MATCH (p)<-[:is_chunk_of]-(c:Chunk)-[:is_answer_of]->(q:Question)
+    WITH q, c ORDER BY c.position
+    WITH q, collect(c.uri) AS chunks
+    RETURN [q.uri, q.text, coalesce(q.answers, []), chunks]
   }
 """
 

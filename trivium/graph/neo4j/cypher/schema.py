@@ -25,6 +25,7 @@ CONSTRAINTS: dict[str, LiteralString] = {
     "alias_uri": "CREATE CONSTRAINT alias_uri IF NOT EXISTS FOR (n:Alias) REQUIRE n.uri IS UNIQUE",
     "term_term": "CREATE CONSTRAINT term_term IF NOT EXISTS FOR (n:Term) REQUIRE n.term IS UNIQUE",
     "relation_type": "CREATE CONSTRAINT relation_type IF NOT EXISTS FOR (n:RelationType) REQUIRE n.type IS UNIQUE",
+    "question_uri": "CREATE CONSTRAINT question_uri IF NOT EXISTS FOR (n:Question) REQUIRE n.uri IS UNIQUE",
     "trivium_id": "CREATE CONSTRAINT trivium_id IF NOT EXISTS FOR (n:Trivium) REQUIRE n.id IS UNIQUE",
 }
 """Name of each constraint -> the statement that makes it."""

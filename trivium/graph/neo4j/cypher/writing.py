@@ -260,6 +260,40 @@ CREATE_TYPES: LiteralString = """
 UNWIND $rows AS row CREATE (:RelationType {type: row.type, text_hash: row.text_hash})
 """
 
+# -- questions that chunks answer --------------------------------------------------------------------------------
+
+QUESTIONS_OF: LiteralString = """
+UNWIND $uris AS uri
+MATCH (:Page {uri: uri})<-[:is_chunk_of]-(c:Chunk)-[:is_answer_of]->(q:Question)
+WITH uri, q, c ORDER BY c.position
+RETURN uri, q.uri, q.text, coalesce(q.answers, []), collect(c.uri)
+"""
+
+CHUNKS_OF: LiteralString = """
+UNWIND $uris AS uri MATCH (p:Page {uri: uri})
+RETURN uri, COLLECT { MATCH (p)<-[:is_chunk_of]-(c:Chunk) RETURN c.uri ORDER BY c.position }
+"""
+
+WITHDRAW_ANSWERS: LiteralString = """
+UNWIND $rows AS row
+MATCH (q:Question {uri: row.uri})<-[r:is_answer_of]-(c:Chunk)
+WHERE EXISTS { (c)-[:is_chunk_of]->(:Page {uri: row.page}) }
+DELETE r
+"""
+
+# Rows have at least one chunk.
+ANSWER: LiteralString = """
+UNWIND $rows AS row
+MERGE (q:Question {uri: row.uri}) SET q.text = row.text, q.answers = row.answers
+WITH q, row UNWIND row.chunks AS chunk
+MATCH (c:Chunk {uri: chunk})
+CREATE (c)-[:is_answer_of]->(q)
+"""
+
+DROP_QUESTIONS: LiteralString = """
+UNWIND $uris AS uri MATCH (q:Question {uri: uri}) WHERE NOT EXISTS { (q)<-[:is_answer_of]-() } DELETE q
+"""
+
 # -- what is not used any more -----------------------------------------------------------------------------------
 
 DROP_ENTITIES: LiteralString = """

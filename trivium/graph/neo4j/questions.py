@@ -1,0 +1,74 @@
+"""Questions that chunks answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from neo4j import AsyncManagedTransaction
+
+from trivium.graph.model import QuestionNode
+from trivium.graph.neo4j.connection import Connection
+from trivium.graph.neo4j.cypher import writing as cypher
+from trivium.graph.neo4j.transactions import in_batches, lock
+from trivium.graph.page_checks import check_keys
+from trivium.graph.property_graph import Parameters
+
+
+def put_questions(connection: Connection, questions: Mapping[str, Sequence[QuestionNode]]) -> int:
+    """See :meth:`trivium.graph.protocols.GraphWriter.put_questions`. Cached reads stay valid."""
+    for asked in questions.values():
+        check_keys([question.uri for question in asked])
+
+    async def write(transaction: AsyncManagedTransaction) -> int:
+        await lock(transaction)
+        return await answer(transaction, questions)
+
+    return connection.write(write)
+
+
+async def answer(
+    transaction: AsyncManagedTransaction, questions: Mapping[str, Sequence[QuestionNode]]
+) -> int:
+    """Have chunks of stored pages answer questions; returns how many questions became others."""
+    pages = list(questions)
+    before: dict[tuple[str, str], QuestionNode] = {
+        (page, uri): QuestionNode(uri, text, tuple(answers), tuple(chunks))
+        for page, uri, text, answers, chunks in await in_batches(
+            transaction, cypher.QUESTIONS_OF, "uris", pages
+        )
+    }
+    chunks_of = dict(await in_batches(transaction, cypher.CHUNKS_OF, "uris", pages))
+    withdrawn: list[Parameters] = []
+    rows: list[Parameters] = []
+    for page, chunks in chunks_of.items():
+        for question in {asked.uri: asked for asked in questions[page]}.values():
+            wanted = set(question.chunks)
+            answering = tuple(uri for uri in chunks if uri in wanted)
+            known = before.get((page, question.uri))
+            new = QuestionNode(question.uri, question.text, question.answers, answering)
+            if known == new or (known is None and not answering):
+                continue
+            withdrawn.append({"uri": question.uri, "page": page})
+            rows.append(
+                {
+                    "uri": question.uri,
+                    "text": question.text,
+                    "answers": list(question.answers),
+                    "chunks": list(answering),
+                }
+            )
+    await in_batches(transaction, cypher.WITHDRAW_ANSWERS, "rows", withdrawn)
+    await in_batches(transaction, cypher.ANSWER, "rows", [row for row in rows if row["chunks"]])
+    await drop_unanswered(transaction, {row["uri"] for row in rows if not row["chunks"]})
+    return len(rows)
+
+
+async def answered_by(transaction: AsyncManagedTransaction, pages: Sequence[str]) -> set[str]:
+    """The uris of the questions that chunks of pages answer."""
+    found = await in_batches(transaction, cypher.QUESTIONS_OF, "uris", pages)
+    return {uri for _, uri, *_ in found}
+
+
+async def drop_unanswered(transaction: AsyncManagedTransaction, questions: Collection[str]) -> None:
+    """Remove those of the questions that no chunk answers."""
+    await in_batches(transaction, cypher.DROP_QUESTIONS, "uris", sorted(questions))
