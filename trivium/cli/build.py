@@ -36,6 +36,7 @@ from trivium.cli.options import (
     LoadSetOption,
     MetaOption,
     NoEmbed,
+    NoHeadings,
     NoSentences,
     RayOption,
     ShardSize,
@@ -168,6 +169,7 @@ def build(
     chunker: ChunkerOption = None,
     model: ChooserOption = None,
     late: LateOption = False,
+    no_headings: NoHeadings = False,
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
@@ -199,6 +201,11 @@ def build(
         trivium build documents/ --store my-store --device cuda
     """
     settings, limits = read_load_settings(assignments)
+    if late and no_headings:
+        raise typer.BadParameter(
+            "--late reads chunks in their context, headings too: leave out one of them",
+            param_hint="--no-headings",
+        )
     check_sources(sources, format)
     check_embedder(embedder)
     _check_images(images, no_embed=no_embed)
@@ -224,6 +231,7 @@ def build(
         meta=_metadata(meta),
         chunker=chunker,
         late=late,
+        headings=not no_headings,
         images=images,
         limits=limits,
         model=model,
@@ -310,6 +318,7 @@ def embed(
     embedder: EmbedderOption = None,
     embed_with: EmbedWith = None,
     device: DeviceOption = None,
+    no_headings: NoHeadings = False,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
     any_embedder: AnyEmbedder = False,
@@ -327,7 +336,9 @@ def embed(
     started = time.perf_counter()
     with Engine.open(store, filler, settings=settings, device=device) as engine, progress(quiet=json) as bars:
         count = engine.indexer.embed(
-            lambda done, total: bars("embed", done, total), any_embedder=any_embedder
+            lambda done, total: bars("embed", done, total),
+            any_embedder=any_embedder,
+            headings=not no_headings,
         )
         sentences = 0
         if not no_sentences:

@@ -191,6 +191,14 @@ LateOption = Annotated[
         help="Late chunking: embed chunks in the context of their page (bge-small, minilm); a store keeps to it.",
     ),
 ]
+NoHeadings = Annotated[
+    bool,
+    typer.Option(
+        "--no-headings",
+        help="Embed the text of a chunk alone, without the headings it stands under, as in the thesis; ranks less well; a"
+        " store keeps to it.",
+    ),
+]
 LanguageOption = Annotated[
     str | None,
     typer.Option(
