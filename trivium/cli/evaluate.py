@@ -22,6 +22,7 @@ from trivium.cli.evaluate_options import (
     Gold,
     Hits,
     JudgeModel,
+    ListDepth,
     Passages,
     Questions,
     Reader,
@@ -64,6 +65,7 @@ def evaluate(
     runs: Runs = None,
     run_in: RunsIn = None,
     hits: Hits = None,
+    depth: ListDepth = None,
     activate: Activate = False,
     exact: Exact = False,
     where: WhereOption = None,
@@ -99,6 +101,8 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --rerank bm25 weighted:0.7 --cut near
 
+        trivium evaluate questions.jsonl --store my-store --hits whole.npz --depth own --set page.pages=2
+
         trivium evaluate questions.jsonl --store my-store --run-in bm25.run --rerank bm25 --runs runs
 
         trivium evaluate --suite suite.toml --out results
@@ -121,6 +125,7 @@ def evaluate(
         runs=runs,
         runs_in=run_in,
         hits=hits,
+        depth=depth,
         activate=activate,
         suite=suite,
         folder=folder,
@@ -156,6 +161,7 @@ def evaluate_questions(options: Evaluation) -> None:
     rerankers = [reranker_name(name) for name in options.rerank or ()]
     with wrong_argument("--cut"):
         cuts = [Cut.read(rule) for rule in options.cut or ()]
+    depth = options.list_depth()
     trained = trained_among(fusions) if options.activate else None
     if trained is not None:
         retrievers, fusions = RETRIEVERS, [trained, "convex"]
@@ -174,6 +180,7 @@ def evaluate_questions(options: Evaluation) -> None:
             cut=cuts,
             runs=options.runs_in or (),
             hits=options.hits,
+            depth=depth,
             progress=lambda done, total: bars("questions", done, total),
         )
         decision = None if trained is None else Evaluator(engine.searcher).activate(report, trained)

@@ -71,6 +71,7 @@ class Evaluator:
         cut: Sequence[str | Cut] = (),
         runs: Sequence[str | Path] = (),
         settings: SettingValues | None = None,
+        depth: int | None = DEPTH,
         progress: Progress | None = None,
     ) -> Report:
         """See :meth:`trivium.engine.Engine.evaluate`. With ``where`` only chunks that match it are searched; gold
@@ -78,7 +79,8 @@ class Evaluator:
         rerankers, as the system ``NAME > RERANKER``; with ``cut`` all of them once more, ended by each of these rules
         (:data:`CUT_K` passages at most where a rule has no bounds), as ``NAME > RULE``; ``settings`` are those of
         rerankers. ``runs`` are TREC files of further systems (ids of questions as in the question file, uris of chunks),
-        which rerankers and cuts follow as well; where nothing else is named only they are measured."""
+        which rerankers and cuts follow as well; where nothing else is named only they are measured. Each retriever's list
+        has ``depth`` passages; None: as many as it finds by its own settings, such as all chunks of three pages."""
         condition = parse(where) if isinstance(where, str) else where
         asked = read_questions(Path(questions)) if isinstance(questions, str | Path) else list(questions)
         if not retrievers and not fusions and not runs:
@@ -109,7 +111,7 @@ class Evaluator:
         for done, question in enumerate(traced.questions, start=1):
             with searcher.limited(condition) as store:
                 query = searcher.query(question.text, exact, store)
-                table = searcher.table(query, needed, DEPTH, signals=signals) if needed else None
+                table = searcher.table(query, needed, depth, signals=signals) if needed else None
                 first: dict[str, Ranking] = {}
                 if table is not None:
                     first = {name: own_ranking(table, name) for name in single}
