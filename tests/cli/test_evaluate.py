@@ -9,8 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from trivium.cli.app import app, main
+from trivium.embedding.plain import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError
+from trivium.fusion.hits import load_hits
+from trivium.graph.factory import open_store
 
 
 @pytest.mark.parametrize(
@@ -28,7 +31,15 @@ from trivium.errors import InputError
         (["q.jsonl", "--store", "x", "--where", "year >"], "expected a value"),
         (["q.jsonl", "--store", "x", "--fresh"], "only with --suite"),
         (["q.jsonl", "--store", "x", "--out", "y"], "only with --suite"),
-        (["--suite", "s.toml", "--selector", "dice"], "expected one of match, llm, got 'dice'"),
+        (["--suite", "s.toml", "--depth", "own"], "leave --depth out"),
+        (["q.jsonl", "--store", "x", "--depth", "0"], "expected a number of 1 or more, or own, got '0'"),
+        (["q.jsonl", "--store", "x", "--depth", "all"], "expected a number of 1 or more, or own, got 'all'"),
+        (
+            ["--suite", "s.toml", "--selector", "dice"],
+            "expected one of match, llm, llm-all, record:FILE, replay:FILE",
+        ),
+        (["q.jsonl", "--store", "x", "--selector", "replay:none.jsonl"], "none.jsonl: there is none"),
+        (["q.jsonl", "--store", "x", "--selector", "record:"], "got 'record:'"),
     ],
 )
 def test_one_set_or_a_suite(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,6 +70,35 @@ def test_only_what_matches_a_condition_is_searched(tmp_path: Path) -> None:
         return float(report["rows"]["lexical"]["hit@1"])
 
     assert (hit(), hit("--where", "year >= 2024"), hit("--where", "year < 2024")) == (1.0, 1.0, 0.0)
+
+
+def test_lists_are_as_long_as_asked_for(tmp_path: Path) -> None:
+    """Of a page with forty passages 30, as always, five, or with ``own`` all, unless the settings name no page that has
+    them; in the hit lists that are saved, too. The store is without headings."""
+    source, store, questions = tmp_path / "Mars.html", str(tmp_path / "store"), tmp_path / "questions.jsonl"
+    words = [f"Crater number {n} of Mars is {'very ' * 200}old." for n in range(40)]
+    source.write_text("<h1>Mars</h1>" + "".join(f"<p>{said}</p>" for said in words))
+    asked = {"question": "How old are craters of Mars?", "page": "Mars", "paragraph": words[39]}
+    questions.write_text(json.dumps(asked) + "\n")
+
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(app, [*arguments, "--store", store, "--json"])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    run("build", str(source), "--embedder", "minilm", "--no-sentences", "--no-headings")
+    with open_store(store) as made:
+        assert is_plain(made.embedder)
+
+    def length(*depth: str) -> tuple[float, int]:
+        kept = tmp_path / f"{'-'.join(depth) or 'usual'}.npz"
+        report = json.loads(run("evaluate", str(questions), "-r", "page", "--hits", str(kept), *depth))
+        (hit,) = load_hits(kept).hits
+        return report["rows"]["page"]["passages"], int(hit.table.ranks[:, hit.table.column("page")].max())
+
+    assert length() == (30, 30)
+    assert length("--depth", "5") == (5, 5)
+    assert length("--depth", "own") == (40, 40)
 
 
 def test_a_suite_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from trivium.errors import ChunkerMismatchError, ConfigurationError, EmbedderMis
 from trivium.graph.embedded import EmbeddedStore
 from trivium.graph.model import ChunkNode
 from trivium.graph.schema import Label
+from trivium.index.sharding.build import ShardPlan
 from trivium.testing import HashEmbedder
 from trivium.types import EmbedderIdentity
 
@@ -181,3 +182,48 @@ def test_late_and_other_vectors_do_not_mix(tmp_path: Path, notes: Path) -> None:
         Engine.open(tmp_path / "late", HashEmbedder()) as engine,
     ):
         engine.search("Mars")
+
+
+def test_chunks_without_headings_have_the_vector_of_their_text_alone(tmp_path: Path, notes: Path) -> None:
+    """Everything else is embedded as always, sentences without headings too; the store keeps to it when pages are added,
+    and a check expects it."""
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([notes / "Mars.txt"], headings=False)
+        store = engine.store
+        plain = EmbedderIdentity("hash", "1+no-headings", 64)
+        assert engine.embedder.identity == store.embedder == plain
+        chunks = chunks_of(engine)["Mars"]
+        wanted = HashEmbedder().embed([chunk.text for chunk in chunks])
+        assert np.array_equal(store.vectors(Label.CHUNK, [chunk.uri for chunk in chunks]), wanted)
+        assert np.array_equal(store.vectors(Label.ENTITY, ["Mars"])[0], HashEmbedder().embed(["Mars"])[0])
+    with Engine.open(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([notes])
+        assert engine.info().to_embed == 0
+        every = [chunk for own in chunks_of(engine).values() for chunk in own]
+        assert len(every) > len(chunks)
+        wanted = HashEmbedder().embed([chunk.text for chunk in every])
+        assert np.array_equal(engine.store.vectors(Label.CHUNK, [chunk.uri for chunk in every]), wanted)
+        assert engine.check(full=True).ok
+
+
+def test_vectors_with_and_without_headings_do_not_mix(tmp_path: Path, notes: Path) -> None:
+    """In neither order, nor with late chunking or shards; what was loaded first can be embedded so later."""
+    with Engine.create(tmp_path / "usual", HashEmbedder()) as engine:
+        engine.build([notes])
+        with pytest.raises(EmbedderMismatchError, match="with headings"):
+            engine.build([notes], headings=False)
+        with pytest.raises(EmbedderMismatchError, match="with headings"):
+            engine.indexer.embed(headings=False)
+    with Engine.create(tmp_path / "later", TokenHash()) as engine:
+        with pytest.raises(ConfigurationError, match="leave out one of them"):
+            engine.build([notes], late=True, headings=False)
+        with pytest.raises(ConfigurationError, match="embedded without headings"):
+            engine.build([notes], headings=False, shards=ShardPlan(str(tmp_path / "shards")))
+        engine.build([notes], embed=False, headings=False)
+        assert engine.store.embedder == EmbedderIdentity("hash", "1+no-headings", 64)
+        with pytest.raises(EmbedderMismatchError, match="without late chunking"):
+            engine.build([notes], late=True)
+        assert engine.indexer.embed() > 0
+        chunk = chunks_of(engine)["Mars"][0]
+        wanted = HashEmbedder().embed([chunk.text])
+        assert np.array_equal(engine.store.vectors(Label.CHUNK, [chunk.uri]), wanted)

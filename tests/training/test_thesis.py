@@ -22,13 +22,22 @@ from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training import thesis
 from trivium.training.data import Collection, HitSet
 from trivium.training.fit import Trained
-from trivium.training.settings import ThesisSettings
+from trivium.training.settings import PRESETS, ThesisSettings
 from trivium.training.thesis_fit import Sample, build, without_batch_norm
 
 RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical")
 THESIS = RETRIEVERS[:5]
 QUICK = ThesisSettings(
-    hidden=(32,), dropout=(0.1,), l2=1e-4, rate=2e-2, batch=32, epochs=25, share=0.3, folds=2
+    hidden=(32,),
+    dropout=(0.1,),
+    l2=1e-4,
+    rate=2e-2,
+    batch=32,
+    epochs=25,
+    sampling="share",
+    mining="mixed",
+    share=0.3,
+    folds=2,
 )
 
 
@@ -108,6 +117,10 @@ def test_columns_by_hand() -> None:
     ]
     np.testing.assert_allclose(example.rows, np.array(by_hand), atol=1e-6)
     assert example.gold.tolist() == [True, False, False, False]
+    bare = replace(settings, standardisation="none")
+    unscaled = thesis.make_training_set([hit], [["P"]], np.ones(1), bare)
+    np.testing.assert_allclose(unscaled.pool.rows, np.array(by_hand), atol=1e-6)
+    assert unscaled.scale[0].tolist() == [0] * 5 and unscaled.scale[1].tolist() == [1] * 5
     local = thesis.layout_of([hit], replace(settings, standardisation="local"))
     own = thesis.example_of(hit, local, 1.0).rows
     # page: .70 .70 .69 .69 has the mean .695 and the deviation .005; path: 0 0 1 0 has .25 and sqrt(3)/4.
@@ -147,6 +160,32 @@ def test_a_sample_is_all_gold_and_a_random_tenth_of_the_rest() -> None:
     assert np.delete(often, 7).max() < 250
 
 
+def test_the_preset_is_the_thesis() -> None:
+    """As many negatives as gold, then all gold with the top tenth of the negatives; network and optimiser by hand."""
+    preset = PRESETS["thesis"]
+    assert isinstance(preset, ThesisSettings)
+    assert (preset.sampling, preset.mining, preset.share) == ("balanced", "hard", 0.1)
+    assert (preset.standardisation, preset.depths, preset.folds) == ("local", {"vector": 10}, 5)
+    assert (preset.hidden, preset.dropout, preset.l2) == ((254, 128, 64), (0.2, 0.3, 0.4), 0.01)
+    assert (preset.rate, preset.factor, preset.least_rate, preset.batch) == (1e-3, 0.2, 1e-4, 64)
+    assert (preset.epochs, preset.patience, preset.plateau) == (100, 10, 5)
+
+
+def test_a_balanced_sample_has_as_many_negatives_as_gold() -> None:
+    """All gold; each of the others about as often; all of them where there are fewer than gold."""
+    gold = np.zeros(42, dtype=bool)
+    gold[[7, 9]] = True
+    generator = np.random.default_rng(0)
+    drawn = [thesis.balanced(gold, generator) for _ in range(2000)]
+    assert all(own.tolist() == sorted(set(own.tolist())) and len(own) == 4 for own in drawn)
+    often = np.bincount(np.concatenate(drawn), minlength=42)
+    assert often[[7, 9]].tolist() == [2000, 2000]
+    assert np.delete(often, [7, 9]).min() > 60 and np.delete(often, [7, 9]).max() < 140
+    assert thesis.balanced(np.array([True, True, False]), generator).tolist() == [0, 1, 2]
+    chosen = thesis.sample_negatives(gold, ThesisSettings(), generator)
+    assert len(chosen) == 4 and len(thesis.sample_negatives(gold, QUICK, generator)) == 2 + 12
+
+
 def test_a_cascade_by_hand() -> None:
     """What the first network gives 2 or more is ordered by the second and stands before the rest."""
     first = np.array([5.0, 2.0, -40.0, 3.0, 1.9])
@@ -178,7 +217,7 @@ def test_batch_normalisation_is_folded_away(standardisation: str) -> None:
             generator.normal(size=5).astype(np.float32),
             generator.uniform(0.5, 2, 5).astype(np.float32),
         )
-    rows = (mean + deviation * np.clip(generator.normal(0, 4, (300, 5)), -15.9, 15.9)).astype(np.float32)
+    rows = (mean + deviation * np.clip(generator.normal(0, 16, (300, 5)), -63.9, 63.9)).astype(np.float32)
     expected = model((rows - mean) / deviation, training=False).numpy()[:, 0]
     scores = without_batch_norm(model, mean, deviation).logits(rows.astype(np.float64))
     assert np.abs(expected).max() > 1
@@ -328,7 +367,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         {"epochs": 0},
         {"share": 0.0},
         {"mining": "soft"},
-        {"standardisation": "none"},
+        {"sampling": "some"},
+        {"standardisation": "some"},
         {"dropout": (0.2,)},
         {"dropout": (0.2, 0.3, 1.0)},
         {"rate": 0.0},

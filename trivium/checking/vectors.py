@@ -12,6 +12,7 @@ from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.base import Embedder
 from trivium.embedding.late import LateEmbedder
+from trivium.embedding.plain import PlainEmbedder, embedded_headings
 from trivium.graph.findings import Finding, Severity
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Codes, Floats, Passage, Vectors
@@ -134,17 +135,20 @@ def _compare(
         there = np.flatnonzero(np.isfinite(stored).all(axis=1)) if stored.shape[1] else np.empty(0, dtype=int)
         uris = [uris[row] for row in there]
         texts = _texts(store, label, uris, types)
-        again = _late(store, embedder, uris, texts) if label == Label.CHUNK else None
+        again = _anew(store, embedder, uris, texts) if label == Label.CHUNK else None
         cosines = _cosines(stored[there], embedder.embed(texts) if again is None else again)
         for row in np.flatnonzero(~(cosines >= LEAST_COSINE)):
             seen.texts[texts[row]] = uris[row]
         seen.compared += len(uris)
 
 
-def _late(
+def _anew(
     store: GraphStore, embedder: Embedder, chunks: Sequence[str], texts: Sequence[str]
 ) -> Vectors | None:
-    """Vectors of chunks (n x d) in the context of their pages, where the store is chunked late."""
+    """Vectors of chunks (n x d) without their headings, or in the context of their pages, where the store has such; None
+    where they are those of the ``texts``."""
+    if isinstance(embedder, PlainEmbedder):
+        return embedder.embed([chunk.text for chunk in store.fetch(chunks)])
     if not isinstance(embedder, LateEmbedder):
         return None
     pages = list(dict.fromkeys(map(page_of, chunks)))
@@ -172,7 +176,7 @@ def _compare_sentences(
         if len(codes) == 0:
             continue  # not embedded yet, or there is only one
         passage = Passage(tuple(headings_of(chunk.section)), chunk.text)
-        texts = sentence_texts(passage)
+        texts = sentence_texts(Passage(embedded_headings(embedder.identity, passage.headings), passage.text))
         same = len(texts) == len(codes)
         if not same or not (_cosines(codes, embedder.embed(texts)) >= _LEAST_OF_SENTENCES).all():
             seen.passages[passage] = chunk.uri

@@ -35,7 +35,8 @@ from trivium.rerank.registry import make_reranker
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.retriever_set import RetrieverSet
 from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
-from trivium.search.selectors import SELECTORS
+from trivium.search.selectors import RECORDED as RECORDED_SELECTORS
+from trivium.search.selectors import SELECTORS, make_selector
 from trivium.settings import Settings, load_settings
 
 _RETRIES = 2
@@ -158,13 +159,19 @@ def _names(table: str, kind: type[BaseModel]) -> list[str]:
 
 
 def selector_name(name: str | None, model: str | None = None) -> str:
-    """The name of the path retriever's selector, by default that of the settings. ``llm`` is the language ``model`` of
-    the command, where it names one."""
+    """The name of the path retriever's selector, by default that of the settings. ``llm`` and ``llm-all`` are the
+    language ``model`` of the command, where it names one."""
     names = [*SELECTORS, *list_plugins(SELECTOR_PLUGINS)]
-    if name is not None and name not in names and not name.startswith("llm:"):
-        raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--selector")
+    family, _, rest = (name or "").partition(":")
+    longer = rest and family in ("llm", "llm-all", *RECORDED_SELECTORS)
+    if name is not None and name not in names and not longer:
+        known = [*names, *(f"{recorded}:FILE" for recorded in RECORDED_SELECTORS)]
+        raise typer.BadParameter(f"expected one of {', '.join(known)}, got {name!r}", param_hint="--selector")
     chosen = load_settings().path_selector if name is None else name
-    return f"llm:{model}" if chosen == "llm" and model not in (None, NO_MODEL) else chosen
+    if family == "replay":
+        with wrong_argument("--selector"):
+            make_selector(chosen)
+    return f"{chosen}:{model}" if chosen in ("llm", "llm-all") and model not in (None, NO_MODEL) else chosen
 
 
 def reranker_name(name: str | None, model: str | None = None) -> str | None:

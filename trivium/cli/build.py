@@ -38,6 +38,7 @@ from trivium.cli.options import (
     LoadSetOption,
     MetaOption,
     NoEmbed,
+    NoHeadings,
     NoSentences,
     RayOption,
     ShardSize,
@@ -168,6 +169,7 @@ def build(
     chunker: ChunkerOption = None,
     model: ChooserOption = None,
     late: LateOption = False,
+    no_headings: NoHeadings = False,
     no_embed: NoEmbed = False,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
@@ -203,6 +205,11 @@ def build(
         trivium build documents/ --store my-store --device cuda
     """
     given = read_load_settings(assignments)
+    if late and no_headings:
+        raise typer.BadParameter(
+            "--late reads chunks in their context, headings too: leave out one of them",
+            param_hint="--no-headings",
+        )
     check_sources(sources, format)
     check_embedder(embedder)
     _check_images(images, no_embed=no_embed)
@@ -229,6 +236,7 @@ def build(
         meta=_metadata(meta),
         chunker=chunker,
         late=late,
+        headings=not no_headings,
         images=images,
         limits=given.limits,
         index=given.index,
@@ -324,6 +332,7 @@ def embed(
     embedder: EmbedderOption = None,
     embed_with: EmbedWith = None,
     device: DeviceOption = None,
+    no_headings: NoHeadings = False,
     no_sentences: NoSentences = False,
     images: ImagesOption = None,
     any_embedder: AnyEmbedder = False,
@@ -345,7 +354,9 @@ def embed(
     ):
         engine.indexer.set_index_parameters(given.index)
         count = engine.indexer.embed(
-            lambda done, total: bars("embed", done, total), any_embedder=any_embedder
+            lambda done, total: bars("embed", done, total),
+            any_embedder=any_embedder,
+            headings=not no_headings,
         )
         sentences = 0
         if not no_sentences:

@@ -23,6 +23,7 @@ from trivium.cli.evaluate_options import (
     Gold,
     Hits,
     JudgeModel,
+    ListDepth,
     Passages,
     Questions,
     Reader,
@@ -66,6 +67,7 @@ def evaluate(
     runs: Runs = None,
     run_in: RunsIn = None,
     hits: Hits = None,
+    depth: ListDepth = None,
     activate: Activate = False,
     exact: Exact = False,
     where: WhereOption = None,
@@ -102,6 +104,8 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --rerank bm25 weighted:0.7 --cut near
 
+        trivium evaluate questions.jsonl --store my-store --hits whole.npz --depth own --set page.pages=2
+
         trivium evaluate questions.jsonl --store my-store --run-in bm25.run --rerank bm25 --runs runs
 
         trivium evaluate nq-dev-00.jsonl.gz --store my-store --annotators any
@@ -126,6 +130,7 @@ def evaluate(
         runs=runs,
         runs_in=run_in,
         hits=hits,
+        depth=depth,
         activate=activate,
         suite=suite,
         folder=folder,
@@ -163,6 +168,7 @@ def evaluate_questions(options: Evaluation) -> None:
     rule = annotators_rule(options.annotators)
     with wrong_argument("--cut"):
         cuts = [Cut.read(rule) for rule in options.cut or ()]
+    depth = options.list_depth()
     trained = trained_among(fusions) if options.activate else None
     if trained is not None:
         retrievers, fusions = RETRIEVERS, [trained, "convex"]
@@ -183,6 +189,7 @@ def evaluate_questions(options: Evaluation) -> None:
             hits=options.hits,
             annotators=rule,
             reading=lambda done, total: bars("read", done, total),
+            depth=depth,
             progress=lambda done, total: bars("questions", done, total),
         )
         decision = None if trained is None else Evaluator(engine.searcher).activate(report, trained)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from trivium.cli.options import FUSION_NAMES, MODEL_NAMES, default_store
 from trivium.rerank.registry import NAMES as RERANKER_NAMES
+from trivium.search.candidates import DEPTH
 from trivium.search.cut import FORMS as CUT_FORMS
 
 _ANSWERS_PANEL = "With --answers"
@@ -48,6 +50,17 @@ RunsIn = Annotated[
 Hits = Annotated[
     Path | None,
     typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train.", show_default=False),
+]
+OWN_DEPTH = "own"
+ListDepth = Annotated[
+    str | None,
+    typer.Option(
+        "--depth",
+        metavar="N|own",
+        help="Passages of each retriever's list: a number, or own for as many as each finds by its own settings"
+        " (page.pages, section.sections, entity.entities): all chunks of 3 pages, of 5 sections ...  \\[default: 30]",
+        show_default=False,
+    ),
 ]
 Reranks = Annotated[
     list[str] | None,
@@ -204,6 +217,7 @@ class Evaluation:
     runs: Path | None
     runs_in: Sequence[Path] | None
     hits: Path | None
+    depth: str | None
     activate: bool
     suite: Path | None
     folder: Path | None
@@ -229,6 +243,7 @@ class Evaluation:
                 "--where": self.where,
                 "--runs": self.runs,
                 "--hits": self.hits,
+                "--depth": self.depth,
                 "--activate": self.activate,
                 "--rerank": self.rerank or None,
                 "--cut": self.cut or None,
@@ -266,6 +281,18 @@ class Evaluation:
         for name, value in values.items():
             if value is not None and value is not False:
                 raise typer.BadParameter(why.format(name=name), param_hint=name)
+
+    def list_depth(self) -> int | None:
+        """How many passages each retriever's list has; None for as many as it finds."""
+        if self.depth is None:
+            return DEPTH
+        if self.depth == OWN_DEPTH:
+            return None
+        if not re.fullmatch(r"[1-9]\d{0,5}", self.depth):
+            raise typer.BadParameter(
+                f"expected a number of 1 or more, or {OWN_DEPTH}, got {self.depth!r}", param_hint="--depth"
+            )
+        return int(self.depth)
 
     def questions_and_store(self) -> tuple[Path, str]:
         """The question file and the store, which may be that of the settings."""

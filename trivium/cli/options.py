@@ -208,6 +208,14 @@ LateOption = Annotated[
         help="Late chunking: embed chunks in the context of their page (bge-small, minilm); a store keeps to it.",
     ),
 ]
+NoHeadings = Annotated[
+    bool,
+    typer.Option(
+        "--no-headings",
+        help="Embed the text of a chunk alone, without the headings it stands under, as in the thesis; ranks less well; a"
+        " store keeps to it.",
+    ),
+]
 LanguageOption = Annotated[
     str | None,
     typer.Option(
@@ -304,8 +312,9 @@ SelectorOption = Annotated[
         metavar="NAME",
         rich_help_panel=RANKING,
         help="What chooses sections and paths for the retriever path: match (by their words), llm (the language model"
-        " of --model or TRIVIUM_CHAT_MODEL), llm:NAME (that one), or one of an"
-        " installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
+        " of --model or TRIVIUM_CHAT_MODEL, three places), llm:NAME (that one), llm-all (every place it names),"
+        " record:FILE (likewise, and writes them down), replay:FILE (what was written down, without a model), or one of"
+        " an installed package.  \\[default: TRIVIUM_PATH_SELECTOR, else match]",
         show_default=False,
     ),
 ]

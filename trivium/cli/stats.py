@@ -9,6 +9,7 @@ from trivium.chunking.spec import DEFAULT
 from trivium.cli.options import Json, Store
 from trivium.cli.terminal import out, print_json
 from trivium.embedding.late import is_late
+from trivium.embedding.plain import is_plain
 from trivium.engine import Engine
 from trivium.graph.records import StoreInfo
 from trivium.serialization import info_json
@@ -43,9 +44,11 @@ def print_info(info: StoreInfo) -> None:
     if info.embedder is None:
         out.print("not embedded yet")
     else:
-        late = ", late chunking" if is_late(info.embedder) else ""
+        chunks = ", late chunking" if is_late(info.embedder) else ""
+        if is_plain(info.embedder):
+            chunks = ", chunks without headings"
         waiting = f", {info.to_embed:,} texts waiting" if info.to_embed else ""
         out.print(
-            f"embedder {info.embedder.name} ({info.embedder.dimension} dimensions{late}): "
+            f"embedder {info.embedder.name} ({info.embedder.dimension} dimensions{chunks}): "
             f"{info.embedded:,} texts embedded{waiting}"
         )

@@ -77,6 +77,24 @@ def train(
             help="How far the score starts from that of the retriever vector.  \\[default: 3]",
         ),
     ] = None,
+    sampling: Annotated[
+        str | None,
+        typer.Option(
+            "--sampling",
+            help="Of the preset thesis: negatives of the first pass, balanced (as many as right passages) or share (a"
+            " tenth).  \\[default: balanced]",
+            show_default=False,
+        ),
+    ] = None,
+    mining: Annotated[
+        str | None,
+        typer.Option(
+            "--mining",
+            help="Of the preset thesis: negatives of the second pass, hard, mixed (hard and random), or none (no second"
+            " pass).  \\[default: hard]",
+            show_default=False,
+        ),
+    ] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write a report with pictures.")
     ] = True,
@@ -95,12 +113,15 @@ def train(
 
         trivium train squad.npz users.npz --importance 1 3 --seeds 3 --out my-fusion
 
+        trivium train whole.npz --preset thesis --mining mixed --out thesis-fusion
+
         trivium search "..." --store my-store --fusion my-fusion --explain
     """
     settings = _settings(
         preset,
         {"folds": folds, "seed": seed, "members": seeds, "epochs": epochs},
         {"teacher": teacher, "prior": prior},
+        {"sampling": sampling, "mining": mining},
     )
     with wrong_argument("--out"):
         check_publishable(folder)
@@ -136,18 +157,25 @@ def train(
 
 
 def _settings(
-    preset: str, numbers: Mapping[str, int | None], of_default: Mapping[str, float | None]
+    preset: str,
+    numbers: Mapping[str, int | None],
+    of_default: Mapping[str, float | None],
+    of_thesis: Mapping[str, str | None],
 ) -> Settings | ThesisSettings:
-    """The settings of a preset with the values that were given; ``of_default`` are those that only one preset has."""
+    """The settings of a preset with the values that were given; ``of_default`` and ``of_thesis`` are those that only one
+    preset has."""
     if preset not in PRESETS:
         raise typer.BadParameter(
             f"expected one of {', '.join(PRESETS)}, got {preset!r}", param_hint="--preset"
         )
-    for name, value in of_default.items():
-        if value is not None and preset != "default":
-            raise typer.BadParameter(f"only the default preset has a {name}", param_hint=f"--{name}")
-    overrides: dict[str, Any] = {**numbers, **of_default}
-    return replace(PRESETS[preset], **{name: n for name, n in overrides.items() if n is not None})
+    special: dict[str, Mapping[str, Any]] = {"default": of_default, "thesis": of_thesis}
+    for owner, values in special.items():
+        for name, value in values.items():
+            if value is not None and preset != owner:
+                raise typer.BadParameter(f"only the {owner} preset has a {name}", param_hint=f"--{name}")
+    given: dict[str, Any] = {**numbers, **of_default, **of_thesis}
+    with wrong_argument("--sampling, --mining" if preset == "thesis" else None):
+        return replace(PRESETS[preset], **{name: value for name, value in given.items() if value is not None})
 
 
 def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 from trivium.embedding.base import Embedder
 from trivium.embedding.device import parse_device
 from trivium.embedding.late import LateEmbedder, is_late, late
+from trivium.embedding.plain import PlainEmbedder, is_plain, without_headings
 from trivium.embedding.registry import default_name, open_embedder
 from trivium.errors import ConfigurationError, EmbedderMismatchError
 from trivium.types import EmbedderIdentity
@@ -46,6 +47,7 @@ class StoreEmbedder:
         self.device = device
         self._opened: Embedder | None = None
         self._late = is_late(store.embedder)
+        self._plain = is_plain(store.embedder)
         self._lock = threading.Lock()
         stored = store.embedder
         name = given if given is None or isinstance(given, str) else given.identity.name
@@ -97,9 +99,25 @@ class StoreEmbedder:
             self._late = True
         self.get()
 
+    def leave_out_headings(self) -> None:
+        """Fill an empty store with vectors of chunks without their headings. Raises EmbedderMismatchError where the store
+        was filled otherwise."""
+        stored = self._store.embedder
+        if stored is not None and not is_plain(stored):
+            raise EmbedderMismatchError(
+                f"the store {self._store.location} was filled by {stored.name} with headings: build another store"
+            )
+        with self._lock:
+            if self._opened is not None:
+                self._opened = without_headings(self._opened)
+            self._plain = True
+        self.get()
+
     def _is_given(self, embedder: Embedder) -> bool:
         given = self._given
-        return embedder is given or (isinstance(embedder, LateEmbedder) and embedder.inner is given)
+        return embedder is given or (
+            isinstance(embedder, LateEmbedder | PlainEmbedder) and embedder.inner is given
+        )
 
     def on(self, store: _Filled) -> StoreEmbedder:
         """The same embedder for another snapshot of the store; only the first one closes it."""
@@ -122,6 +140,8 @@ class StoreEmbedder:
             embedder = open_embedder(self._given if stored is None else stored.name, device=self.device)
         if self._late:
             embedder = late(embedder)
+        if self._plain:
+            embedder = without_headings(embedder)
         if stored is not None and stored != embedder.identity:
             if not self._is_given(embedder):
                 embedder.close()

@@ -13,6 +13,7 @@ from typing import Any
 from trivium.errors import InputError
 from trivium.graph.protocols import GraphStore
 from trivium.retrievers.llm_selector import LlmSelector
+from trivium.retrievers.recorded_selector import RecordedSelector
 from trivium.retrievers.selectors import MatchSelector
 from trivium.search.retriever_set import RetrieverSet
 
@@ -60,7 +61,10 @@ def changed_retrieval(retrievers: RetrieverSet) -> dict[str, Any]:
         changed["settings"] = {key: str(value) for key, value in sorted(retrievers.values.items())}
     selector = retrievers.selector
     if isinstance(selector, LlmSelector):
-        changed["selector"] = f"llm: {selector.model.name}"
+        every = "" if selector.most is not None else ", every place"
+        changed["selector"] = f"llm: {selector.model.name}{every}"
+    elif isinstance(selector, RecordedSelector):
+        changed["selector"] = f"recorded: {selector.path.name}"
     elif selector is not None and not isinstance(selector, MatchSelector):
         changed["selector"] = type(selector).__qualname__
     return changed

@@ -74,6 +74,7 @@ class Evaluator:
         runs: Sequence[str | Path] = (),
         settings: SettingValues | None = None,
         annotators: str = MAJORITY,
+        depth: int | None = DEPTH,
         progress: Progress | None = None,
         reading: Progress | None = None,
     ) -> Report:
@@ -84,7 +85,9 @@ class Evaluator:
         rerankers. ``runs`` are TREC files of further systems (ids of questions as in the question file, uris of chunks),
         which rerankers and cuts follow as well; where nothing else is named only they are measured. Of original rows of
         Natural Questions ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`);
-        rows that cannot be read are the report's ``problems``, and ``reading`` counts the bytes of files."""
+        rows that cannot be read are the report's ``problems``, and ``reading`` counts the bytes of files. Lists of
+        retrievers have ``depth`` passages; None: as many as they find by their own settings, such as all chunks of three
+        pages."""
         condition = parse(where) if isinstance(where, str) else where
         problems: list[Problem] = []
         if isinstance(questions, str | Path):
@@ -121,7 +124,7 @@ class Evaluator:
         for done, question in enumerate(traced.questions, start=1):
             with searcher.limited(condition) as store:
                 query = searcher.query(question.text, exact, store)
-                table = searcher.table(query, needed, DEPTH, signals=signals) if needed else None
+                table = searcher.table(query, needed, depth, signals=signals) if needed else None
                 first: dict[str, Ranking] = {}
                 if table is not None:
                     first = {name: own_ranking(table, name) for name in single}

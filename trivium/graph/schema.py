@@ -120,12 +120,14 @@ def section_of(chunk: str) -> str:
 
 
 def embedding_text(headings: Sequence[str], text: str) -> str:
-    """What of a chunk is embedded: its headings, then its text.
+    """What of a chunk is embedded: its headings, then its text; without headings the text alone.
 
     >>> embedding_text(["Mars", "Moons"], "It has two.")
     'Mars > Moons: It has two.'
+    >>> embedding_text([], "It has two.")
+    'It has two.'
     """
-    return f"{' > '.join(headings)}: {text}"
+    return f"{' > '.join(headings)}: {text}" if headings else text
 
 
 def entity_text(uri: str, type: str = "") -> str:

@@ -16,12 +16,14 @@ from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.fill import fill, fill_parts
 from trivium.embedding.images import ImageEmbedder, check_image_embedder, open_image_embedder
 from trivium.embedding.late import LateEmbedder, is_late
+from trivium.embedding.plain import PlainEmbedder, embedded_headings, is_plain
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.bulk import ExportReport, export
 from trivium.graph.chunker import check_chunker
 from trivium.graph.dbpedia import EnrichReport, enrich
 from trivium.graph.protocols import GraphStore
+from trivium.graph.records import Passage
 from trivium.graph.sentences import sentence_texts
 from trivium.index.isolation import ParserProcess
 from trivium.index.languages import allow_any_embedder, check_embedder_knows, check_embedder_of
@@ -31,6 +33,7 @@ from trivium.index.load import load
 from trivium.index.merge import PageCheck
 from trivium.index.page_names import find_named
 from trivium.index.pictures import fill_pictures
+from trivium.index.plain import fill_plain
 from trivium.index.questions import put_questions
 from trivium.index.report import IngestReport
 from trivium.index.sharding.build import ShardedBuild, ShardPlan, sharded
@@ -60,6 +63,7 @@ class BuildOptions(TypedDict, total=False):
     check: PageCheck | None
     chunker: str | None
     late: bool
+    headings: bool
     only: Collection[str] | None
     apart: bool
     language: str | None
@@ -97,6 +101,7 @@ class Indexer:
         check: PageCheck | None = None,
         chunker: str | None = None,
         late: bool = False,
+        headings: bool = True,
         only: Collection[str] | None = None,
         apart: bool = False,
         language: str | None = None,
@@ -130,12 +135,13 @@ class Indexer:
         of the settings. The store remembers the chunker with its first page; another one raises ChunkerMismatchError.
         ``late`` embeds chunks in the context of their page (:mod:`trivium.embedding.late`), with everything that comes
         later, too; it raises EmbedderMismatchError where the store was filled otherwise, EmbeddingError where the
-        embedder cannot.
+        embedder cannot. Without ``headings`` the vector of a chunk is that of its text alone
+        (:mod:`trivium.embedding.plain`), as refused and as kept to; ConfigurationError is raised for both together.
 
         ``shards`` has documents parsed and embedded by shards, on a Ray cluster where it names one
         (:class:`~trivium.index.sharding.build.ShardPlan`); the store becomes the same. It raises ConfigurationError with
-        ``isolated``, ``late``, and a chunker that asks a model, and where there is no such cluster; MissingExtraError
-        where Ray is not installed.
+        ``isolated``, ``late``, no ``headings``, and a chunker that asks a model, and where there is no such cluster;
+        MissingExtraError where Ray is not installed.
 
         ``index`` says how vector indexes are made (:meth:`set_index_parameters`), by default as the settings do.
         ``questions``: rows of Natural Questions also give their questions, as nodes of the graph with ``is_answer_of``
@@ -162,13 +168,20 @@ class Indexer:
         check_annotators(annotators)
         cutter = self._chunker(chunker, model)
         if shards is not None:
-            self._check_shards(shards, cutter, isolated, late)
+            self._check_shards(shards, cutter, isolated, late, headings)
+        if late and not headings:
+            raise ConfigurationError(
+                "late chunking reads a chunk in its context, headings too: leave out one of them"
+            )
         self.set_index_parameters(index)
         if late:
             self.embedder.chunk_late()
+        if not headings:
+            self.embedder.leave_out_headings()
+        special = late or not headings
         refusable = embeds and (check_language(language) == AUTO if language is not None else known.detect)
         if not refusable:  # one that is refused after loading must not be the store's
-            self._remember_embedder(late)
+            self._remember_embedder(special)
         chosen = load_settings().limits if limits is None else limits
         with ExitStack() as stack:
             by_shards = (
@@ -213,7 +226,7 @@ class Indexer:
                     report.problem(problem, chosen.problems)
             if embeds:
                 check_embedder_of(self.store, self.embedder.name)
-            self._remember_embedder(late)
+            self._remember_embedder(special)
             if embed and by_shards is not None:
                 self.store.set_embedder(self.embedder.get().identity)
                 by_shards.embed(self.store, sentences, lambda stage: _stage(progress, stage) or _ignore)
@@ -226,13 +239,16 @@ class Indexer:
         self.store.refresh(_stage(progress, "index"))
         return report
 
-    def _check_shards(self, plan: ShardPlan, chunker: Chunker, isolated: bool, late: bool) -> None:
+    def _check_shards(
+        self, plan: ShardPlan, chunker: Chunker, isolated: bool, late: bool, headings: bool
+    ) -> None:
         """Refuse what hangs on more than the documents of a shard, or on a model of this process. Raises
         ConfigurationError."""
         plan.check()
         wrong = (
             (isolated, "in an isolated process"),
             (late or is_late(self.store.embedder), "chunked late"),
+            (not headings or is_plain(self.store.embedder), "embedded without headings"),
             (not chunker.portable, f"by the chunker {chunker.spec}, which asks a model"),
         )
         for applies, what in wrong:
@@ -264,9 +280,10 @@ class Indexer:
         )
         return sharded(plan, work, embedder, workers or os.cpu_count() or 1, progress)
 
-    def _remember_embedder(self, late: bool) -> None:
-        """Have the store know the embedder that was chosen for it, also where embedding comes later."""
-        if (self.embedder.chosen or late) and self.store.embedder is None:
+    def _remember_embedder(self, special: bool) -> None:
+        """Have the store know the embedder that was chosen for it, also where embedding comes later. ``special``: so was
+        what of a chunk it reads."""
+        if (self.embedder.chosen or special) and self.store.embedder is None:
             self.store.set_embedder(self.embedder.get().identity)
 
     def _chunker(self, wanted: str | None, model: str | ChatModel | None) -> Chunker:
@@ -299,13 +316,18 @@ class Indexer:
         self.store.refresh()
         return removed
 
-    def embed(self, progress: Progress | None = None, *, any_embedder: bool = False) -> int:
+    def embed(
+        self, progress: Progress | None = None, *, any_embedder: bool = False, headings: bool = True
+    ) -> int:
         """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done. Raises
         ConfigurationError where most documents are in another language than English and the embedder knows English only,
-        unless ``any_embedder``, which the store remembers."""
+        unless ``any_embedder``, which the store remembers. Without ``headings`` the vector of a chunk is that of its text
+        alone; EmbedderMismatchError is raised where the store was filled otherwise."""
         if any_embedder:
             allow_any_embedder(self.store)
         check_embedder_of(self.store, self.embedder.name)
+        if not headings:
+            self.embedder.leave_out_headings()
         return self._embed(progress)
 
     def _embed(self, progress: Progress | None) -> int:
@@ -314,11 +336,14 @@ class Indexer:
             return 0
         embedder = self.embedder.get()
         self.store.set_embedder(embedder.identity)
-        late = 0
+        chunks = 0
         if isinstance(embedder, LateEmbedder):
-            late = fill_late(self.store, embedder, progress)
+            chunks = fill_late(self.store, embedder, progress)
             texts = self.store.pending_texts()
-        return late + fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
+        elif isinstance(embedder, PlainEmbedder):
+            chunks = fill_plain(self.store, embedder, progress)
+            texts = self.store.pending_texts()
+        return chunks + fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
 
     def embed_sentences(self, progress: Progress | None = None) -> int:
         """Embed the sentences of chunks one by one, where that is not done yet; returns how many. Takes about as long as
@@ -328,9 +353,12 @@ class Indexer:
             return 0
         embedder = self.embedder.get()
         self.store.set_embedder(embedder.identity)
-        return fill_parts(
-            passages, sentence_texts, embedder, self.store.put_sentences, progress, total=len(passages)
-        )
+
+        def parts(passage: Passage) -> list[str]:
+            headings = embedded_headings(embedder.identity, passage.headings)
+            return sentence_texts(Passage(headings, passage.text))
+
+        return fill_parts(passages, parts, embedder, self.store.put_sentences, progress, total=len(passages))
 
     def embed_pictures(self, images: str | ImageEmbedder, progress: Progress | None = None) -> int:
         """Embed the pictures of documents, where that is not done yet, by the image embedder of that name or by one of

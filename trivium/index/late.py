@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from trivium.common.iteration import batched
 from trivium.common.progress import Progress
 from trivium.embedding.base import Vectors
@@ -19,8 +16,8 @@ from trivium.embedding.late import LateEmbedder, WholeText
 from trivium.graph.model import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import embedding_text, headings_of, unescape
-from trivium.graph.vectors import text_hash
 from trivium.index.listing import each_page
+from trivium.index.waiting import Waiting
 
 _PAGES_AT_ONCE = 16
 
@@ -29,7 +26,7 @@ def fill_late(store: GraphStore, embedder: LateEmbedder, progress: Progress | No
     """Embed the chunks that have no vector yet; returns how many texts. An interrupt loses at most the pages under way.
     ``progress`` counts all texts that wait, of which chunks are a part."""
     pending = store.pending_texts()
-    waiting = _Waiting(pending)
+    waiting = Waiting(pending)
     total, done = len(pending), 0
     for pages in batched((page.uri for page in each_page(store)), _PAGES_AT_ONCE):
         if not waiting:
@@ -73,38 +70,6 @@ def forget_context(store: GraphStore) -> Callable[[Iterable[PageGraph]], None]:
             store.checker().drop_vectors(list(dict.fromkeys(texts)))
 
     return forget
-
-
-class _Waiting:
-    """Texts that have no vector yet, in nine bytes each: half of the hash of a text tells it from others."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._keys = np.unique(np.fromiter(map(_key, texts), dtype=np.uint64))
-        self._waits = np.ones(len(self._keys), dtype=bool)
-
-    def __bool__(self) -> bool:
-        return bool(self._waits.any())
-
-    def among(self, texts: Sequence[str]) -> list[int]:
-        """The places of those texts that wait."""
-        places, known = self._find(texts)
-        return np.flatnonzero(known & self._waits[places]).tolist() if len(self._keys) else []
-
-    def remove(self, texts: Sequence[str]) -> None:
-        """These have their vectors."""
-        places, known = self._find(texts)
-        self._waits[places[known]] = False
-
-    def _find(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        wanted = np.fromiter(map(_key, texts), dtype=np.uint64, count=len(texts))
-        if not len(self._keys):
-            return np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=bool)
-        places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        return places, self._keys[places] == wanted
-
-
-def _key(text: str) -> int:
-    return int(text_hash(text)[:16], 16)
 
 
 def _first_places(graph: PageGraph) -> dict[str, tuple[int, int]]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trivium.common.cache import LruCache
 from trivium.common.dots import dots
 from trivium.embedding.base import Embedder
+from trivium.embedding.plain import embedded_headings
 from trivium.embedding.vectors import deduplicate, quantize_int8
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import ChunkRecord, Codes, PageRecord, Passage, Vectors
@@ -48,11 +49,6 @@ class LiveChunk:
     heading_terms: str
     origin: LiveOrigin
     page: PageRecord
-
-    @property
-    def text(self) -> str:
-        """What of it is embedded."""
-        return embedding_text(self.headings, self.record.text)
 
     @property
     def page_text(self) -> str:
@@ -129,13 +125,15 @@ def embed_chunks(
         nothing = np.zeros((len(chunks), 0), dtype=np.float32)
         no_sentences = np.zeros((0, 0), dtype=np.int8)
         return EmbeddedChunks(tuple(chunks), nothing, nothing, nothing, tuple(no_sentences for _ in chunks))
-    texts = [[chunk.text, chunk.section_text, chunk.page_text] for chunk in chunks]
+    headings = [embedded_headings(embedder.identity, chunk.headings) for chunk in chunks]
+    texts = [
+        [embedding_text(own, chunk.record.text), chunk.section_text, chunk.page_text]
+        for own, chunk in zip(headings, chunks, strict=True)
+    ]
     vectors = known.of([text for own in texts for text in own], embedder).reshape(len(chunks), 3, -1)
     cosines = dots(vectors[:, 0], embedder.embed_query(question)) if chunks else np.zeros(0)
     closest = np.argsort(-cosines, kind="stable")[:WITH_SENTENCES].tolist()
-    of_closest = {
-        row: sentence_texts(Passage(chunks[row].headings, chunks[row].record.text)) for row in closest
-    }
+    of_closest = {row: sentence_texts(Passage(headings[row], chunks[row].record.text)) for row in closest}
     codes = quantize_int8(known.of([text for row in closest for text in of_closest[row]], embedder))
     sentences = [codes[:0]] * len(chunks)
     begin = 0

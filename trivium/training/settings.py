@@ -64,8 +64,9 @@ class Settings:
             raise ConfigurationError("expected a dropout in [0, 1), a positive rate and a decay of 0 or more")
 
 
-_STANDARDISATIONS = ("local", "global")
-_MININGS = ("none", "hard", "mixed")
+_STANDARDISATIONS = ("local", "global", "none")
+MININGS = ("none", "hard", "mixed")
+SAMPLINGS = ("balanced", "share")
 
 
 @dataclass(frozen=True)
@@ -73,13 +74,14 @@ class ThesisSettings:
     """The fuser of the thesis *Unveiling Hidden Information in Unstructured Documents* (Milano-Bicocca, 2024).
 
     Features: one column per retriever in ``retrievers``. ``depths`` limits a retriever's list to its best hits (by
-    default all count). ``standardisation``: columns are standardised over the candidates of a question ("local") or over
-    the training data ("global").
+    default all count). ``standardisation``: columns are standardised over the candidates of a question ("local"), over
+    the training data ("global"), or not ("none").
 
-    Negatives: a first network is trained on all gold and a random ``share``, in (0, 1], of the other candidates.
-    ``mining`` "hard": a second network is trained on all gold and that share of the others that the first scores
-    highest; trained on these alone it ranks easy negatives at the top. "mixed": on both shares. "none": there is no
-    second network.
+    Negatives: a first network is trained on all gold and a random sample of the other candidates: as many as there are
+    gold ones (``sampling`` "balanced", as in the thesis), or a ``share`` of them, in (0, 1] ("share"). Then all that the
+    retrievers returned is scored. ``mining`` "hard", as in the thesis: a second network is trained on all gold and that
+    share of the others that the first scores highest; it may rank easy negatives at the top, which it has not seen.
+    "mixed": on the random sample, too. "none": there is no second network.
 
     Model: ``hidden`` are the units of the dense ReLU layers, with an ``l2`` penalty on their weights, batch
     normalisation, and ``dropout`` rates in [0, 1), one per layer.
@@ -96,7 +98,8 @@ class ThesisSettings:
     retrievers: tuple[str, ...] = ("vector", "page", "section", "entity", "path")
     depths: Mapping[str, int] = field(default_factory=lambda: {"vector": 10})
     standardisation: str = "local"
-    mining: str = "mixed"
+    sampling: str = "balanced"
+    mining: str = "hard"
     share: float = 0.1
     hidden: tuple[int, ...] = (254, 128, 64)
     dropout: tuple[float, ...] = (0.2, 0.3, 0.4)
@@ -115,11 +118,15 @@ class ThesisSettings:
 
     def __post_init__(self) -> None:
         _check_minimum(self, plateau=1, patience=1, batch=2, epochs=1, watched=2, members=1, folds=2, seed=0)
-        if self.standardisation not in _STANDARDISATIONS or self.mining not in _MININGS:
-            raise ConfigurationError(
-                f"expected a standardisation of {', '.join(_STANDARDISATIONS)} and a mining of {', '.join(_MININGS)},"
-                f" got {self.standardisation} and {self.mining}"
-            )
+        for name, known in (
+            ("standardisation", _STANDARDISATIONS),
+            ("sampling", SAMPLINGS),
+            ("mining", MININGS),
+        ):
+            if getattr(self, name) not in known:
+                raise ConfigurationError(
+                    f"expected a {name} of {', '.join(known)}, got {getattr(self, name)}"
+                )
         if len(self.dropout) != len(self.hidden) or not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(
                 f"expected layers of 1 unit or more with a dropout each, got {self.hidden} and {self.dropout}"

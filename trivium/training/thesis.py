@@ -26,7 +26,7 @@ from trivium.training.fit import Scale, Tick, Trained
 from trivium.training.settings import ThesisSettings
 from trivium.training.thesis_fit import Sample, train
 
-_BLOCKS = {"local": ("standard",), "global": ("raw",)}
+_BLOCKS = {"local": ("standard",), "global": ("raw",), "none": ("raw",)}
 _PATH_FLOOR = 0.0
 """The column ``path`` of a candidate it did not return; its scores are 1 or 0."""
 
@@ -101,6 +101,23 @@ def example_of(hit: HitList, layout: Layout, weight: float) -> Example:
     return Example(features(table, layout).astype(np.float32), hit.gold[rows] >= 0, weight)
 
 
+def sample_negatives(
+    gold: NDArray[np.bool_], settings: ThesisSettings, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Positions, ascending, of all gold candidates and of a random sample of the others, by the settings."""
+    return (
+        balanced(gold, generator)
+        if settings.sampling == "balanced"
+        else sampled(gold, settings.share, generator)
+    )
+
+
+def balanced(gold: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Positions, ascending, of all gold candidates and as many random others (all, where there are fewer)."""
+    others = np.flatnonzero(~gold)
+    return _with_gold(gold, generator.permutation(others)[: int(gold.sum())])
+
+
 def sampled(gold: NDArray[np.bool_], share: float, generator: np.random.Generator) -> NDArray[np.int64]:
     """Positions, ascending, of all gold candidates and a random share of the others (at least one)."""
     others = np.flatnonzero(~gold)
@@ -117,13 +134,13 @@ def hardest(gold: NDArray[np.bool_], scores: Floats, share: float) -> NDArray[np
 def first_pass(
     training_set: TrainingSet, settings: ThesisSettings, seed: int, tick: Tick = lambda: None
 ) -> Trained:
-    """Train the first network: on all gold and a random share of the other candidates."""
+    """Train the first network: on all gold and a random sample of the other candidates."""
     return _train_on(
         training_set,
         settings,
         seed,
         tick,
-        lambda part, generator: sampled(part.gold, settings.share, generator),
+        lambda part, generator: sample_negatives(part.gold, settings, generator),
     )
 
 
@@ -131,13 +148,13 @@ def second_pass(
     training_set: TrainingSet, first: Network, settings: ThesisSettings, seed: int, tick: Tick = lambda: None
 ) -> Trained:
     """Train the second network: on all gold and the negatives that the ``first`` scores highest; with mixed mining
-    also on a random share."""
+    also on a random sample."""
 
     def mine(part: Sample, generator: np.random.Generator) -> NDArray[np.int64]:
         hard = hardest(part.gold, first.logits(part.rows.astype(np.float64)), settings.share)
         if settings.mining == "hard":
             return hard
-        return np.union1d(hard, sampled(part.gold, settings.share, generator))
+        return np.union1d(hard, sample_negatives(part.gold, settings, generator))
 
     return _train_on(training_set, settings, seed, tick, mine)
 

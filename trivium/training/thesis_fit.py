@@ -16,10 +16,11 @@ from trivium.fusion.network import Network
 from trivium.training.fit import Epoch, Scale, Tick, Trained, load_keras
 from trivium.training.settings import ThesisSettings
 
-SPREAD = 2.0
+SPREAD = 8.0
 """The exported deviations are multiplied by this. Keras trains on unclipped features, but a :class:`Network` clips
-them at 8 of its deviations. Twice the deviation puts the limit at 16: more than sqrt(n - 1), the largest value that
-standardisation over n candidates can give, up to n = 257. A power of two costs no precision."""
+them at 8 of its deviations. Eight times the deviation puts the limit at 64: more than sqrt(n - 1), the largest value that
+standardisation over n candidates can give, up to n = 4,097, as many as all chunks of some long pages are. A power of two
+costs no precision."""
 _MONITOR = "validation_loss"
 
 

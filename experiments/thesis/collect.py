@@ -1,0 +1,112 @@
+"""What the tables are made of: for each question what the five retrievers of the thesis return, whole, with the gold."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from trivium.datasets.gold import Gold
+from trivium.datasets.questions import read_questions
+from trivium.datasets.splits import clusters
+from trivium.engine import Engine
+from trivium.errors import InputError
+from trivium.evaluation.evaluator import Evaluator
+from trivium.fusion.hits import HitFile, HitList, hit_list, load_hits, save_hits
+from trivium.search.ranking import Ranking
+from trivium.training.data import Collection, HitSet
+from trivium.training.settings import ThesisSettings
+
+RETRIEVERS = ThesisSettings().retrievers
+EACH_RETRIEVER: Mapping[str, tuple[str, Mapping[str, int]]] = {
+    "vector, 10 chunks": ("vector", {}),
+    **{f"page, {n} page{'s' * (n > 1)}": ("page", {"page.pages": n}) for n in (1, 2, 3)},
+    **{f"section, {n} section{'s' * (n > 1)}": ("section", {"section.sections": n}) for n in (1, 3, 5)},
+    **{f"entity, {n} entit{'ies' if n > 1 else 'y'}": ("entity", {"entity.entities": n}) for n in (1, 3, 5)},
+    "path": ("path", {}),
+}
+"""The rows of table 4.3: a retriever and its settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A store and files of questions about it. ``cache``: a folder for hit lists, which are taken from there where they
+    are. ``selector`` chooses for path."""
+
+    store: str
+    questions: Sequence[Path]
+    selector: str | None = None
+    cache: Path | None = None
+
+
+def hit_sets(source: Source) -> Collection:
+    """The hit lists of each file of questions, whole: all chunks of the pages, sections and entities found."""
+    files: dict[str, HitFile] = {}
+    for path in source.questions:
+        kept = None if source.cache is None else source.cache / f"{path.stem}.npz"
+        if kept is not None and kept.exists():
+            print(f"{kept} is there: taken as it is", file=sys.stderr)
+            files[path.stem] = load_hits(kept)
+            continue
+        files[path.stem] = collect(source, path)
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            save_hits(kept, files[path.stem])
+    return collection_of(files)
+
+
+def collection_of(files: Mapping[str, HitFile]) -> Collection:
+    """Hit lists by name as one collection. Raises InputError where there are none, or of several embedders."""
+    embedders = {file.embedder for file in files.values()}
+    if len(embedders) != 1 or not all(file.hits for file in files.values()):
+        raise InputError(
+            f"expected hit lists of one embedder, got those of {', '.join(sorted(embedders)) or 'none'} in"
+            f" {', '.join(files)} ({', '.join(str(len(file.hits)) for file in files.values())} questions)"
+        )
+    sets = tuple(HitSet(name, file.hits, "") for name, file in files.items())
+    return Collection(sets, embedders.pop())
+
+
+def collect(source: Source, questions: Path) -> HitFile:
+    """Ask the five retrievers every question whose gold is in the store; each list is as long as the retriever's own
+    settings make it."""
+    with Engine.open(source.store, selector=source.selector) as engine:
+        searcher = engine.searcher
+        traced = Evaluator(searcher).trace(read_questions(questions))
+        retrievers = searcher.retrievers.choose(RETRIEVERS)
+        kept: list[HitList] = []
+        for number, question in enumerate(traced.questions, start=1):
+            with searcher.limited(None) as store:
+                table = searcher.table(searcher.query(question.text, store=store), retrievers, None)
+            gold = traced.gold[question.id]
+            kept.append(hit_list(question.id, question.text, table, gold.groups, gold.pages))
+            if number % 50 == 0:
+                print(f"  {questions.stem}: {number} of {len(traced.questions)}", file=sys.stderr)
+        return HitFile(tuple(kept), searcher.embedder.get().identity.name)
+
+
+def each_retriever(source: Source, questions: Path) -> tuple[list[Gold], dict[str, list[Ranking]]]:
+    """The gold of the questions, and what each row of table 4.3 returns, whole and in its own order."""
+    with Engine.open(source.store, selector=source.selector) as engine:
+        searcher = engine.searcher
+        traced = Evaluator(searcher).trace(read_questions(questions))
+        made = {
+            row: searcher.retrievers.choose([name], values)[name]
+            for row, (name, values) in EACH_RETRIEVER.items()
+        }
+        rankings: dict[str, list[Ranking]] = {row: [] for row in made}
+        for question in traced.questions:
+            with searcher.limited(None) as store:
+                query = searcher.query(question.text, store=store)
+                for row, retriever in made.items():
+                    found = retriever.retrieve(query, None)
+                    rankings[row].append([(one.uri, one.score) for one in found])
+        return [traced.gold[question.id] for question in traced.questions], rankings
+
+
+def documents(gold: Sequence[Gold]) -> np.ndarray:
+    """The document of each question, (questions,): questions that share gold pages have one number."""
+    return clusters([answer.pages for answer in gold])
