@@ -18,13 +18,11 @@ HALF_WORDS = (4, 26)
 limit of :data:`trivium.synthetic.checks.QUESTION_WORDS`."""
 
 _ASIDE = re.compile(r"\s*\([^()]*\)|\[[^\]]*\]")
-_PRONOUN = re.compile(r"(?:It|He|She|They)\b(?= \w)")
-_CUT = re.compile(
-    r"[;:]|\s[–—-]\s|, (?:and|but|while|whilst|which|who|where|whose|so|although|because|with)\b"
-)
+_PRONOUN = re.compile(r"(?:It|He|She)\b(?= \w)")
+_CUT = re.compile(r";|\s[–—-]\s|, (?:and|but|while|whilst|which|who|where|whose|so|although|because|with)\b")
 """Where a clause ends that says enough by itself."""
 _POINTS_BACK = re.compile(
-    r"\b(?:this|these|those|former|latter|such as|e\.g|following|above|below)\b", re.IGNORECASE
+    r"\b(?:this|they|these|those|former|latter|such as|e\.g|following|above|below)\b", re.IGNORECASE
 )
 """Words without which a sentence cannot be understood alone; lists of examples tell nothing of one of them."""
 _VAGUE = re.compile(r"\b(?:it|them|they|he|she|him|there|same|one of|craft)\b")
@@ -44,14 +42,14 @@ _KINDS_OF_PAGES = (
     "craft spacecraft probe rover planet moon mission telescope rocket laboratory company film book novel song album "
     "band town city country river island university school church language species genus battle war treaty ship"
 )
-_GENERIC = tuple(_KINDS_OF_PAGES.split())
+_THE_KIND = re.compile(rf"\b[Tt]he (?:{'|'.join(_KINDS_OF_PAGES.split())})\b")
 _DATE = re.compile(
     r"\b(?:(?:[0-3]?\d )?(?:January|February|March|April|May|June|July|August|September|October|November|December)"
     r"(?: [0-3]?\d,)? )?(?:1[0-9]|20)\d\d\b(?!s)"
 )
-_ADJECTIVE = re.compile(
-    r"(?:^|\s)(?!the |a |an |its |his |her |their )[a-z]+(?:al|ic|an|ous|ive|ary|est|ful)\s$"
-)
+_SPAN = re.compile(r"\b(?:and|to|from|From|between|Between) \||\|(?: (?:and|to|or)\b|[-–])")
+"""One of two dates: around ``|``."""
+_OPENING = re.compile(r"(?:In|On|At|From|Since|Until|By|After|Before|During|Like|With|Of|To)\s(?:the )?")
 _NAME = re.compile(r"\b[A-Z][\w’'.-]*[\w](?: (?:(?:of|the|de|von|van) )*[A-Z0-9][\w’'.-]*\w)*")
 _NUMBER = re.compile(r"\b\d[\d,.]*(?= [a-z]{3,})")
 
@@ -77,9 +75,8 @@ class Half:
     def with_name(self, name: str) -> str:
         """The clause, and another name in the place of the bridge's."""
         before = re.sub(r"(?:^|(?<= ))(?:the|a|an|The|A|An) $", "", self.before)
-        if before == "":
-            name = name[0].upper() + name[1:]
-        return f"{before}{name}{self.after}"
+        text = f"{before}{name}{self.after}"
+        return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,24 +138,26 @@ def halves(bridge: Bridge, source: Source) -> Iterator[Half]:
 
 
 def askings(half: Half, kinds: Iterable[str] = ()) -> list[Asking]:
-    """What can be asked of a clause, the best first: for what its page is about, since no other passage tells that the
-    question means it; then for names, dates and numbers. ``kinds``: what the page's title is, such as ``spacecraft``,
-    beside some that are tried always: *the spacecraft* means the page then."""
+    """What can be asked of a clause: for what its page is about, since no other passage tells that the question means it;
+    else for names, dates and numbers. ``kinds``: what the page's title is, such as ``spacecraft``: *the spacecraft* means
+    the page then."""
     title = title_of(half.source)
     found: list[Asking] = []
     for place, part in enumerate((half.before, half.after)):
         about = [
             rf"(?:[Tt]he )?{re.escape(title)}",
-            *(rf"[Tt]he {re.escape(kind)}" for kind in (*kinds, *_GENERIC)),
+            *(rf"[Tt]he {re.escape(kind)}" for kind in kinds),
         ]
         for pattern in about:
             for match in re.finditer(rf"(?:^|(?<= )){pattern}(?= |,|$|\.$)(?! [A-Z])", part):
                 found.append(Asking(half, title, place, match.span(), None))  # noqa: PERF401
+    found = [one for one in found if _apart(one)]
     if found:
         return found[:1]
     for place, part in enumerate((half.before, half.after)):
         for match in _DATE.finditer(part):
-            found.append(Asking(half, match[0], place, match.span(), _when(match[0])))  # noqa: PERF401
+            if not _SPAN.search(f"{part[: match.start()]}|{part[match.end() :]}"):
+                found.append(Asking(half, match[0], place, match.span(), _when(match[0])))
         for match in _NUMBER.finditer(part):
             if not any(_overlap(match.span(), other.span) and other.place == place for other in found):
                 found.append(Asking(half, match[0].rstrip(".,"), place, match.span(), "how many"))
@@ -166,7 +165,21 @@ def askings(half: Half, kinds: Iterable[str] = ()) -> list[Asking]:
             taken = any(_overlap(match.span(), other.span) and other.place == place for other in found)
             if not taken and _is_name(part, match.start(), match.end(), opens=place == 0):
                 found.append(Asking(half, match[0], place, match.span(), None))
-    return found
+    return [one for one in found if _apart(one)]
+
+
+def speaks_of_a_kind(half: Half) -> bool:
+    """Whether a clause speaks of *the planet*, *the film* and the like, which may be what its page is about."""
+    return _THE_KIND.search(half.text) is not None and title_of(half.source) not in half.text
+
+
+def _apart(one: Asking) -> bool:
+    """Whether the answer can give way: it does not stand beside the bridge's name, nor opens the sentence as a time or
+    place does (*in 2005 it was found*), after which a question has another order of words."""
+    part = (one.half.before, one.half.after)[one.place]
+    beside = part[one.span[1] :].strip() == "" if one.place == 0 else part[: one.span[0]].strip(" '’s") == ""
+    opens = one.place == 0 and _OPENING.fullmatch(part[: one.span[0]]) is not None
+    return not (beside or opens)
 
 
 def _when(date: str) -> str:
@@ -180,7 +193,7 @@ def _is_name(part: str, start: int, end: int, *, opens: bool) -> bool:
     something longer."""
     if end - start < 3 or (opens and start == 0 and " " not in part[:end]):
         return False
-    if re.search(r"(?:\b(?:a|an|the|The|its|his|her|their)|[\"“'(])\s?$", part[:start]):
+    if re.search(r"(?:\b(?:a|an|the|A|An|The|its|his|her|their)|[\"“'(])\s?$", part[:start]):
         return False
     word = re.match(r"\s+([a-z]+)", part[end:])
     return re.match(r"[-’'\"/]", part[end:]) is None and (word is None or _may_follow(word[1]))
@@ -197,10 +210,7 @@ def _spelt(name: str) -> str:
 def _clause(sentence: str, start: int, end: int) -> tuple[str, str]:
     """What stands before and after characters ``start`` to ``end``, as far as the same clause goes."""
     before, after = sentence[:start], sentence[end:]
-    ends = [cut.end() if sentence[cut.start()] in ";:" else cut.start() for cut in _CUT.finditer(before)]
-    opened = [cut for cut in ends if before[cut : cut + 1] == " " and sentence[cut - 1] in ";:"]
-    if opened:
-        before = before[opened[-1] :].lstrip()
+    before = before.rpartition(";")[2].lstrip()
     cut = _CUT.search(after)
     after = after[: cut.start()] if cut is not None else after
     return before, after.rstrip(" ,.")
@@ -211,8 +221,14 @@ def _stands_alone(half: Half) -> bool:
     word = re.match(r"([’'-])|\s+([a-z]+)", half.after)
     compound = word is not None and (word[1] is not None or not _may_follow(word[2]))
     longer = re.match(r"\s+[A-Z0-9]", half.after) or re.search(r"(?:[A-Z][\w.]* |[-'’/(\"])$", half.before)
-    inside = _ADJECTIVE.search(half.before)
-    return not (compound or longer or inside)
+    word_before = re.search(r"([a-z]+)\s$", half.before)
+    inside = word_before is not None and not _may_precede(word_before[1])
+    listed = ":" in half.before
+    return not (compound or longer or inside or listed)
+
+
+def _may_precede(word: str) -> bool:
+    return word in ("the", "a", "an") or word in _FOLLOWS or word.endswith(("ed", "ing", "s"))
 
 
 def _may_follow(word: str) -> bool:

@@ -3,8 +3,8 @@
 What a small model does badly is left to rules (:mod:`trivium.synthetic.forms`): a sentence that names the bridge
 becomes a statement about *a certain thing*, a sentence of another page a question about *the same thing*. The model says
 what kind of thing the bridge is, and what kind of thing is asked for: one word of a list each, to which its reply is
-held. A word that is of no use is asked for again at a higher temperature. Pairs of sentences are tried until a question
-passes every check."""
+held. It is asked in two ways, and believed where both replies agree; a word that is of no use is asked for again at a
+higher temperature. Pairs of sentences are tried until a question passes every check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trivium.graph.schema import headings_of
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.json_replies import object_schema
 from trivium.synthetic.checks import AskedQuestions, Check, check_wording
-from trivium.synthetic.forms import Asking, Half, askings, best_first, halves, title_of
+from trivium.synthetic.forms import Asking, Half, askings, best_first, halves, speaks_of_a_kind, title_of
 from trivium.synthetic.prompt import Prompt, ask
 from trivium.synthetic.records import Bridge, Outcome, Source, Written
 from trivium.synthetic.reply import read_kind
@@ -40,6 +40,10 @@ KINDS = tuple(_KINDS.split())
 SOMEBODY = frozenset(("person", "astronomer", "scientist", "writer", "artist", "politician", "god"))
 
 _KIND = "You say what kind of thing something is, in one word."
+_FORMS = (
+    "{text}\nIn this text, what kind of thing is {name}?",
+    "{text}\nComplete: {name} is the name of a ...",
+)
 _EXAMPLES = (
     ("Tromsøya is reached from the mainland by a bridge.", "Tromsøya", "island"),
     ("The comet was first seen by Caroline Herschel.", "Caroline Herschel", "astronomer"),
@@ -48,7 +52,7 @@ _EXAMPLES = (
 _REPLY_TOKENS = 40
 
 KIND_SCHEMA = object_schema({"kind": {"type": "string", "enum": list(KINDS)}})
-STEPS_VERSION = hashlib.sha256(json.dumps([_KIND, _EXAMPLES, KINDS]).encode()).hexdigest()[:12]
+STEPS_VERSION = hashlib.sha256(json.dumps([_KIND, _FORMS, _EXAMPLES, KINDS]).encode()).hexdigest()[:12]
 """Hash of the instructions: see :data:`trivium.synthetic.prompt.WRITE_VERSION`."""
 
 
@@ -60,7 +64,7 @@ def write_in_steps(
     steps = _Steps(model)
     found = [half for source in bridge.sources for half in halves(bridge, source)]
     found.sort(key=lambda half: half.vague)
-    asking = best_first([one for half in found for one in askings(half, _told(half.source))])
+    asking = best_first([one for half in found for one in askings(half, steps.kinds_of_page(half))])
     pairs = [(one, clue) for one in asking for clue in found if clue.source.page != one.half.source.page]
     written = Written(
         bridge.entity, Outcome.DECLINED, reason="no two sentences that name it can be made into a question"
@@ -81,30 +85,40 @@ class _Steps:
     kinds: dict[str, str] = field(default_factory=dict)
 
     def kind(self, name: str, sentence: str, useless: Callable[[str], bool]) -> str:
-        """What kind of thing a name means in a sentence."""
+        """What kind of thing a name means in a sentence; the last of :data:`KINDS` where the replies disagree."""
         if name not in self.kinds:
-            replies = (self._asked(name, sentence, temperature) for temperature in TEMPERATURES)
-            self.kinds[name] = next((kind for kind in replies if kind and not useless(kind)), KINDS[-1])
+            self.kinds[name] = self._agreed(name, sentence, useless)
         return self.kinds[name]
 
-    def _asked(self, name: str, sentence: str, temperature: float) -> str | None:
+    def kinds_of_page(self, half: Half) -> list[str]:
+        """How a clause may call what its page is about: as the title says in parentheses, else as the model says."""
+        told = _told(half.source)
+        if told or not speaks_of_a_kind(half):
+            return told
+        kind = self.kind(title_of(half.source), half.source.text, lambda _: False)
+        return ["spacecraft", "craft", "probe"] if kind == "spacecraft" else [kind]
+
+    def _agreed(self, name: str, sentence: str, useless: Callable[[str], bool]) -> str:
+        for temperature in TEMPERATURES:
+            kind = self._asked(_FORMS[0], name, sentence, temperature)
+            if kind is not None and not useless(kind):
+                return kind if self._asked(_FORMS[1], name, sentence, 0.0) == kind else KINDS[-1]
+        return KINDS[-1]
+
+    def _asked(self, form: str, name: str, sentence: str, temperature: float) -> str | None:
         messages = [Message("system", _KIND)]
         for text, what, kind in _EXAMPLES:
             messages += [
-                Message("user", _request(text, what)),
+                Message("user", form.format(text=text, name=what)),
                 Message("assistant", json.dumps({"kind": kind})),
             ]
-        messages.append(Message("user", _request(sentence, name)))
+        messages.append(Message("user", form.format(text=sentence, name=name)))
         reply = ask(Prompt(tuple(messages), (), _REPLY_TOKENS), self.model, KIND_SCHEMA, temperature)
         self.usage = Usage(
             self.usage.prompt_tokens + reply.usage.prompt_tokens,
             self.usage.completion_tokens + reply.usage.completion_tokens,
         )
         return read_kind(reply.text, KINDS)
-
-
-def _request(sentence: str, name: str) -> str:
-    return f"{sentence}\nIn this text, what kind of thing is {name}?"
 
 
 def _tried(bridge: Bridge, one: Asking, clue: Half, steps: _Steps, asked: AskedQuestions) -> Written:
@@ -136,8 +150,8 @@ def _question_word(one: Asking, steps: _Steps) -> str:
     sentence = f"{one.in_full().with_name('it')}."
     kind = told or steps.kind(one.answer, sentence, lambda said: said in own)
     if one.is_defined:  # not: which moon is a moon
-        return "who" if kind in SOMEBODY else "what"
-    return {"person": "who", "thing": "what"}.get(kind, f"which {kind}")
+        return "who" if kind in SOMEBODY else "who or what" if kind == "thing" else "what"
+    return {"person": "who", "thing": "who or what"}.get(kind, f"which {kind}")
 
 
 def _told_of(title: str) -> str | None:
