@@ -158,11 +158,12 @@ def askings(half: Half, kinds: Iterable[str] = ()) -> list[Asking]:
         for match in _DATE.finditer(part):
             if not _SPAN.search(f"{part[: match.start()]}|{part[match.end() :]}"):
                 found.append(Asking(half, match[0], place, match.span(), _when(match[0])))
+        dates = [match.span() for match in _DATE.finditer(part)]
         for match in _NUMBER.finditer(part):
-            if not any(_overlap(match.span(), other.span) and other.place == place for other in found):
+            if not any(_overlap(match.span(), date) for date in dates):
                 found.append(Asking(half, match[0].rstrip(".,"), place, match.span(), "how many"))
         for match in _NAME.finditer(part):
-            taken = any(_overlap(match.span(), other.span) and other.place == place for other in found)
+            taken = any(_overlap(match.span(), date) for date in dates)
             if not taken and _is_name(part, match.start(), match.end(), opens=place == 0):
                 found.append(Asking(half, match[0], place, match.span(), None))
     return [one for one in found if _apart(one)]
@@ -191,7 +192,9 @@ def _when(date: str) -> str:
 def _is_name(part: str, start: int, end: int, *, opens: bool) -> bool:
     """Whether capitalised words are a name by themselves: not the first word of a sentence, an adjective, or a piece of
     something longer."""
-    if end - start < 3 or (opens and start == 0 and " " not in part[:end]):
+    if end - start < 3 or (opens and start == 0 and " " not in part[:end]) or part.startswith("The ", start):
+        return False
+    if re.match(r"(?: and|,) [A-Z]", part[end:]):  # one of several
         return False
     if re.search(r"(?:\b(?:a|an|the|A|An|The|its|his|her|their)|[\"“'(])\s?$", part[:start]):
         return False
