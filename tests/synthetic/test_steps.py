@@ -58,7 +58,9 @@ def test_a_clause_is_taken_where_another_noun_fits(text: str, halves: list[str])
 def asked_of(text: str, title: str = "Venus") -> list[tuple[str, str]]:
     source = Source(f"{title}#chunk-1", title, title, text)
     (half,) = halves(Bridge("B", 2, ("mariner 10",), ()), source)
-    return [(one.answer, one.question("the same craft", one.wh or "which X")) for one in askings(half, ["planet"])]
+    return [
+        (one.answer, one.question("the same craft", one.wh or "which X")) for one in askings(half, ["planet"])
+    ]
 
 
 @pytest.mark.parametrize(
