@@ -1,6 +1,6 @@
 """How many questions a model gets past the checks, by way of writing; and the questions, to be read.
 
-    python experiments/synthetic/yields.py --store demo-store --model local --out yields --entities 50
+    python experiments/synthetic/yields.py --store demo-store --model local --out yields --entities 50 --ways steps
 
 ``whole`` and ``plain`` take long with a small model on a processor: ``--ways steps`` leaves them out. Stopped, the same
 command goes on.
