@@ -21,7 +21,10 @@ import pytest
 from tests.e2e.conftest import Result
 from tests.fakes.openai_server import OpenAIServer, streamed
 from trivium.cli.app import main
+from trivium.datasets.questions import read_questions
+from trivium.datasets.trace import trace
 from trivium.graph.factory import open_store
+from trivium.synthetic.plain import PlainSampling, draw_passages
 from trivium.synthetic.records import Bridge
 from trivium.synthetic.sample import Sampling, draw
 
@@ -209,6 +212,50 @@ def test_from_a_store_to_an_evaluation(
         found["rows"]["vector"]
     )
     assert (runs / "qrels.txt").read_text("utf-8") == (tmp_path / "mine.qrels.txt").read_text("utf-8")
+
+
+def test_plain_questions_from_a_store_to_an_evaluation(
+    synthesize: Synthesize, server: OpenAIServer, sample_store: Path, tmp_path: Path
+) -> None:
+    """Asked with a schema, written out with typing mistakes as a question file and as a table, and measured."""
+    with open_store(sample_store) as store:
+        sources = draw_passages(store, PlainSampling(chunks=3, each=1))
+    for source in sources:
+        word = max(re.findall(r"[a-z]+", source.text), key=len)
+        text = {"question": f"What long word tells of {source.page}?", "answer": word, "sentence": 1}
+        server.script.append(streamed(json.dumps({"questions": [text]}), usage=(300, 30)))
+    arguments = [
+        "plain",
+        tmp_path / "run",
+        "--store",
+        sample_store,
+        "--model",
+        "writer",
+        "-n",
+        3,
+        "--each",
+        1,
+    ]
+    status = synthesize(*arguments, "--json").json["generate"]
+    assert (status["written"], status["usage"]["prompt_tokens"]) == (3, 900)
+    sent = server.requests[0].body["response_format"]["json_schema"]["schema"]
+    assert sent["properties"]["questions"]["maxItems"] == 1
+    server.script.extend(streamed('{"overall": 8}') for _ in range(3))
+    judged = synthesize("judge", tmp_path / "run", "--model", "judge", "--scores", "one", "--json").json
+    assert judged["judge"]["weakest_score"] == {"8": 3}
+    for name, more in (
+        ("plain.jsonl", ["--unreviewed", 8, "--typos", 1]),
+        ("plain.csv", ["--unreviewed", 0]),
+    ):
+        assert synthesize("export", tmp_path / "run", tmp_path / name, *more, "--json").json["questions"] == 3
+    rows = [json.loads(line) for line in (tmp_path / "plain.jsonl").read_text().splitlines()]
+    assert all(row["question"] != row["clean"] and row["answers"][0] in row["quote"] for row in rows)
+    assert (tmp_path / "plain.csv").read_text().startswith("id,question,answer,quote,page,chunk,clean\n")
+    assert synthesize("export", tmp_path / "run", tmp_path / "x.jsonl").code == 1, "nobody has accepted any"
+    assert synthesize("judge", tmp_path / "run", "--model", "judge", "--scores", "two").code == 2
+    with open_store(sample_store) as store:
+        traced = trace(read_questions(tmp_path / "plain.jsonl"), store)
+    assert [traced.gold[row["id"]].groups[0][0] for row in rows] == [row["chunks"][0] for row in rows]
 
 
 @pytest.mark.parametrize(

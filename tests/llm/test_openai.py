@@ -250,6 +250,27 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without(
     assert waits == []
 
 
+BOUNDED = object_schema({"name": {"type": "string", "maxLength": 9}})
+PLAINER = object_schema({"name": {"type": "string"}})
+
+
+def test_an_endpoint_that_knows_no_bounds_gets_a_plainer_schema_and_then_none(
+    server: OpenAIServer, waits: Waits
+) -> None:
+    """Lengths first, as llama.cpp and vLLM hold a model to; OpenAI may refuse them; others know no schema at all. What
+    was refused is not sent again."""
+    refusal = error(400, "Invalid schema: 'maxLength' is not permitted.", param="response_format")
+    server.script.extend([refusal, chat("[1]"), chat("[2]"), refusal, chat("[3]"), chat("[4]")])
+    chat_model = model(server, waits)
+    for reply in ("[1]", "[2]", "[3]", "[4]"):
+        assert chat_model.complete(QUESTION, schema=BOUNDED) == reply
+    sent = [
+        request.body.get("response_format", {}).get("json_schema", {}).get("schema")
+        for request in server.requests
+    ]
+    assert sent == [BOUNDED, PLAINER, PLAINER, PLAINER, None, None]
+
+
 def test_a_parameter_refused_twice_is_an_error(server: OpenAIServer, waits: Waits) -> None:
     """A server that keeps complaining does not keep us busy."""
     server.script.extend(error(400, "no", param="temperature") for _ in range(2))

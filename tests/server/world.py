@@ -19,6 +19,7 @@ from trivium.answering.events import AnswerEvent, Done, Found, Piece
 from trivium.engine import Engine
 from trivium.llm.base import ChatModel
 from trivium.server.app import create_app
+from trivium.server.reviewing import Reviewing
 from trivium.server.running import Server, configured
 from trivium.server.service import default_answerer
 from trivium.server.settings import ServerSettings
@@ -132,12 +133,21 @@ def serving(
     extracts: bool = False,
     speech: Speech | None = None,
     models: Sequence[ChatModel | None] = (),
+    reviewing: Reviewing | None = None,
 ) -> Iterator[TestClient]:
     """A client of a server that is ready. With ``extracts`` it answers itself, with sentences of what it found."""
     script = Script() if script is None else script
     script.gate.set()
     answerer = default_answerer if extracts else script.answerer
-    app = create_app(store, settings, answerer=answerer, model=model, models=models, speech=speech)
+    app = create_app(
+        store,
+        settings,
+        answerer=answerer,
+        model=model,
+        models=models,
+        speech=speech,
+        reviewing=reviewing,
+    )
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         until(lambda: app.state.service.collection.ready)
         yield client
@@ -154,13 +164,22 @@ def listening(
     extracts: bool = False,
     port: int = 0,
     models: Sequence[ChatModel | None] = (),
+    reviewing: Reviewing | None = None,
 ) -> Iterator[str]:
     """The address of a server on a port of its own (or ``port``), as a process would run it, when it is ready. With a
     ``model`` it is that which answers, with ``extracts`` sentences of what was found."""
     script = Script() if script is None else script
     script.gate.set()
     answerer = default_answerer if extracts or model is not None else script.answerer
-    app = create_app(store, settings, answerer=answerer, model=model, models=models, speech=speech)
+    app = create_app(
+        store,
+        settings,
+        answerer=answerer,
+        model=model,
+        models=models,
+        speech=speech,
+        reviewing=reviewing,
+    )
     with socket.create_server(("127.0.0.1", port)) as listener:
         server = Server(configured(app, ServerSettings() if settings is None else settings))
         thread = threading.Thread(target=server.run, args=([listener],))

@@ -71,7 +71,7 @@ def test_one_passage_or_one_that_was_not_offered_is_not_enough() -> None:
 
 def test_a_question_asked_again_is_known_in_another_order_of_words() -> None:
     """Function words and endings make no difference; another question about the same does."""
-    asked = AskedQuestions([QUESTION])
+    asked = AskedQuestions([(QUESTION, ANSWER)])
     assert asked.has("The discoverer of the moon of Mars married a woman; where did she teach?")
     assert not asked.has("When did the discoverer of the moons of Mars marry a teacher?")
     asked.add("When did the discoverer of the moons of Mars marry a teacher?")

@@ -207,7 +207,7 @@ def test_what_does_not_fit_into_the_window_is_left_out_or_cut(tmp_path: Path) ->
         shown.append(model.asked[0][1].content.count("</passage>"))
         absent.append(Check.ANSWER_ABSENT in record.failed)
     assert (shown, absent) == ([4, 3, 2, 2], [False, False, False, True])
-    with pytest.raises(ChatModelError, match="no room for two passages"):
+    with pytest.raises(ChatModelError, match="no room for the passages"):
         generate(Run(tmp_path / "none"), world(pages), ScriptedModel("no", context_tokens=400))
 
 

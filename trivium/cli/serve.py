@@ -137,6 +137,27 @@ def serve(
     spool_limit: Annotated[
         int, typer.Option("--spool-limit", min=1, help="Megabytes of the uploads of all changes that wait.")
     ] = 1024,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            "--review",
+            metavar="RUN",
+            help="Folder of a run of  trivium synthesize: its questions are accepted or rejected in the page.",
+            show_default=False,
+        ),
+    ] = None,
+    review_keep: Annotated[
+        int, typer.Option("--review-keep", min=1, help="How many questions are wanted.")
+    ] = 100,
+    review_threshold: Annotated[
+        int,
+        typer.Option(
+            "--review-threshold",
+            min=0,
+            max=10,
+            help="Show only questions with no score below this; 0: also those without scores.",
+        ),
+    ] = 7,
     spool: Annotated[
         Path | None,
         typer.Option(
@@ -160,6 +181,8 @@ def serve(
         trivium serve --store my-store --model openai:gpt-4o-mini --model local
 
         trivium serve --store my-store --host 0.0.0.0 --api-key-file keys.txt --rate-limit 120
+
+        trivium serve --store my-store --review my-run
     """
     check_device_name(device)
     usual = model[0] if model else None
@@ -211,7 +234,14 @@ def serve(
             " ask for a key with --api-key-file, or listen on 127.0.0.1",
             soft_wrap=True,
         )
-    app = create_app(store, settings, model=writer.model, models=models, writing=writer.writing)
+    reviewing = None
+    if review is not None:
+        from trivium.cli.review_page import RunReview
+
+        reviewing = RunReview(review, review_keep, review_threshold)
+    app = create_app(
+        store, settings, model=writer.model, models=models, writing=writer.writing, reviewing=reviewing
+    )
     log_as_json()
     run(
         app,

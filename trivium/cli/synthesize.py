@@ -20,14 +20,16 @@ from trivium.graph.factory import open_store
 from trivium.llm.registry import open_chat_model
 from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export as export_run
+from trivium.synthetic.generate import Writer
 from trivium.synthetic.generate import generate as generate_run
 from trivium.synthetic.judge import judge as judge_run
+from trivium.synthetic.plain import PlainSampling, generate_plain
 from trivium.synthetic.run import THRESHOLD, Run
 from trivium.synthetic.sample import WEIGHTS, Sampling, Weights
 from trivium.types import ChunkKind
 
 synthesize = typer.Typer(
-    help="Make a benchmark of questions of several hops from a store: generate, judge, review, export.",
+    help="Make a benchmark of questions from a store: generate (several hops) or plain, judge, review, export.",
     no_args_is_help=True,
 )
 
@@ -65,6 +67,24 @@ def synthesize_generate(
         list[str] | None,
         typer.Option("--kind", help=f"Chunks to write from: {', '.join(ChunkKind)}.  \\[default: paragraph]"),
     ] = None,
+    writer: Annotated[
+        str,
+        typer.Option(
+            "--writer",
+            help="whole: the model writes questions at once. steps: rules put sentences together and ask the model small"
+            " things, for one that cannot do it at once (English).",
+        ),
+    ] = "whole",
+    attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--attempts",
+            min=1,
+            max=20,
+            help="Tries until a question passes every check.  \\[default: 1, with steps 6]",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw entities that chunks of several pages cite, and have a question written around each.
@@ -75,43 +95,102 @@ def synthesize_generate(
 
         trivium synthesize generate my-run --store my-store --model openai:gpt-4o
 
-        trivium synthesize generate my-run --store my-store --model local --entities 20
+        trivium synthesize generate my-run --store my-store --model local --writer steps --entities 20
     """
+    if writer not in ("whole", "steps"):
+        raise typer.BadParameter(f"expected whole or steps, got {writer!r}", param_hint="--writer")
     if weights not in WEIGHTS:
         raise typer.BadParameter(f"expected {' or '.join(WEIGHTS)}, got {weights!r}", param_hint="--weights")
-    unknown = [name for name in kind or () if name not in list(ChunkKind)]
-    if unknown:
-        raise typer.BadParameter(
-            f"expected one of {', '.join(ChunkKind)}, got {', '.join(unknown)}", param_hint="--kind"
-        )
     sampling = Sampling(
         entities=entities,
         seed=seed,
         weights=cast(Weights, weights),
         sources=passages,
         most_cited=most_cited,
-        kinds=tuple(dict.fromkeys(kind or [ChunkKind.PARAGRAPH])),
+        kinds=_kinds(kind),
     )
     chat = open_chat_model(model, read_chat_settings(chat_settings))
     own = Run(run)
     with open_store(store) as opened, progress(quiet=json) as bars:
-        generate_run(own, opened, chat, sampling, lambda done, total: bars("questions", done, total))
+        generate_run(
+            own,
+            opened,
+            chat,
+            sampling,
+            lambda done, total: bars("questions", done, total),
+            writer=cast(Writer, writer),
+            attempts=attempts,
+        )
+    _show(own, json)
+
+
+def _kinds(named: list[str] | None) -> tuple[str, ...]:
+    unknown = [name for name in named or () if name not in list(ChunkKind)]
+    if unknown:
+        raise typer.BadParameter(
+            f"expected one of {', '.join(ChunkKind)}, got {', '.join(unknown)}", param_hint="--kind"
+        )
+    return tuple(dict.fromkeys(named or [ChunkKind.PARAGRAPH]))
+
+
+@synthesize.command("plain")
+def synthesize_plain(
+    run: Folder,
+    store: Store,
+    model: Model = None,
+    chat_settings: ChatOption = None,
+    chunks: Annotated[int, typer.Option("--chunks", "-n", min=1, help="Passages to ask about.")] = 100,
+    each: Annotated[int, typer.Option("--each", min=1, max=20, help="Questions a passage.")] = 2,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another one draws other passages.")] = 0,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help=f"Chunks to ask about: {', '.join(ChunkKind)}.  \\[default: paragraph]"),
+    ] = None,
+    attempts: Annotated[
+        int, typer.Option("--attempts", min=1, max=3, help="Tries until every question passes.")
+    ] = 2,
+    json: Json = False,
+) -> None:
+    """Draw passages over all documents, and have plain questions written about each, with answers and quotes.
+
+    Interrupt it any time: the same command goes on. A larger --chunks adds more.
+
+    Example:  trivium synthesize plain my-run --store my-store --model openai:gpt-4o-mini --chunks 200 --each 2
+    """
+    sampling = PlainSampling(chunks, each, seed, _kinds(kind), attempts=attempts)
+    chat = open_chat_model(model, read_chat_settings(chat_settings))
+    own = Run(run)
+    with open_store(store) as opened, progress(quiet=json) as bars:
+        generate_plain(own, opened, chat, sampling, lambda done, total: bars("passages", done, total))
     _show(own, json)
 
 
 @synthesize.command("judge")
 def synthesize_judge(
-    run: Folder, model: Model = None, chat_settings: ChatOption = None, json: Json = False
+    run: Folder,
+    model: Model = None,
+    chat_settings: ChatOption = None,
+    scores: Annotated[
+        str,
+        typer.Option("--scores", help="four: one for each criterion. one: a single score for all of them."),
+    ] = "four",
+    json: Json = False,
 ) -> None:
-    """Have the questions scored from 1 to 10 on four criteria; the model need not be the one that wrote them.
+    """Have the questions scored from 1 to 10; the model need not be the one that wrote them.
 
-    Example:  trivium synthesize judge my-run --model openai:gpt-4o
+    Examples:
+
+        trivium synthesize judge my-run --model openai:gpt-4o
+
+        trivium synthesize judge my-run --model openai:gpt-4o --scores one
     """
+    if scores not in ("one", "four"):
+        raise typer.BadParameter(f"expected one or four, got {scores!r}", param_hint="--scores")
     own = Run(run)
     own.require_started()
     chat = open_chat_model(model, read_chat_settings(chat_settings))
     with progress(quiet=json) as bars:
-        judge_run(own, chat, lambda done, total: bars("questions", done, total))
+        judge_run(own, chat, lambda done, total: bars("questions", done, total), one_score=scores == "one")
     _show(own, json)
 
 
@@ -121,7 +200,12 @@ def synthesize_review(
     keep: Annotated[int, typer.Option("--keep", min=1, help="Stop when so many are accepted.")] = 100,
     threshold: Annotated[
         int,
-        typer.Option("--threshold", min=1, max=10, help="Show only questions with no score below this."),
+        typer.Option(
+            "--threshold",
+            min=0,
+            max=10,
+            help="Show only questions with no score below this; 0: also those without scores.",
+        ),
     ] = THRESHOLD,
 ) -> None:
     """Accept or reject the best questions, one by one in the terminal. Every decision is kept at once.
@@ -139,15 +223,42 @@ def synthesize_review(
 def synthesize_export(
     run: Folder,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Question file to write (.jsonl).", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="File to write: a question file (.jsonl), or a table (.csv).",
+            show_default=False,
+        ),
     ],
+    unreviewed: Annotated[
+        int | None,
+        typer.Option(
+            "--unreviewed",
+            metavar="SCORE",
+            min=0,
+            max=10,
+            help="Also questions nobody decided on that have no score below this; 0: those without scores too.",
+            show_default=False,
+        ),
+    ] = None,
+    typos: Annotated[
+        float,
+        typer.Option(
+            "--typos", min=0, max=1, help="Share of the words to misspell; the clean form is kept beside it."
+        ),
+    ] = 0.0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another one makes other mistakes.")] = 0,
     json: Json = False,
 ) -> None:
-    """Write the accepted questions as a question file, with TREC judgements beside it.
+    """Write the accepted questions as a question file or a table, with TREC judgements beside it.
 
-    Example:  trivium synthesize export my-run mine.jsonl && trivium evaluate mine.jsonl --store my-store
+    Examples:
+
+        trivium synthesize export my-run mine.jsonl && trivium evaluate mine.jsonl --store my-store
+
+        trivium synthesize export my-run noisy.csv --unreviewed 7 --typos 0.2
     """
-    written = export_run(Run(run), file)
+    written = export_run(Run(run), file, threshold=unreviewed, typos=typos, seed=seed)
     if json:
         print_json({"questions": written.questions, "file": str(written.file), "qrels": str(written.qrels)})
         return

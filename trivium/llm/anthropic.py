@@ -18,6 +18,7 @@ class AnthropicChatModel(HostedChatModel):
 
     expected = "a message"
     optional = frozenset({"temperature", "output_config"})
+    schema_parameters = frozenset({"output_config"})
 
     def path(self, stream: bool) -> str:  # noqa: ARG002 - the same for both
         """See :class:`~trivium.llm.hosted.HostedChatModel`."""

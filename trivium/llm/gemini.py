@@ -19,6 +19,7 @@ class GeminiChatModel(HostedChatModel):
 
     expected = "candidates[0].content"
     optional = frozenset({"temperature", "seed", *_SCHEMA, *_AS_SENT})
+    schema_parameters = frozenset({*_SCHEMA, *_AS_SENT})
 
     def path(self, stream: bool) -> str:  # noqa: ARG002 - the package knows both
         """See :class:`~trivium.llm.hosted.HostedChatModel`."""

@@ -19,7 +19,7 @@ from trivium.endpoints.ratelimit import MinuteLimit
 from trivium.endpoints.tokens import EstimatedCounter, TiktokenCounter, TokenCounter, token_counter
 from trivium.errors import ChatModelError, MissingExtraError
 from trivium.llm.base import CountedBy, Message, Reply, ReplyUsage
-from trivium.llm.json_replies import JsonSchema
+from trivium.llm.json_replies import JsonSchema, without_bounds
 
 if TYPE_CHECKING:  # needs the package of some provider
     from trivium.endpoints.base import BaseEndpoint, JsonStream
@@ -59,6 +59,8 @@ class HostedChatModel(ABC):
     """What makes an answer one, for messages."""
     optional: ClassVar[frozenset[str]] = frozenset()
     """Parameters that some models do not take; they are left out then."""
+    schema_parameters: ClassVar[frozenset[str]] = frozenset()
+    """Those of them that hold the model to a schema. Refused, they are sent once more with a plainer one."""
     counts_with_tiktoken: ClassVar[bool] = False
 
     def __init__(
@@ -80,6 +82,7 @@ class HostedChatModel(ABC):
         self._requests = requests
         self._tokens = tokens
         self._refused: frozenset[str] = frozenset()  # parameters, for good
+        self._bounds = True  # whether the endpoint may know bounds in a schema
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._model!r} at {self._endpoint.host})"
@@ -112,9 +115,14 @@ class HostedChatModel(ABC):
         schema: JsonSchema | None = None,
     ) -> str:
         """The model's answer, possibly empty. Raises ChatModelError."""
-        body = self.body(messages, max_tokens, self._chosen(temperature), schema)
         path, wait = self.path(stream=False), self._limiter(messages)
-        return self.content(self._ask(lambda sent: self._endpoint.post(path, sent, wait), body))
+        return self.content(
+            self._ask(
+                lambda sent: self._endpoint.post(path, sent, wait),
+                lambda known: self.body(messages, max_tokens, self._chosen(temperature), known),
+                schema,
+            )
+        )
 
     def stream(
         self,
@@ -126,9 +134,12 @@ class HostedChatModel(ABC):
     ) -> Reply:
         """The model's answer piece by piece, possibly empty; also of an endpoint that sends it in one. Raises
         ChatModelError, here or while it is read."""
-        body = self.streaming(self.body(messages, max_tokens, self._chosen(temperature), schema))
         path, wait = self.path(stream=True), self._limiter(messages)
-        objects = self._ask(lambda sent: self._endpoint.stream(path, sent, wait), body)
+        objects = self._ask(
+            lambda sent: self._endpoint.stream(path, sent, wait),
+            lambda known: self.streaming(self.body(messages, max_tokens, self._chosen(temperature), known)),
+            schema,
+        )
         return Reply(self._pieces(objects, messages, max_tokens))
 
     @abstractmethod
@@ -179,15 +190,27 @@ class HostedChatModel(ABC):
 
         return wait
 
-    def _ask(self, ask: Callable[[dict[str, Any]], T], body: dict[str, Any]) -> T:
+    def _ask(
+        self,
+        ask: Callable[[dict[str, Any]], T],
+        make: Callable[[JsonSchema | None], dict[str, Any]],
+        schema: JsonSchema | None,
+    ) -> T:
+        """What ``ask`` gives for the body that ``make`` makes: with the whole schema, else with one without bounds, else
+        without any, as far as the endpoint goes along. What it refuses once is not sent again."""
         while True:
+            plainer = None if schema is None else without_bounds(schema)
+            sent = schema if self._bounds else plainer
             try:
-                return ask(self.without(body, self._refused))
+                return ask(self.without(make(sent), self._refused))
             except EndpointError as error:
                 refused = self.refused(error) - self._refused
                 if not refused:
                     raise self.error(error) from error
-                self._refused |= refused
+                if sent != plainer and not refused.isdisjoint(self.schema_parameters):
+                    self._bounds = False
+                else:
+                    self._refused |= refused
 
     def _pieces(
         self, objects: JsonStream, messages: Sequence[Message], max_tokens: int

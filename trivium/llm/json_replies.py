@@ -30,6 +30,28 @@ def object_schema(properties: Mapping[str, JsonSchema]) -> dict[str, Any]:
     }
 
 
+BOUNDS = frozenset(("minLength", "maxLength", "minItems", "maxItems", "pattern"))
+"""Keywords that bound a schema's texts and lists. Without them a model that repeats itself never comes to the end of its
+reply; but not every endpoint knows them, and some refuse what they do not know."""
+
+
+def without_bounds(schema: JsonSchema) -> dict[str, Any]:
+    """A schema of the same form whose texts and lists may be of any length.
+
+    >>> without_bounds({"type": "array", "maxItems": 2, "items": {"type": "string", "pattern": "^a+$"}})
+    {'type': 'array', 'items': {'type': 'string'}}
+    """
+    return {
+        name: without_bounds(value)
+        if name == "items"
+        else {key: without_bounds(one) for key, one in value.items()}
+        if name == "properties"
+        else value
+        for name, value in schema.items()
+        if name not in BOUNDS
+    }
+
+
 def json_objects(text: str, keys: Collection[str]) -> Iterator[dict[str, Any]]:
     """The JSON objects in a text that have at least one of the keys, whatever is written around them.
 

@@ -17,6 +17,7 @@ class OpenAIChatModel(HostedChatModel):
 
     expected = "choices[0].delta"
     optional = frozenset({"temperature", "seed", "stream_options", "response_format"})
+    schema_parameters = frozenset({"response_format"})
     counts_with_tiktoken = True
 
     def path(self, stream: bool) -> str:  # noqa: ARG002 - the same for both

@@ -37,6 +37,7 @@ from trivium.server.pool import Pool
 from trivium.server.processes import Processes
 from trivium.server.questions import SCORES
 from trivium.server.request_checks import Guard
+from trivium.server.reviewing import Reviewing
 from trivium.server.routes import (
     asking,
     changes,
@@ -44,6 +45,7 @@ from trivium.server.routes import (
     entities,
     live,
     originals,
+    review,
     searching,
     spoken,
     state,
@@ -82,12 +84,14 @@ def create_app(
     writing: WritingOptions | None = None,
     answerer: Callable[[Engine], Answerer] = default_answerer,
     speech: Speech | None = None,
+    reviewing: Reviewing | None = None,
 ) -> FastAPI:
     """The app on an existing store. ``model`` writes the answers, asked as ``writing`` says; without one they are quoted
     from the passages. A question may choose another one of ``models`` instead, where there are any (in the place of None:
     none); raises ConfigurationError where two have one name.
     ``answerer`` returns what answers questions, given the current engine; by default that engine itself.
-    ``speech``: None for the recogniser and the voice of the package's settings.
+    ``speech``: None for the recogniser and the voice of the package's settings. ``reviewing``: candidate questions that
+    people decide on in the page; without them there is no such part of it.
 
     The store is opened at once (raises StoreNotFoundError, StoreFormatError; ConfigurationError and OSError where a file
     that the settings name cannot be used), its indexes and the embedder are loaded
@@ -137,6 +141,7 @@ def create_app(
         originals=Originals(),
         drawing=Pool("drawing", _DRAWN_AT_ONCE, _DRAWINGS_WAITING),
         live=LiveSwitch(settings.live),
+        reviews=reviewing is not None,
     )
     folder = None if is_address(store) else Path(store)
     wellbeing = Wellbeing(settings, folder, collection, jobs, processes, service.searching.workers)
@@ -172,6 +177,9 @@ def create_app(
         state,
     ):
         app.include_router(routes.router)
+    if reviewing is not None:
+        app.state.review = reviewing
+        app.include_router(review.router)
     app.add_api_route("/", _page, include_in_schema=False)
     app.add_api_route("/docs", _api_page, include_in_schema=False)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")

@@ -53,7 +53,8 @@ class Service:
     given the current engine; ``models`` are what a question may choose from, by name, the usual one first: language
     models, asked as ``writing`` says, and ``none``, with which passages are quoted. ``processes`` answer what they can,
     where there are any. ``speech`` hears and speaks, in the threads of ``speaking``; ``originals`` draws pages of PDF
-    files, in those of ``drawing``. ``live`` says whether live sources are asked."""
+    files, in those of ``drawing``. ``live`` says whether live sources are asked, ``reviews`` whether
+    there are candidate questions to review."""
 
     name: str
     settings: ServerSettings
@@ -73,6 +74,7 @@ class Service:
     drawing: Pool
     processes: Processes | None = None
     live: LiveSwitch = field(default_factory=LiveSwitch)
+    reviews: bool = False
 
     @property
     def model(self) -> ChatModel | None:

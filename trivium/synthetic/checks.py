@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from trivium.datasets.match import PageTexts, has_words
 from trivium.synthetic.records import Bridge, Source
 from trivium.synthetic.sample import MIN_SOURCES
-from trivium.text import normalise_name, normalise_title, question_terms, terms
+from trivium.text import normalise_name, normalise_title, question_terms, terms, words
 
 QUESTION_WORDS = (5, 60)
 """The minimum and maximum number of words in a question."""
 ANSWER_WORDS = 12
 DUPLICATE_OVERLAP = 0.8
-"""Two questions are duplicates when the Jaccard similarity of their terms is at least this."""
+"""Two questions that ask in the same way are duplicates when the Jaccard similarity of their terms is at least this."""
+SAME_ANSWER_OVERLAP = 0.5
+"""The same of two questions with the same answer, however they ask."""
+PLAIN_WORDS = 4
+"""The minimum number of words in a plain question."""
+_WAYS = frozenset(("who", "whom", "whose", "when", "where", "why", "how"))
 
 
 class Check(StrEnum):
@@ -31,6 +39,7 @@ class Check(StrEnum):
     COPIED = "copied"
     ONE_PASSAGE = "one_passage"
     REPEATED = "repeated"
+    POINTS_AT_PASSAGE = "points_at_passage"
 
     @property
     def description(self) -> str:
@@ -49,12 +58,20 @@ _DESCRIPTIONS = {
     Check.BRIDGE_NAMED: "the question names the bridge",
     Check.COPIED: "the question is copied from a passage",
     Check.ONE_PASSAGE: "one passage holds every word of the question, and the answer",
-    Check.REPEATED: "the question was asked before",
+    Check.REPEATED: "the question was asked before, in these words or nearly so",
+    Check.POINTS_AT_PASSAGE: "the question speaks of the passage, which nobody has before them",
 }
+_POINTS = re.compile(
+    r"\b(?:(?:the|this|that) (?:passage|text|paragraph|excerpt|snippet|sentence|author says)|according to (?:it|this)"
+    r"|mentioned (?:above|here)|given (?:passage|text))\b",
+    re.IGNORECASE,
+)
 
 
 def check_wording(question: str, answer: str, bridge: Bridge, used: Sequence[Source]) -> list[Check]:
     """The checks that a question fails, given its answer and the passages (``used``) it was made from."""
+    if bridge.plain:
+        return check_plain_wording(question, answer, used)
     asked = PageTexts([question])
     names = set(bridge.names)
     # Headings are part of the passage: often only they name what it is about.
@@ -76,22 +93,73 @@ def check_wording(question: str, answer: str, bridge: Bridge, used: Sequence[Sou
     return [check for check, failed in fails.items() if failed]
 
 
+def check_plain_wording(question: str, answer: str, used: Sequence[Source]) -> list[Check]:
+    """The checks that a plain question fails, given its answer and the passage it was made from."""
+    answering = PageTexts([f"{source.headings} {source.text}" for source in used]).containing([answer])
+    fails = {
+        Check.FORM: not (
+            PLAIN_WORDS <= len(question.split()) <= QUESTION_WORDS[1] and question.endswith("?")
+        ),
+        Check.NO_ANSWER: not has_words(answer) or len(answer.split()) > ANSWER_WORDS,
+        Check.ANSWER_ABSENT: has_words(answer) and not answering,
+        Check.ANSWER_GIVEN: bool(PageTexts([question]).containing([answer])),
+        Check.POINTS_AT_PASSAGE: _POINTS.search(question) is not None,
+    }
+    return [check for check, failed in fails.items() if failed]
+
+
 def check_numbers(numbers: Iterable[int], offered: int) -> list[Check]:
     """The checks failed by the passage numbers that a model says it used; valid are 1 to ``offered``."""
     return [Check.NOT_OFFERED] if any(not 1 <= number <= offered for number in numbers) else []
 
 
 class AskedQuestions:
-    """The questions asked so far, to detect duplicates, also when the words are inflected or reordered."""
+    """The questions asked so far, to detect duplicates.
 
-    def __init__(self, questions: Iterable[str] = ()) -> None:
-        self._terms = [frozenset(question_terms(question)) for question in questions]
+    A question is a duplicate of an earlier one with the same words, whatever their case and punctuation; or with nearly
+    the same terms (a Jaccard similarity of :data:`DUPLICATE_OVERLAP`, inflection and order aside), where it asks in the
+    same way: *when was it found* is no duplicate of *where was it found*; or with the same answer and half of the terms
+    (:data:`SAME_ANSWER_OVERLAP`)."""
 
-    def has(self, question: str) -> bool:
-        """Whether an earlier question has nearly the same terms."""
-        new = frozenset(question_terms(question))
-        return any(len(new & earlier) >= DUPLICATE_OVERLAP * len(new | earlier) for earlier in self._terms)
+    def __init__(self, questions: Iterable[tuple[str, str]] = ()) -> None:
+        """``questions``: pairs of a question and its answer."""
+        self._known: list[_Asked] = []
+        self._words: set[str] = set()
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        for question, answer in questions:
+            self.add(question, answer)
 
-    def add(self, question: str) -> None:
+    def has(self, question: str, answer: str = "") -> bool:
+        """Whether an earlier question is nearly the same."""
+        if normalise_name(question) in self._words:
+            return True
+        new = _Asked.of(question, answer)
+        shared = Counter(place for term in new.terms for place in self._holders.get(term, ()))
+        return any(new.like(self._known[place], common) for place, common in shared.items())
+
+    def add(self, question: str, answer: str = "") -> None:
         """Record a question."""
-        self._terms.append(frozenset(question_terms(question)))
+        asked = _Asked.of(question, answer)
+        for term in asked.terms:
+            self._holders[term].append(len(self._known))
+        self._known.append(asked)
+        self._words.add(normalise_name(question))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    terms: frozenset[str]
+    way: str
+    answer: str
+
+    @classmethod
+    def of(cls, question: str, answer: str) -> _Asked:
+        way = next((word for word in words(question) if word in _WAYS), "")
+        return cls(frozenset(question_terms(question)), way, normalise_name(answer))
+
+    def like(self, other: _Asked, common: int) -> bool:
+        """Whether both ask the same, given how many terms they have in common."""
+        overlap = common / (len(self.terms) + len(other.terms) - common)
+        if self.answer and self.answer == other.answer and overlap >= SAME_ANSWER_OVERLAP:
+            return True
+        return overlap >= DUPLICATE_OVERLAP and self.way == other.way

@@ -1,10 +1,14 @@
-"""Step 5: write the accepted questions to a question file, with TREC qrels beside it."""
+"""Step 5: write questions to a question file (JSON Lines) or a table (CSV), with TREC qrels beside it."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from trivium.common.files import write_file
 from trivium.datasets.gold import Gold
@@ -13,6 +17,9 @@ from trivium.evaluation.trec import write_qrels
 from trivium.graph.schema import unescape
 from trivium.synthetic.records import Decision
 from trivium.synthetic.run import Candidate, Run
+from trivium.synthetic.typos import with_typos
+
+_COLUMNS = ("id", "question", "answer", "quote", "page", "chunk", "clean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,37 +31,86 @@ class Exported:
     qrels: Path
 
 
-def export(run: Run, file: str | Path) -> Exported:
-    """Write every accepted question to ``file`` (JSON Lines) and its gold chunks to a qrels file named after it:
-    ``questions.jsonl`` gives ``questions.qrels.txt``.
+def export(
+    run: Run,
+    file: str | Path,
+    *,
+    threshold: int | None = None,
+    typos: float = 0.0,
+    seed: int = 0,
+) -> Exported:
+    """Write questions to ``file``, JSON Lines or, where its name ends in ``.csv``, a table; and their gold chunks to a
+    qrels file named after it: ``questions.jsonl`` gives ``questions.qrels.txt``.
+
+    Written is what a person accepted. With a ``threshold`` also what nobody has decided on and whose scores are all at
+    least that (0: scored or not). With ``typos`` (0 to 1) questions have mistakes in that share of their words, drawn
+    with ``seed``, and the form without them beside it as ``clean``.
 
     The question file gives the gold as passage texts, so it also works with a store that was rebuilt; the qrels name the
-    chunks of this store. Raises InputError when no question was accepted."""
+    chunks of this store. Raises InputError when there is no question to write."""
     run.require_started()
-    accepted = [candidate for candidate in run.candidates() if candidate.decision is Decision.ACCEPT]
-    if not accepted:
-        raise InputError(f"{run.folder}: no question is accepted yet: run  trivium synthesize review")
+    if threshold is None:
+        chosen = [one for one in run.candidates() if one.decision is Decision.ACCEPT]
+    else:
+        chosen = [one for one in run.candidates(threshold) if one.decision is not Decision.REJECT]
+    if not chosen:
+        raise InputError(
+            f"{run.folder}: no question is accepted yet: run  trivium synthesize review"
+            if threshold is None
+            else f"{run.folder}: no question has scores of {threshold} or more: lower the threshold"
+        )
     file = Path(file)
-    write_file(file, "".join(map(_line, accepted)))
-    qrels = file.with_name(f"{file.name.removesuffix('.jsonl')}.qrels.txt")
-    gold = {
-        candidate.bridge.id: Gold.of([source.uri] for source in candidate.sources) for candidate in accepted
-    }
-    write_qrels(qrels, gold)
-    return Exported(len(accepted), file, qrels)
+    rows = [_row(one, typos, seed) for one in chosen]
+    table = file.suffix.lower() == ".csv"
+    write_file(file, _table(rows) if table else "".join(map(_line, rows)))
+    qrels = file.with_name(f"{file.name.removesuffix(file.suffix if table else '.jsonl')}.qrels.txt")
+    write_qrels(qrels, {one.bridge.id: Gold.of([source.uri] for source in one.sources) for one in chosen})
+    return Exported(len(chosen), file, qrels)
 
 
-def _line(candidate: Candidate) -> str:
-    row = {
-        "id": candidate.bridge.id,
+def _row(candidate: Candidate, typos: float, seed: int) -> dict[str, Any]:
+    bridge = candidate.bridge
+    row: dict[str, Any] = {
+        "id": bridge.id,
         "question": candidate.question,
         "answers": [candidate.answer],
         "gold_passages": [
             {"title": unescape(source.page), "text": source.text} for source in candidate.sources
         ],
         "hops": len(candidate.sources),
-        "bridge": candidate.bridge.title,
-        "chunks": [source.uri for source in candidate.sources],
-        "scores": dict(candidate.judged.scores),
     }
+    if bridge.plain:
+        row["quote"] = candidate.quote
+    else:
+        row["bridge"] = bridge.title
+    row |= {"chunks": [source.uri for source in candidate.sources], "scores": dict(candidate.judged.scores)}
+    if typos:
+        row |= {
+            "question": with_typos(candidate.question, typos, seed, bridge.id),
+            "clean": candidate.question,
+        }
+    return row
+
+
+def _line(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _table(rows: Iterable[dict[str, Any]]) -> str:
+    """One question a row. Several pages and chunks stand in one cell, a line each."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {
+                "id": row["id"],
+                "question": row["question"],
+                "answer": row["answers"][0],
+                "quote": row.get("quote", ""),
+                "page": "\n".join(passage["title"] for passage in row["gold_passages"]),
+                "chunk": "\n".join(row["chunks"]),
+                "clean": row.get("clean", row["question"]),
+            }
+        )
+    return text.getvalue()

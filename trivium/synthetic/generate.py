@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Literal
 
 from trivium.common.progress import Progress
 from trivium.errors import InputError
@@ -17,7 +18,12 @@ from trivium.synthetic.records import Bridge, Outcome, Source, Written
 from trivium.synthetic.reply import DRAFT_SCHEMA, Declined, Draft, Unreadable, read_draft
 from trivium.synthetic.run import Run
 from trivium.synthetic.sample import Sampling, draw
+from trivium.synthetic.steps import ATTEMPTS, STEPS_VERSION, write_in_steps
 from trivium.types import Usage
+
+Writer = Literal["whole", "steps"]
+AGAIN = 0.8
+"""The temperature of a request that is repeated."""
 
 
 def generate(
@@ -26,32 +32,66 @@ def generate(
     model: ChatModel,
     sampling: Sampling | None = None,
     progress: Progress | None = None,
+    *,
+    writer: Writer = "whole",
+    attempts: int | None = None,
 ) -> None:
-    """Sample bridges and have a question written about each that has none yet. Every reply is logged, usable or not.
+    """Sample bridges and have a question written about each that has none yet. What became of each is logged.
+
+    ``writer``: who puts a question together, the model at once (``whole``), or rules with small questions to the model
+    (``steps``, :mod:`trivium.synthetic.steps`), which is for models that cannot do it at once. ``attempts``: how often it
+    is tried until a question passes every check, by default once by a model, and with six pairs of sentences in steps.
 
     A run can be continued with the same store contents (in any backend), sampling and model; only the number of entities
     may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model fails, after
     which the same call resumes.
     """
     bridges = _bridges(run, store, Sampling() if sampling is None else sampling)
-    with run.written.writing({"model": model.name, "prompt": WRITE_VERSION}) as append:
+    settings: dict[str, str | int | list[str]] = {"model": model.name, "prompt": WRITE_VERSION}
+    if writer == "steps":
+        settings |= {"prompt": STEPS_VERSION, "writer": writer}
+    if attempts is not None:
+        settings["attempts"] = attempts
+    with run.written.writing(settings) as append:
         earlier = run.written.records()
         done = {record.entity for record in earlier}
-        asked = AskedQuestions(record.question for record in earlier if record.outcome is Outcome.WRITTEN)
+        asked = AskedQuestions(
+            (record.question, record.answer) for record in earlier if record.outcome is Outcome.WRITTEN
+        )
         for number, bridge in enumerate(bridges, start=1):
             if bridge.entity not in done:
-                written = write(bridge, model, asked)
+                if writer == "steps":
+                    written = write_in_steps(bridge, model, asked, ATTEMPTS if attempts is None else attempts)
+                else:
+                    written = _repeated(bridge, model, asked, 1 if attempts is None else attempts)
                 append(written)
                 if written.outcome is Outcome.WRITTEN:
-                    asked.add(written.question)
+                    asked.add(written.question, written.answer)
             if progress is not None:
                 progress(number, len(bridges))
 
 
-def write(bridge: Bridge, model: ChatModel, asked: AskedQuestions) -> Written:
+def _repeated(bridge: Bridge, model: ChatModel, asked: AskedQuestions, attempts: int) -> Written:
+    """The first attempt that passes every check, or the last one; with the tokens of all. A model that declines is
+    believed."""
+    usage = Usage()
+    for attempt in range(attempts):
+        written = write(bridge, model, asked, None if attempt == 0 else AGAIN)
+        usage = Usage(
+            usage.prompt_tokens + written.usage.prompt_tokens,
+            usage.completion_tokens + written.usage.completion_tokens,
+        )
+        if written.outcome in (Outcome.WRITTEN, Outcome.DECLINED):
+            break
+    return replace(written, usage=usage)
+
+
+def write(
+    bridge: Bridge, model: ChatModel, asked: AskedQuestions, temperature: float | None = None
+) -> Written:
     """Have the model write a question about a bridge, and check it. Raises ChatModelError when the model fails."""
     prompt = write_prompt(bridge, model)
-    reply = ask(prompt, model, DRAFT_SCHEMA)
+    reply = ask(prompt, model, DRAFT_SCHEMA, temperature)
     draft = read_draft(reply.text)
     if isinstance(draft, Unreadable):
         reason = (
@@ -69,7 +109,7 @@ def _checked(
     used = [shown[number - 1] for number in draft.numbers if 1 <= number <= len(shown)]
     failed: list[Check] = check_numbers(draft.numbers, len(shown))
     failed += check_wording(draft.question, draft.answer, bridge, used)
-    if asked.has(draft.question):
+    if asked.has(draft.question, draft.answer):
         failed.append(Check.REPEATED)
     return Written(
         bridge.entity,
@@ -98,14 +138,19 @@ def _bridges(run: Run, store: GraphStore, sampling: Sampling) -> list[Bridge]:
         return bridges[: sampling.entities]
 
 
-def _settings(store: PageReader, sampling: Sampling) -> Settings:
-    """Everything that determines the bridges, except their number."""
+def content_of(store: PageReader) -> str:
+    """A hash of a store's contents, the same for a copy of it."""
     digest = hashlib.sha256()
     for page in store.pages():
         digest.update(json.dumps([page.uri, page.content_hash]).encode())
     digest.update(json.dumps(store.info().aliases).encode())
+    return digest.hexdigest()[:16]
+
+
+def _settings(store: PageReader, sampling: Sampling) -> Settings:
+    """Everything that determines the bridges, except their number."""
     options = {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(sampling).items()
     }
     del options["entities"]
-    return {"store": digest.hexdigest()[:16], **options}
+    return {"store": content_of(store), **options}

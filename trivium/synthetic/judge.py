@@ -4,36 +4,45 @@ from __future__ import annotations
 
 from trivium.common.progress import Progress
 from trivium.llm.base import ChatModel
-from trivium.synthetic.prompt import JUDGE_VERSION, ask, judge_prompt
-from trivium.synthetic.records import Bridge, Judged, Outcome, Written
-from trivium.synthetic.reply import SCORES_SCHEMA, Unreadable, read_scores
+from trivium.synthetic.prompt import ask, judge_prompt, judge_version
+from trivium.synthetic.records import Bridge, Judged, Outcome, Written, criteria_of
+from trivium.synthetic.reply import Unreadable, read_scores, scores_schema
 from trivium.synthetic.run import Run
 
 
-def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:
-    """Score every question that passed the checks and has no scores yet.
+def judge(run: Run, model: ChatModel, progress: Progress | None = None, *, one_score: bool = False) -> None:
+    """Score every question that passed the checks and has no scores yet: by four criteria, or with ``one_score`` by one
+    score for all of them.
 
-    Raises InputError when nothing was generated, or earlier questions were scored by another model; ChatModelError when
-    the model fails, after which the same call resumes.
+    Raises InputError when nothing was generated, or earlier questions were scored by another model or in another way;
+    ChatModelError when the model fails, after which the same call resumes.
     """
     run.require_started()
     bridges = {bridge.entity: bridge for bridge in run.bridges.records()}
     questions = [written for written in run.written.records() if written.outcome is Outcome.WRITTEN]
-    with run.judged.writing({"model": model.name, "prompt": JUDGE_VERSION}) as append:
+    plain = any(bridge.plain for bridge in bridges.values())
+    settings: dict[str, str | int | list[str]] = {
+        "model": model.name,
+        "prompt": judge_version(plain, one_score),
+    }
+    if one_score:
+        settings["scores"] = "one"
+    with run.judged.writing(settings) as append:
         done = {judged.entity for judged in run.judged.records()}
         for number, written in enumerate(questions, start=1):
             if written.entity not in done:
-                append(score(bridges[written.entity], written, model))
+                append(score(bridges[written.entity], written, model, one_score=one_score))
             if progress is not None:
                 progress(number, len(questions))
 
 
-def score(bridge: Bridge, written: Written, model: ChatModel) -> Judged:
+def score(bridge: Bridge, written: Written, model: ChatModel, *, one_score: bool = False) -> Judged:
     """The model's scores of a question. Raises ChatModelError when the model fails."""
     sources = [source for source in bridge.sources if source.uri in written.sources]
-    prompt = judge_prompt(bridge, written.question, written.answer, sources, model)
-    reply = ask(prompt, model, SCORES_SCHEMA)
-    scores = read_scores(reply.text)
+    criteria = criteria_of(bridge.plain, one_score)
+    prompt = judge_prompt(bridge, written.question, written.answer, sources, model, one_score=one_score)
+    reply = ask(prompt, model, scores_schema(criteria))
+    scores = read_scores(reply.text, criteria)
     if isinstance(scores, Unreadable):
         return Judged(written.entity, reason=scores.reason, reply=reply.text, usage=reply.usage)
     return Judged(written.entity, scores, usage=reply.usage)

@@ -28,9 +28,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """An entity that connects its ``sources``: chunks that cite it, each from a different page. ``cited`` is the
-    number of chunks in the store that cite it; ``names`` are its title and aliases, normalised
-    (:func:`trivium.text.normalise_name`)."""
+    """What a question is made around.
+
+    For a question of several hops, an entity that connects its ``sources``: chunks that cite it, each from a different
+    page. ``cited`` is the number of chunks in the store that cite it; ``names`` are its title and aliases, normalised
+    (:func:`trivium.text.normalise_name`). For a plain question, one of the places that a chunk has: its only source is
+    that chunk, ``cited`` is 0 and there are no names."""
 
     entity: str
     cited: int
@@ -43,9 +46,15 @@ class Bridge:
         return unescape(self.entity)
 
     @property
+    def plain(self) -> bool:
+        """Whether it is for a plain question."""
+        return self.cited == 0
+
+    @property
     def id(self) -> str:
         """The id of its question in question files; it does not depend on the wording."""
-        return f"bridge-{hashlib.sha256(self.entity.encode()).hexdigest()[:12]}"
+        kind = "plain" if self.plain else "bridge"
+        return f"{kind}-{hashlib.sha256(self.entity.encode()).hexdigest()[:12]}"
 
 
 class Outcome(StrEnum):
@@ -61,7 +70,8 @@ class Outcome(StrEnum):
 class Written:
     """The writer's result for a bridge. ``sources`` are the uris of the offered chunks that the model says it used;
     ``failed`` names the checks that the question fails; ``reason`` says why there is no question; ``reply`` is the
-    model's reply when it could not be parsed."""
+    model's reply when it could not be parsed; ``quote`` is the sentence that the answer of a plain question rests on,
+    as it stands in the passage."""
 
     entity: str
     outcome: Outcome
@@ -72,12 +82,13 @@ class Written:
     reason: str = ""
     reply: str = ""
     usage: Usage = field(default_factory=Usage)
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The judge's scores of a question: for each of :data:`CRITERIA` 1 (bad) to 10 (good). Without scores when the reply
-    could not be parsed; then ``reason`` and ``reply`` are set."""
+    """The judge's scores of a question: for each criterion 1 (bad) to 10 (good). Without scores when the reply could not
+    be parsed; then ``reason`` and ``reply`` are set."""
 
     entity: str
     scores: Mapping[str, int] = field(default_factory=dict)
@@ -87,7 +98,7 @@ class Judged:
 
     @property
     def total(self) -> int:
-        """The sum of the scores, 4 to 40; 0 without scores."""
+        """The sum of the scores, 0 without scores."""
         return sum(self.scores.values())
 
     @property
@@ -98,6 +109,17 @@ class Judged:
 
 CRITERIA = ("multi_hop", "clear", "unambiguous", "one_answer")
 """Whether a question needs several passages, is not convoluted, is not ambiguous, and has only one answer."""
+PLAIN_CRITERIA = ("borne_out", "clear", "unambiguous", "one_answer")
+"""The same of a plain question; the first is whether the passage bears out the answer."""
+OVERALL = ("overall",)
+"""One score in place of four."""
+
+
+def criteria_of(plain: bool, one_score: bool) -> tuple[str, ...]:
+    """What a question is judged by."""
+    if one_score:
+        return OVERALL
+    return PLAIN_CRITERIA if plain else CRITERIA
 
 
 class Decision(StrEnum):

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from trivium.llm.json_replies import json_objects, object_schema
+from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
 from trivium.synthetic.records import CRITERIA
 from trivium.text import plain
 
 _MAX_CHARACTERS = 1000
 """Longer questions and answers are cut."""
+_MAX_SENTENCES = 40
 _NUMBER = re.compile(r"\d{1,4}")
+
+QUESTION_CHARACTERS, ANSWER_CHARACTERS = 300, 80
+"""The longest question and answer that a schema allows: without an end a small model never comes to one."""
 
 DRAFT_SCHEMA = object_schema(
     {
-        "question": {"type": ["string", "null"]},
-        "answer": {"type": ["string", "null"]},
-        "passages": {"type": ["array", "null"], "items": {"type": "integer"}},
-        "declined": {"type": ["string", "null"]},
+        "question": {"type": ["string", "null"], "maxLength": QUESTION_CHARACTERS},
+        "answer": {"type": ["string", "null"], "maxLength": ANSWER_CHARACTERS},
+        "passages": {"type": ["array", "null"], "items": {"type": "integer"}, "maxItems": 8},
+        "declined": {"type": ["string", "null"], "maxLength": ANSWER_CHARACTERS},
     }
 )
 """JSON schema of a writer's reply: what does not apply is null."""
-SCORES_SCHEMA = object_schema({name: {"type": "integer", "enum": list(range(1, 11))} for name in CRITERIA})
-"""JSON schema of a judge's reply."""
+
+
+def scores_schema(criteria: Sequence[str] = CRITERIA) -> JsonSchema:
+    """JSON schema of a judge's reply."""
+    return object_schema({name: {"type": "integer", "enum": list(range(1, 11))} for name in criteria})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,16 @@ class Draft:
     question: str
     answer: str
     numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainDraft:
+    """A plain question as the model wrote it. ``sentence`` is the number of the sentence that it names, from 1; 0 for
+    none."""
+
+    question: str
+    answer: str
+    sentence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +100,70 @@ def read_draft(text: str) -> Draft | Declined | Unreadable:
     )
 
 
-def read_scores(text: str) -> dict[str, int] | Unreadable:
-    """Parse a judge's reply: the scores, 1 to 10, of all :data:`CRITERIA`.
+def plain_schema(count: int) -> JsonSchema:
+    """JSON schema of a writer's reply with up to so many plain questions."""
+    question = object_schema(
+        {
+            "question": {"type": "string", "maxLength": QUESTION_CHARACTERS},
+            "answer": {"type": "string", "maxLength": ANSWER_CHARACTERS},
+            "sentence": {"type": "integer", "enum": list(range(1, _MAX_SENTENCES + 1))},
+        }
+    )
+    return object_schema({"questions": {"type": "array", "items": question, "maxItems": count}})
+
+
+def read_plain(text: str) -> list[PlainDraft] | Unreadable:
+    """Parse a writer's reply with plain questions; those that are none are left out.
+
+    >>> read_plain('{"questions": [{"question": "Who?", "answer": "Hall", "sentence": 2}, {"question": 1}]}')
+    [PlainDraft(question='Who?', answer='Hall', sentence=2)]
+    >>> read_plain('{"questions": []}')
+    []
+    >>> read_plain("Who?")
+    Unreadable(reason='no JSON object with questions')
+    """
+    value = next(json_objects(text, ("questions",)), {}).get("questions")
+    if not isinstance(value, list):
+        # A reply that was cut off still has the questions before the cut; json_objects finds each.
+        value = list(json_objects(text, ("question",)))
+        if not value:
+            return Unreadable("no JSON object with questions")
+    drafts = []
+    for one in value:
+        question = one.get("question") if isinstance(one, dict) else None
+        answer = one.get("answer") if isinstance(one, dict) else None
+        answer = str(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else answer
+        if isinstance(question, str) and isinstance(answer, str):
+            drafts.append(PlainDraft(_line(question), _line(answer), _whole(one.get("sentence")) or 0))
+    return drafts if drafts or not value else Unreadable("no question with an answer")
+
+
+def read_scores(text: str, criteria: Sequence[str] = CRITERIA) -> dict[str, int] | Unreadable:
+    """Parse a judge's reply: the scores, 1 to 10, of all criteria.
 
     >>> read_scores('{"multi_hop": 9, "clear": "8", "unambiguous": 7.0, "one_answer": 10, "note": "fine"}')
     {'multi_hop': 9, 'clear': 8, 'unambiguous': 7, 'one_answer': 10}
     >>> read_scores('{"multi_hop": 11}')
     Unreadable(reason='no score from 1 to 10 for multi_hop, clear, unambiguous, one_answer')
     """
-    value = next(json_objects(text, CRITERIA), None)
+    value = next(json_objects(text, criteria), None)
     if value is None:
         return Unreadable("no JSON object with scores")
-    parsed = {name: _whole(value.get(name)) for name in CRITERIA}
+    parsed = {name: _whole(value.get(name)) for name in criteria}
     scores = {name: score for name, score in parsed.items() if score is not None and 1 <= score <= 10}
-    missing = [name for name in CRITERIA if name not in scores]
+    missing = [name for name in criteria if name not in scores]
     return Unreadable(f"no score from 1 to 10 for {', '.join(missing)}") if missing else scores
+
+
+def read_kind(text: str, kinds: Collection[str]) -> str | None:
+    """Parse a reply that says one of ``kinds``; None for anything else.
+
+    >>> read_kind('{"kind": "Moon"}', ["moon", "planet"]), read_kind("It is a moon.", ["moon"])
+    ('moon', None)
+    """
+    said = next(json_objects(text, ("kind",)), {}).get("kind")
+    kind = said.strip().lower() if isinstance(said, str) else None
+    return kind if kind in kinds else None
 
 
 def _whole(value: object) -> int | None:

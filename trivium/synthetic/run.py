@@ -19,8 +19,9 @@ THRESHOLD = 7
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A scored question. ``question`` and ``answer`` have the last edited wording, ``sources`` are the passages it was
-    made from, ``decision`` is the last decision, None before a review or after an edit."""
+    """A question that passed the checks, with its scores. ``question`` and ``answer`` have the last edited wording,
+    ``sources`` are the passages it was made from, ``decision`` is the last decision, None before a review or after an
+    edit, ``quote`` is the sentence that the answer of a plain question rests on."""
 
     bridge: Bridge
     question: str
@@ -28,6 +29,7 @@ class Candidate:
     sources: tuple[Source, ...]
     judged: Judged
     decision: Decision | None = None
+    quote: str = ""
 
 
 class Run:
@@ -48,13 +50,16 @@ class Run:
             )
 
     def candidates(self, threshold: int = THRESHOLD) -> list[Candidate]:
-        """The questions whose scores are all at least ``threshold`` (1 to 10), highest sum first; questions that were
-        decided on are included whatever their scores. Raises InputError for a log that cannot be read."""
+        """The questions whose scores are all at least ``threshold`` (1 to 10; 0: also those that have no scores), highest
+        sum first; questions that were decided on are included whatever their scores. Raises InputError for a log that
+        cannot be read."""
         bridges = {bridge.entity: bridge for bridge in self.bridges.records()}
         written = {record.entity: record for record in self.written.records()}
         reviewed = self._reviewed()
         candidates = []
-        for judged in self.judged.records():
+        scored = {record.entity: record for record in self.judged.records()}
+        passed = [record.entity for record in written.values() if record.outcome is Outcome.WRITTEN]
+        for judged in [*scored.values(), *(Judged(entity) for entity in passed if entity not in scored)]:
             wording, decision = reviewed.get(judged.entity, (None, None))
             if decision is None and judged.weakest < threshold:
                 continue
@@ -65,7 +70,7 @@ class Run:
             bridge, draft = bridges[judged.entity], written[judged.entity]
             question, answer = (draft.question, draft.answer) if wording is None else wording
             sources = tuple(source for source in bridge.sources if source.uri in draft.sources)
-            candidates.append(Candidate(bridge, question, answer, sources, judged, decision))
+            candidates.append(Candidate(bridge, question, answer, sources, judged, decision, draft.quote))
         return sorted(
             candidates,
             key=lambda candidate: (

@@ -66,6 +66,7 @@ class Stats(BaseModel):
         description="Tells this store from others: the same as long as it stays in its place."
     )
     speech: SpeechState
+    review: bool = Field(description="Whether there are candidate questions to review (`GET /review`).")
     waiting: dict[str, int] = Field(description="Requests running and waiting, by pool.")
 
 
@@ -127,6 +128,7 @@ async def stats(serving: Serving) -> Stats:
         speech=SpeechState(
             transcribe=serving.speech.hears, speak=serving.speech.speaks, seconds=serving.speech.seconds
         ),
+        review=serving.reviews,
         waiting={
             pool.name: pool.taken
             for pool in (serving.searching, serving.answering, serving.speaking, serving.drawing)

@@ -1,0 +1,65 @@
+"""How many questions a model gets past the checks, by way of writing; and the questions, to be read.
+
+    python experiments/synthetic/yields.py --store demo-store --model local --out yields --entities 50 --ways steps
+
+``whole`` and ``plain`` take long with a small model on a processor: ``--ways steps`` leaves them out. Stopped, the same
+command goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from trivium.graph.factory import open_store
+from trivium.llm.registry import open_chat_model
+from trivium.synthetic.generate import generate
+from trivium.synthetic.plain import PlainSampling, generate_plain
+from trivium.synthetic.records import Outcome
+from trivium.synthetic.run import Run
+from trivium.synthetic.sample import Sampling
+
+WAYS = ("whole", "steps", "plain")
+
+
+def main() -> None:
+    """Print a table, then every question that passed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--out", type=Path, required=True, help="folder of the runs")
+    parser.add_argument("--entities", type=int, default=40)
+    parser.add_argument("--attempts", type=int, default=None, help="of whole and steps; by default their own")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    given = parser.parse_args()
+    model = open_chat_model(given.model)
+    print("| way | asked | pass | declined | fail | malformed | tokens read | written | seconds |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    with open_store(given.store) as store:
+        for way in given.ways:
+            run, began = Run(given.out / way), time.perf_counter()
+            if way == "plain":
+                generate_plain(run, store, model, PlainSampling(chunks=given.entities // 2, each=2))
+            else:
+                sampling = Sampling(entities=given.entities)
+                generate(run, store, model, sampling, writer=way, attempts=given.attempts)
+            seconds = time.perf_counter() - began
+            status = run.status()["generate"]
+            counts = [status[name] for name in ("asked", "written", "declined", "failed", "malformed")]
+            used = status["usage"]
+            print(
+                "|", way, "|", " | ".join(map(str, counts)),
+                f"| {used['prompt_tokens']:,} | {used['completion_tokens']:,} | {seconds:.0f} |",
+            )  # fmt: skip
+    for way in given.ways:
+        print(f"\n{way}")
+        for record in Run(given.out / way).written.records():
+            if record.outcome is Outcome.WRITTEN:
+                print(f"- {record.question} [{record.answer}]")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""Sentences of a passage as halves of a question, without a model: English only.
+
+A sentence that names the bridge becomes a statement about *a certain thing*, another one a question about *the same
+thing* in which what is asked for gives way to a question word. Both stay as grammatical as they were."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from trivium.graph.schema import headings_of
+from trivium.synthetic.records import Bridge, Source
+from trivium.text import sentences, without_parenthesis
+
+HALF_WORDS = (4, 26)
+"""The minimum and maximum number of words of a sentence that is used; with two of them a question stays below the
+limit of :data:`trivium.synthetic.checks.QUESTION_WORDS`."""
+
+_ASIDE = re.compile(r"\s*\([^()]*\)|\[[^\]]*\]")
+_PRONOUN = re.compile(r"(?:It|He|She)\b(?= \w)")
+_CUT = re.compile(r";|\s[–—-]\s|, (?:and|but|while|whilst|which|who|where|whose|so|although|because|with)\b")
+"""Where a clause ends that says enough by itself."""
+_POINTS_BACK = re.compile(
+    r"\b(?:this|they|these|those|former|latter|such as|e\.g|following|above|below)\b", re.IGNORECASE
+)
+"""Words without which a sentence cannot be understood alone; lists of examples tell nothing of one of them."""
+_VAGUE = re.compile(r"\b(?:it|them|they|he|she|him|there|same|one of|craft)\b")
+"""Words that often mean what another sentence says."""
+_FOLLOWING = (
+    "in of from by to on at with into through for during under around near over after before within against is was "
+    "are were has had have can could will would may might must did does became becomes and or but that which who where "
+    "when while as between since until"
+)
+_PAST = (
+    "flew went took gave came saw began held led ran wrote said stood grew lost found left built sent spent won met sold "
+    "fell rose kept knew drew broke chose spoke made set sank shot shone bore wore"
+)
+_FOLLOWS = frozenset(f"{_FOLLOWING} {_PAST}".split())
+"""Words that can come after a whole noun phrase, besides those that end like a verb."""
+_KINDS_OF_PAGES = (
+    "craft spacecraft probe rover planet moon mission telescope rocket laboratory company film book novel song album "
+    "band town city country river island university school church language species genus battle war treaty ship"
+)
+_THE_KIND = re.compile(rf"\b[Tt]he (?:{'|'.join(_KINDS_OF_PAGES.split())})\b")
+_DATE = re.compile(
+    r"\b(?:(?:[0-3]?\d )?(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"(?: [0-3]?\d,)? )?(?:1[0-9]|20)\d\d\b(?!s)"
+)
+_SPAN = re.compile(r"\b(?:and|to|from|From|between|Between) \||\|(?: (?:and|to|or)\b|[-–])")
+"""One of two dates: around ``|``."""
+_OPENING = re.compile(r"(?:In|On|At|From|Since|Until|By|After|Before|During|Like|With|Of|To)\s(?:the )?")
+_NAME = re.compile(r"\b[A-Z][\w’'.-]*[\w](?: (?:(?:of|the|de|von|van) )*[A-Z0-9][\w’'.-]*\w)*")
+_NUMBER = re.compile(r"\b\d[\d,.]*(?= [a-z]{3,})")
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """A clause of a passage that names the bridge, in two parts: what stands ``before`` its name and ``after`` it."""
+
+    source: Source
+    before: str
+    after: str
+
+    @property
+    def vague(self) -> bool:
+        """Whether it may mean something that another sentence says."""
+        return _VAGUE.search(self.text) is not None
+
+    @property
+    def text(self) -> str:
+        """The clause without the name, which a space stands for."""
+        return f"{self.before} {self.after}"
+
+    def with_name(self, name: str) -> str:
+        """The clause, and another name in the place of the bridge's."""
+        before = re.sub(r"(?:^|(?<= ))(?:the|a|an|The|A|An) $", "", self.before)
+        text = f"{before}{name}{self.after}"
+        return text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A clause with something to ask for: the ``answer`` as it reads in full, and the ``span`` that gives way to the
+    question word, as characters of ``half.with_name(NAME)``'s parts: of ``before`` (place 0) or of ``after`` (1)."""
+
+    half: Half
+    answer: str
+    place: int
+    span: tuple[int, int]
+    wh: str | None
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the clause goes on by saying what the answer is: *was a spacecraft that ...*"""
+        rest = (self.half.before, self.half.after)[self.place][self.span[1] :]
+        return re.match(r"\s(?:is|was|are|were) (?:a|an|the)\b", rest) is not None
+
+    def in_full(self) -> Half:
+        """The clause with the whole answer in its place."""
+        start, end = self.span
+        parts = [self.half.before, self.half.after]
+        part = parts[self.place]
+        parts[self.place] = f"{part[:start]}{self.answer}{part[end:]}"
+        return Half(self.half.source, parts[0], parts[1])
+
+    def question(self, name: str, wh: str) -> str:
+        """The question, with a name in the bridge's place and a question word in that of the answer."""
+        start, end = self.span
+        parts = [self.half.before, self.half.after]
+        part = parts[self.place]
+        opening = wh if self.place or part[:start].strip() else wh[0].upper() + wh[1:]
+        parts[self.place] = f"{part[:start]}{opening}{part[end:]}"
+        return f"{Half(self.half.source, parts[0], parts[1]).with_name(name).rstrip(' ,.')}?"
+
+
+def title_of(source: Source) -> str:
+    """What a passage's page is about."""
+    return without_parenthesis(headings_of(source.section)[0])
+
+
+def halves(bridge: Bridge, source: Source) -> Iterator[Half]:
+    """The clauses of a passage that name the bridge, where another noun phrase can take its place."""
+    names = [
+        re.compile(rf"\b{_spelt(name)}\b", re.IGNORECASE)
+        for name in sorted(bridge.names, key=len, reverse=True)
+    ]
+    title = title_of(source)
+    for start, end in sentences(source.text):
+        sentence = " ".join(_ASIDE.sub("", source.text[start:end]).split())
+        sentence = _PRONOUN.sub(lambda _: title, sentence, count=1) if _PRONOUN.match(sentence) else sentence
+        found = next(filter(None, (name.search(sentence) for name in names)), None)
+        if found is None or _POINTS_BACK.search(sentence):
+            continue
+        half = Half(source, *_clause(sentence, found.start(), found.end()))
+        if _stands_alone(half) and HALF_WORDS[0] <= len(half.text.split()) <= HALF_WORDS[1]:
+            yield half
+
+
+def askings(half: Half, kinds: Iterable[str] = ()) -> list[Asking]:
+    """What can be asked of a clause: for what its page is about, since no other passage tells that the question means it;
+    else for names, dates and numbers. ``kinds``: what the page's title is, such as ``spacecraft``: *the spacecraft* means
+    the page then."""
+    title = title_of(half.source)
+    found: list[Asking] = []
+    for place, part in enumerate((half.before, half.after)):
+        about = [
+            rf"(?:[Tt]he )?{re.escape(title)}",
+            *(rf"[Tt]he {re.escape(kind)}" for kind in kinds),
+        ]
+        for pattern in about:
+            for match in re.finditer(rf"(?:^|(?<= )){pattern}(?= |,|$|\.$)(?! [A-Z])", part):
+                found.append(Asking(half, title, place, match.span(), None))  # noqa: PERF401
+    found = [one for one in found if _apart(one)]
+    if found:
+        return found[:1]
+    for place, part in enumerate((half.before, half.after)):
+        for match in _DATE.finditer(part):
+            if not _SPAN.search(f"{part[: match.start()]}|{part[match.end() :]}"):
+                found.append(Asking(half, match[0], place, match.span(), _when(match[0])))
+        dates = [match.span() for match in _DATE.finditer(part)]
+        for match in _NUMBER.finditer(part):
+            if not any(_overlap(match.span(), date) for date in dates):
+                found.append(Asking(half, match[0].rstrip(".,"), place, match.span(), "how many"))
+        for match in _NAME.finditer(part):
+            taken = any(_overlap(match.span(), date) for date in dates)
+            if not taken and _is_name(part, match.start(), match.end(), opens=place == 0):
+                found.append(Asking(half, match[0], place, match.span(), None))
+    return [one for one in found if _apart(one)]
+
+
+def speaks_of_a_kind(half: Half) -> bool:
+    """Whether a clause speaks of *the planet*, *the film* and the like, which may be what its page is about."""
+    return _THE_KIND.search(half.text) is not None and title_of(half.source) not in half.text
+
+
+def _apart(one: Asking) -> bool:
+    """Whether the answer can give way: it does not stand beside the bridge's name, nor opens the sentence as a time or
+    place does (*in 2005 it was found*), after which a question has another order of words."""
+    part = (one.half.before, one.half.after)[one.place]
+    beside = part[one.span[1] :].strip() == "" if one.place == 0 else part[: one.span[0]].strip(" '’s") == ""
+    opens = one.place == 0 and _OPENING.fullmatch(part[: one.span[0]]) is not None
+    return not (beside or opens)
+
+
+def _when(date: str) -> str:
+    if date.isdigit():
+        return "which year"
+    return "which date" if date[0].isdigit() or "," in date else "which month and year"
+
+
+def _is_name(part: str, start: int, end: int, *, opens: bool) -> bool:
+    """Whether capitalised words are a name by themselves: not the first word of a sentence, an adjective, or a piece of
+    something longer."""
+    if end - start < 3 or (opens and start == 0 and " " not in part[:end]) or part.startswith("The ", start):
+        return False
+    if re.match(r"(?: and|,) [A-Z]", part[end:]):  # one of several
+        return False
+    if re.search(r"(?:\b(?:a|an|the|A|An|The|its|his|her|their)|[\"“'(])\s?$", part[:start]):
+        return False
+    word = re.match(r"\s+([a-z]+)", part[end:])
+    return re.match(r"[-’'\"/]", part[end:]) is None and (word is None or _may_follow(word[1]))
+
+
+def _overlap(left: tuple[int, int], right: tuple[int, int]) -> bool:
+    return left[0] < right[1] and right[0] < left[1]
+
+
+def _spelt(name: str) -> str:
+    return r"[\W_]+".join(map(re.escape, name.split()))
+
+
+def _clause(sentence: str, start: int, end: int) -> tuple[str, str]:
+    """What stands before and after characters ``start`` to ``end``, as far as the same clause goes."""
+    before, after = sentence[:start], sentence[end:]
+    before = before.rpartition(";")[2].lstrip()
+    cut = _CUT.search(after)
+    after = after[: cut.start()] if cut is not None else after
+    return before, after.rstrip(" ,.")
+
+
+def _stands_alone(half: Half) -> bool:
+    """Whether the bridge's name is a noun phrase by itself: not part of a longer name or a compound."""
+    word = re.match(r"([’'-])|\s+([a-z]+)", half.after)
+    compound = word is not None and (word[1] is not None or not _may_follow(word[2]))
+    longer = re.match(r"\s+[A-Z0-9]", half.after) or re.search(r"(?:[A-Z][\w.]* |[-'’/(\"])$", half.before)
+    word_before = re.search(r"([a-z]+)\s$", half.before)
+    inside = word_before is not None and not _may_precede(word_before[1])
+    listed = ":" in half.before
+    return not (compound or longer or inside or listed)
+
+
+def _may_precede(word: str) -> bool:
+    return word in ("the", "a", "an") or word in _FOLLOWS or word.endswith(("ed", "ing", "s"))
+
+
+def _may_follow(word: str) -> bool:
+    return (
+        word in _FOLLOWS
+        or word.endswith(("ed", "ly"))
+        or (word.endswith("s") and not word.endswith(("ss", "us")))
+    )
+
+
+def best_first(askings: Sequence[Asking]) -> list[Asking]:
+    """Short questions first, those for what a page is about before all: each word more tells which passage is meant."""
+    return sorted(
+        askings, key=lambda one: (one.answer != title_of(one.half.source), one.half.vague, len(one.half.text))
+    )

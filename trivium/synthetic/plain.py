@@ -1,0 +1,262 @@
+"""Plain questions: each about one passage, with the answer and the sentence that it rests on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, islice
+
+import numpy as np
+
+from trivium.common.progress import Progress
+from trivium.datasets.match import PageTexts
+from trivium.errors import InputError
+from trivium.graph.protocols import GraphStore
+from trivium.graph.schema import Hop
+from trivium.llm.base import ChatModel
+from trivium.synthetic.checks import AskedQuestions, Check, check_plain_wording
+from trivium.synthetic.generate import content_of
+from trivium.synthetic.prompt import PLAIN_VERSION, ask, plain_prompt
+from trivium.synthetic.records import Bridge, Outcome, Source, Written
+from trivium.synthetic.reply import PlainDraft, Unreadable, plain_schema, read_plain
+from trivium.synthetic.run import Run
+from trivium.text import sentences
+from trivium.types import ChunkKind, Usage
+
+TEMPERATURES = (None, 0.7, 1.0)
+"""Of a request and its repetitions: first the model's own."""
+_BATCH = 32
+"""Number of pages whose chunks are fetched together."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainSampling:
+    """Which passages are asked about, and how often.
+
+    Up to ``chunks`` chunks are drawn with ``seed``, over documents: one of each page in random order, then a second one
+    of each, and so on, so that a long page has no more of them than a short one. ``each`` questions are asked about a
+    chunk. Chunks are of one of ``kinds`` and have at least ``least_tokens`` tokens. A request is repeated until every
+    question passes, ``attempts`` times in all. Raises InputError for values out of range.
+    """
+
+    chunks: int = 100
+    each: int = 2
+    seed: int = 0
+    kinds: tuple[str, ...] = (ChunkKind.PARAGRAPH,)
+    least_tokens: int = 20
+    attempts: int = 2
+
+    def __post_init__(self) -> None:
+        if self.chunks < 1 or not 1 <= self.each <= 20 or self.seed < 0:
+            raise InputError(
+                "expected at least 1 chunk, 1 to 20 questions each and a seed of 0 or more, got"
+                f" {self.chunks}, {self.each} and {self.seed}"
+            )
+        if not 1 <= self.attempts <= len(TEMPERATURES):
+            raise InputError(f"expected 1 to {len(TEMPERATURES)} attempts, got {self.attempts}")
+        unknown = [kind for kind in self.kinds if kind not in list(ChunkKind)]
+        if unknown or not self.kinds:
+            raise InputError(f"expected kinds of {', '.join(ChunkKind)}, got {', '.join(unknown) or 'none'}")
+
+
+def draw_passages(store: GraphStore, sampling: PlainSampling) -> list[Source]:
+    """The passages, in the order drawn; fewer than ``sampling.chunks`` when the store has no more. Drawing more keeps the
+    first ones. Raises InputError when there is none."""
+    drawn = list(islice(_drawn(store, sampling), sampling.chunks))
+    if not drawn:
+        raise InputError(
+            f"the store has no {' or '.join(sampling.kinds)} of {sampling.least_tokens} tokens or more: allow others, or"
+            " add documents"
+        )
+    return drawn
+
+
+def generate_plain(
+    run: Run,
+    store: GraphStore,
+    model: ChatModel,
+    sampling: PlainSampling | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Draw passages and have questions written about each that has none yet.
+
+    A run is continued as by :func:`trivium.synthetic.generate.generate`; ``progress`` is told of passages. Raises as that
+    does.
+    """
+    sampling = PlainSampling() if sampling is None else sampling
+    slots = _slots(run, store, sampling)
+    settings: dict[str, str | int | list[str]] = {
+        "model": model.name,
+        "prompt": PLAIN_VERSION,
+        "attempts": sampling.attempts,
+    }
+    with run.written.writing(settings) as append:
+        earlier = run.written.records()
+        done = {record.entity for record in earlier}
+        asked = AskedQuestions(
+            (record.question, record.answer) for record in earlier if record.outcome is Outcome.WRITTEN
+        )
+        passages = [slots[start : start + sampling.each] for start in range(0, len(slots), sampling.each)]
+        for number, places in enumerate(passages, start=1):
+            waiting = [place for place in places if place.entity not in done]
+            if waiting:
+                for written in write_plain(waiting, model, asked, sampling.attempts):
+                    append(written)
+            if progress is not None:
+                progress(number, len(passages))
+
+
+def write_plain(
+    places: list[Bridge], model: ChatModel, asked: AskedQuestions, attempts: int
+) -> list[Written]:
+    """Have the model write a question for each place of one passage, and check them. What passes is added to ``asked``.
+    Raises ChatModelError when the model fails."""
+    source = places[0].sources[0]
+    passed: list[tuple[PlainDraft, str]] = []
+    failed: list[tuple[PlainDraft, list[Check], str]] = []
+    unreadable, usage = Unreadable("no question"), Usage()
+    declined = True
+    for temperature in TEMPERATURES[:attempts]:
+        missing = len(places) - len(passed)
+        if missing == 0:
+            break
+        prompt = plain_prompt(source, missing, [draft.question for draft, _ in passed], model)
+        reply = ask(prompt, model, plain_schema(missing), temperature)
+        usage = Usage(
+            usage.prompt_tokens + reply.usage.prompt_tokens,
+            usage.completion_tokens + reply.usage.completion_tokens,
+        )
+        drafts = read_plain(reply.text)
+        if isinstance(drafts, Unreadable):
+            cut = f", cut off at {prompt.max_tokens:,} tokens" if reply.truncated else ""
+            unreadable, declined = Unreadable(f"{drafts.reason}{cut}"), False
+            continue
+        declined = declined and not drafts
+        for draft in drafts[:missing]:
+            checks, quote = checked_plain(draft, source)
+            if asked.has(draft.question, draft.answer):
+                checks.append(Check.REPEATED)
+            if checks:
+                failed.append((draft, checks, quote))
+            else:
+                asked.add(draft.question, draft.answer)
+                passed.append((draft, quote))
+    return list(_written(places, passed, failed, unreadable, usage, declined=declined))
+
+
+def checked_plain(draft: PlainDraft, source: Source) -> tuple[list[Check], str]:
+    """The checks that a question fails, and the sentence of its passage that the answer rests on: the one that the model
+    names where it has the answer, else the first that has, else none."""
+    spans = [source.text[start:end] for start, end in sentences(source.text)]
+    holding = PageTexts(spans).containing([draft.answer])
+    named = draft.sentence - 1
+    quote = spans[named] if named in holding else spans[holding[0]] if holding else ""
+    checks = check_plain_wording(draft.question, draft.answer, [source])
+    if not quote and Check.ANSWER_ABSENT not in checks:
+        checks.append(Check.ANSWER_ABSENT)  # a heading alone bears nothing out
+    return checks, quote
+
+
+def _written(
+    places: list[Bridge],
+    passed: list[tuple[PlainDraft, str]],
+    failed: list[tuple[PlainDraft, list[Check], str]],
+    unreadable: Unreadable,
+    usage: Usage,
+    *,
+    declined: bool,
+) -> Iterator[Written]:
+    """A record for each place; what the replies took is counted with the first."""
+    uris = (places[0].sources[0].uri,)
+    for number, place in enumerate(places):
+        took = usage if number == 0 else Usage()
+        if number < len(passed):
+            draft, quote = passed[number]
+            yield Written(
+                place.entity, Outcome.WRITTEN, draft.question, draft.answer, uris, usage=took, quote=quote
+            )
+        elif number - len(passed) < len(failed):
+            draft, checks, quote = failed[number - len(passed)]
+            yield Written(
+                place.entity,
+                Outcome.FAILED,
+                draft.question,
+                draft.answer,
+                uris,
+                tuple(checks),
+                usage=took,
+                quote=quote,
+            )
+        elif declined or passed or failed:
+            yield Written(
+                place.entity, Outcome.DECLINED, reason="fewer questions than were asked for", usage=took
+            )
+        else:
+            yield Written(place.entity, Outcome.MALFORMED, reason=unreadable.reason, usage=took)
+
+
+def _slots(run: Run, store: GraphStore, sampling: PlainSampling) -> list[Bridge]:
+    """A place for each question, passage by passage. They are logged, so that later steps do not need the store."""
+    settings: dict[str, str | int | list[str]] = {
+        "store": content_of(store),
+        "questions": "plain",
+        "each": sampling.each,
+        "seed": sampling.seed,
+        "kinds": list(sampling.kinds),
+        "least_tokens": sampling.least_tokens,
+    }
+    with run.bridges.writing(settings) as append:
+        logged = run.bridges.records()
+        wanted = sampling.chunks * sampling.each
+        if len(logged) < wanted:
+            slots = [
+                Bridge(f"{source.uri}?{number}", 0, (), (source,))
+                for source in draw_passages(store, sampling)
+                for number in range(1, sampling.each + 1)
+            ]
+            if logged != slots[: len(logged)]:
+                raise InputError(
+                    f"{run.bridges.path}: the store gives other passages than before: start a run in another folder"
+                )
+            for slot in slots[len(logged) :]:
+                append(slot)
+            logged = slots
+        return logged[:wanted]
+
+
+def _drawn(store: GraphStore, sampling: PlainSampling) -> Iterator[Source]:
+    pages = sorted(page.uri for page in store.pages())
+    order = [pages[place] for place in np.random.default_rng(sampling.seed).permutation(len(pages)).tolist()]
+    found: dict[str, list[Source]] = {}
+    for turn in count():
+        left = False
+        for start in range(0, len(order), _BATCH):
+            batch = order[start : start + _BATCH]
+            found.update(_of_pages(store, [page for page in batch if page not in found], sampling))
+            for page in batch:
+                if turn < len(found[page]):
+                    left = True
+                    yield found[page][turn]
+        if not left:
+            return
+
+
+def _of_pages(store: GraphStore, pages: list[str], sampling: PlainSampling) -> dict[str, list[Source]]:
+    """The chunks of pages that can be asked about, in random order; each page has its own random generator."""
+    below = store.expand(pages, Hop.BELOW)
+    records = {
+        record.uri: record
+        for record in store.fetch(list(dict.fromkeys(uri for page in pages for uri in below[page])))
+    }
+    found = {}
+    for page in pages:
+        suitable = [
+            Source(record.uri, record.page, record.section, record.text)
+            for record in (records[uri] for uri in sorted(below[page]))
+            if record.kind in sampling.kinds and record.token_count >= sampling.least_tokens
+        ]
+        page_seed = int.from_bytes(hashlib.sha256(page.encode()).digest()[:8])
+        order = np.random.default_rng([sampling.seed, page_seed]).permutation(len(suitable)).tolist()
+        found[page] = [suitable[place] for place in order]
+    return found
