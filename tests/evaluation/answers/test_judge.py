@@ -196,4 +196,4 @@ def test_verdicts_that_are_not_one_on_each_claim_are_malformed(entries: object) 
 def test_verdicts_are_put_in_order() -> None:
     """By their numbers; true and false are 1 and 0."""
     reply = '{"verdicts": [{"number": 2, "verdict": false}, {"number": 1, "verdict": true}]}'
-    assert read_verdicts(reply, 2) == [True, False]
+    assert [verdict.follows for verdict in read_verdicts(reply, 2)] == [True, False]

@@ -3,10 +3,16 @@ guessed at."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from trivium.llm.json_replies import json_objects, object_schema
+from trivium.text import plain
 
 MOST_CLAIMS = 50
 """An answer that is said to state more has not been understood."""
+
+MOST_OF_A_REASON = 500
+"""Characters of a reason that are kept."""
 
 CLAIMS_SCHEMA = object_schema({"claims": {"type": "array", "items": {"type": "string"}}})
 VERDICTS_SCHEMA = object_schema(
@@ -41,14 +47,21 @@ def read_claims(reply: str) -> list[str]:
     raise MalformedError("no list of claims")
 
 
-def read_verdicts(reply: str, count: int) -> list[bool]:
+class Verdict(NamedTuple):
+    """Whether a claim follows, and why: the judge's reason, possibly empty."""
+
+    follows: bool
+    reason: str = ""
+
+
+def read_verdicts(reply: str, count: int) -> list[Verdict]:
     """The verdicts of ``{"verdicts": [{"number": 1, "verdict": 1}, ...]}`` on claims 1 to ``count``, in their order.
     Each claim needs exactly one, 0 or 1."""
     for value in json_objects(reply, ["verdicts"]):
         verdicts = value["verdicts"]
         if not isinstance(verdicts, list):
             continue
-        by_number: dict[int, bool] = {}
+        by_number: dict[int, Verdict] = {}
         for entry in verdicts:
             number, verdict = (
                 (entry.get("number"), entry.get("verdict")) if isinstance(entry, dict) else (None, None)
@@ -57,8 +70,13 @@ def read_verdicts(reply: str, count: int) -> list[bool]:
                 raise MalformedError("verdicts that are not one on each claim")
             if verdict not in (0, 1) or isinstance(verdict, float):
                 raise MalformedError("a verdict that is neither 0 nor 1")
-            by_number[number] = bool(verdict)
+            by_number[number] = Verdict(bool(verdict), as_reason(entry.get("reason")))
         if len(by_number) < count:
             raise MalformedError("a claim without a verdict")
         return [by_number[number] for number in range(1, count + 1)]
     raise MalformedError("no list of verdicts")
+
+
+def as_reason(value: object) -> str:
+    """A judge's reason on one line, cut where it goes on and on; empty where it gave none."""
+    return " ".join(plain(value).split())[:MOST_OF_A_REASON] if isinstance(value, str) else ""
