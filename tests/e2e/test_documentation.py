@@ -37,6 +37,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/live.md": ("my-store",),
     "docs/howto/rerank.md": ("my-store",),
     "docs/howto/evaluate.md": ("my-store",),
+    "docs/howto/sweep.md": ("my-store",),
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),
     "docs/howto/serve.md": ("my-store",),

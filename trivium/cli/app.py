@@ -31,6 +31,7 @@ from trivium.cli.options import spread
 from trivium.cli.search import search
 from trivium.cli.serve import serve
 from trivium.cli.stats import stats
+from trivium.cli.sweep import sweep
 from trivium.cli.synthesize import synthesize
 from trivium.cli.terminal import err, out, print_anything, shown
 from trivium.cli.train import train
@@ -53,7 +54,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Documents of a store": (add, remove, list_documents, embed, enrich),
     "The store itself": (stats, check, backup, restore, export),
     "For other programs": (mcp, explore),
-    "Measure and train": (evaluate, compare, leaderboard, train),
+    "Measure and train": (evaluate, compare, leaderboard, sweep, train),
 }
 """The commands under the titles of ``trivium --help``."""
 for panel, commands in PANELS.items():
