@@ -195,6 +195,47 @@ def test_a_model_that_fails_is_left_and_the_others_go_on(
         assert trivium("sweep", folder / "sweep.toml", "--out", tmp_path).code == 0
 
 
+def test_judges_cost_and_one_that_fails_leaves_the_rest(
+    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: of three sentences one is no known answer; four grades an answer, each 100 tokens read and 10 written."""
+    works = False
+
+    def respond(request: Request) -> Reply:
+        if request.body["model"] != "judge":
+            return said(request)
+        if not works:
+            return error(401, "no such key")
+        grade = 1 if "Titan" in request.body["messages"][-1]["content"].rpartition("Question: ")[2] else 5
+        return streamed(json.dumps({"reason": "so", "grade": grade}), usage=(100, 10))
+
+    file = folder / "judged.toml"
+    file.write_text(
+        """
+        store = "store"
+        questions = "questions.jsonl"
+        retrievers = ["vector"]
+        judge_by = ["grades"]
+        measure = "f1"
+        [[model]]
+        name = "none"
+        [[judge]]
+        name = "openai:judge"
+        prompt_price = 10
+        """
+    )
+    with OpenAIServer(respond) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        failed = trivium("sweep", file, "--out", tmp_path, "--json")
+        assert failed.code == 1 and list(failed.json["failures"]) == ["openai:judge"]
+        (cell,) = failed.json["cells"]
+        assert (cell["complete"], cell["judged"]) == (True, False) and "correctness" not in cell["means"]
+        works = True
+        (cell,) = trivium("sweep", file, "--out", tmp_path, "--json").json["cells"]
+        assert cell["judged"] and cell["means"]["correctness"] == pytest.approx(2 / 3)
+        assert cell["judge_cost"] == pytest.approx(3 * 4 * 100 * 10 / 1e6) and cell["cost"] == 0
+
+
 def test_no_model_no_context_and_gold(
     trivium: Run, folder: Path, server: OpenAIServer, tmp_path: Path
 ) -> None:

@@ -108,7 +108,7 @@ def other_number(number: str, rng: random.Random) -> str:
     """Another number of the same form and about the same size: what a slip or an invention looks like.
 
     >>> [other_number(number, random.Random(0)) for number in ("1877", "3", "84.5")]
-    ['1889', '9', '96.5']
+    ['1868', '8', '75.5']
     """
     whole, point, rest = number.partition(".")
     digits = whole.replace(",", "")

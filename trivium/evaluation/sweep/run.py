@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,8 @@ def run_sweep(
     known = read_questions(sweep.questions)
     models = {m.name: open_model(m.name) for m in sweep.models if needs_model(m.name)}
     judges = {m.name: models.get(m.name) or open_model(m.name) for m in sweep.judges}
+    if len({judge.name for judge in judges.values()}) < len(judges):
+        raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
     with Engine.open(sweep.store) as engine:
         rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, {})
         rows |= {NO_CONTEXT: None} if sweep.no_context else {}
@@ -157,31 +160,53 @@ def _count_earlier(state: _State, group: Group) -> None:
 def _ask_all(state: _State, groups: Sequence[Group]) -> str | None:
     """Ask and judge cell after cell, so that as many as possible are complete when a budget ends it: returns which one
     did, None where all is done, or failed."""
-    for place, group in enumerate(groups):
-        if state.progress is not None:
-            state.progress("groups", place, len(groups))
-        for row in group.contexts:
-            if group.model.name in state.failures:
-                continue
-            try:
-                answers = _answers(state, group, row)
-            except ChatModelError as error:
-                state.failures[group.model.name] = str(error)
-                continue
-            except BudgetReachedError as reached:
-                return str(reached)
-            for priced in state.sweep.judges:
-                if priced.name in state.failures:
-                    continue
-                try:
-                    _judge(state, group, row, answers, priced)
-                except ChatModelError as error:
-                    state.failures[priced.name] = str(error)
-                except BudgetReachedError as reached:
-                    return str(reached)
-    if state.progress is not None:
-        state.progress("groups", len(groups), len(groups))
+    cells = [(group, row) for group in groups for row in group.contexts]
+    asked_last: str | None = None
+    for place, (group, row) in enumerate(cells):
+        _tell(state, "cells", place, len(cells))
+        if asked_last not in (None, group.model.name):
+            _free(state, asked_last)
+        asked_last = group.model.name
+        try:
+            _ask_cell(state, group, row)
+        except BudgetReachedError as reached:
+            return str(reached)
+    _tell(state, "cells", len(cells), len(cells))
     return None
+
+
+def _ask_cell(state: _State, group: Group, row: str) -> None:
+    """Ask and judge a cell. A model that fails, now or before, is left out. Raises BudgetReachedError."""
+    if group.model.name in state.failures:
+        return
+    try:
+        answers = _answers(state, group, row)
+    except ChatModelError as error:
+        state.failures[group.model.name] = str(error)
+        return
+    for priced in state.sweep.judges:
+        if priced.name not in state.failures:
+            try:
+                _judge(state, group, row, answers, priced)
+            except ChatModelError as error:
+                state.failures[priced.name] = str(error)
+
+
+def _free(state: _State, name: str | None) -> None:
+    """Let go of the memory of a model that runs in this process; it is loaded again where it is asked again."""
+    close = getattr(state.models.get(name or ""), "close", None)
+    if callable(close):
+        close()
+
+
+def _told(state: _State, what: str, _: str, done: int, total: int) -> None:
+    """Progress within a cell, always under the same name: there may be hundreds of cells."""
+    _tell(state, what, done, total)
+
+
+def _tell(state: _State, what: str, done: int, total: int) -> None:
+    if state.progress is not None:
+        state.progress(what, done, total)
 
 
 def _answers(state: _State, group: Group, row: str) -> list[Answered]:
@@ -196,9 +221,8 @@ def _answers(state: _State, group: Group, row: str) -> list[Answered]:
         {},
     )
     folder = state.folder / group.folder
-    found = collect_answers(
-        asking, [row], state.asked, folder, _progress(state, group), state.account(group.model)
-    )
+    told = partial(_told, state, "answers")
+    found = collect_answers(asking, [row], state.asked, folder, told, state.account(group.model))
     return found[row]
 
 
@@ -212,16 +236,9 @@ def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], p
         {row: answers},
         state.asked,
         state.folder / group.folder,
-        _progress(state, group),
+        partial(_told, state, "judgements"),
         {model.name: state.account(priced)},
     )
-
-
-def _progress(state: _State, group: Group) -> StageProgress | None:
-    told = state.progress
-    if told is None:
-        return None
-    return lambda what, done, total: told(f"{group.folder.name}: {what}", done, total)
 
 
 def _kept(state: _State, group: Group) -> list[CellAnswers]:
