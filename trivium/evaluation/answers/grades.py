@@ -15,7 +15,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from trivium.evaluation.answers import grade_prompts as prompts
-from trivium.evaluation.answers.judge_reply import MalformedError, as_reason
+from trivium.evaluation.answers.judge_reply import SHORT_REASON, MalformedError, as_reason
 from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, UnjudgedError
 from trivium.llm.base import ChatModel, Message
 from trivium.llm.json_replies import json_objects, object_schema
@@ -26,8 +26,8 @@ _BY_PASSAGES = ("hallucination", "specific_information")
 
 _GRADE = {"type": "integer", "enum": list(range(prompts.WORST, prompts.BEST + 1))}
 GRADE_SCHEMA = object_schema({"reason": {"type": "string"}, "grade": _GRADE})
-SHORT_SCHEMA = object_schema({"reason": {"type": "string", "maxLength": 120}, "grade": _GRADE})
-"""For models that can be held to a length too, as small ones must be: they would go on and on. Endpoints refuse it."""
+SHORT_SCHEMA = object_schema({"reason": {"type": "string", "maxLength": SHORT_REASON}, "grade": _GRADE})
+"""For models that can be held to lengths."""
 
 
 class Grade(BaseModel):
@@ -98,7 +98,7 @@ class Grader:
             best = measure == "hallucination"
             return Grade(grade=prompts.BEST if best else prompts.WORST, reason="it says nothing", asked=False)
         prompt = _prompt(measure, question, said, context, answers)
-        schema = SHORT_SCHEMA if getattr(self._asked.model, "holds_lengths", False) else GRADE_SCHEMA
+        schema = SHORT_SCHEMA if self._asked.holds_lengths else GRADE_SCHEMA
         return self._asked.ask(prompt, schema, read_grade)
 
 

@@ -24,6 +24,7 @@ from trivium.evaluation.answers.judge_reply import (
     CLAIMS_SCHEMA,
     VERDICTS_SCHEMA,
     Verdict,
+    bounded_verdicts_schema,
     read_claims,
     read_verdicts,
 )
@@ -147,7 +148,9 @@ class Judge:
 
     def _verdicts(self, claims: Sequence[str], text: str) -> list[Verdict]:
         prompt = verdicts_prompt(claims, text)
-        return self._asked.ask(prompt, VERDICTS_SCHEMA, lambda reply: read_verdicts(reply, len(claims)))
+        bounded = self._asked.holds_lengths
+        schema = bounded_verdicts_schema(len(claims)) if bounded else VERDICTS_SCHEMA
+        return self._asked.ask(prompt, schema, lambda reply: read_verdicts(reply, len(claims)))
 
     def _or_missing(self, name: str, missing: dict[str, str], ask: Callable[[], T]) -> T | None:
         try:

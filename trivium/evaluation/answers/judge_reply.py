@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trivium.llm.json_replies import json_objects, object_schema
+from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
 from trivium.text import plain
 
 MOST_CLAIMS = 50
@@ -14,21 +14,28 @@ MOST_CLAIMS = 50
 MOST_OF_A_REASON = 500
 """Characters of a reason that are kept."""
 
+SHORT_REASON = 120
+"""Characters of a reason that a small model may write: it would go on and on."""
+
 CLAIMS_SCHEMA = object_schema({"claims": {"type": "array", "items": {"type": "string"}}})
-VERDICTS_SCHEMA = object_schema(
-    {
-        "verdicts": {
-            "type": "array",
-            "items": object_schema(
-                {
-                    "number": {"type": "integer"},
-                    "reason": {"type": "string"},
-                    "verdict": {"type": "integer", "enum": [0, 1]},
-                }
-            ),
-        }
+_VERDICT: dict[str, JsonSchema] = {
+    "number": {"type": "integer"},
+    "reason": {"type": "string"},
+    "verdict": {"type": "integer", "enum": [0, 1]},
+}
+VERDICTS_SCHEMA = object_schema({"verdicts": {"type": "array", "items": object_schema(_VERDICT)}})
+
+
+def bounded_verdicts_schema(count: int) -> JsonSchema:
+    """The same for ``count`` claims, with short reasons: for models that can be held to lengths, as small ones must
+    be."""
+    verdict: dict[str, JsonSchema] = {
+        **_VERDICT,
+        "number": {"type": "integer", "enum": list(range(1, count + 1))},
+        "reason": {"type": "string", "maxLength": SHORT_REASON},
     }
-)
+    listed = {"type": "array", "items": object_schema(verdict), "minItems": count, "maxItems": count}
+    return object_schema({"verdicts": listed})
 
 
 class MalformedError(ValueError):

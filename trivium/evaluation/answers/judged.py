@@ -64,6 +64,11 @@ class Asked:
         self.unread: list[str] = []
 
     @property
+    def holds_lengths(self) -> bool:
+        """Whether the model can be held to a schema that bounds lengths. Endpoints refuse such a schema."""
+        return bool(getattr(self.model, "holds_lengths", False))
+
+    @property
     def counts(self) -> dict[str, object]:
         """What was counted, as fields of a :class:`JudgedAnswer`."""
         return {
