@@ -120,6 +120,16 @@ def _package() -> Any:
     return ragas
 
 
+def _stand_in_for_vertex() -> None:
+    """ragas 0.4 imports a class that it compares models with, and that langchain-community has dropped: something stands
+    in its place. Raises ImportError."""
+    name = "langchain_community.chat_models.vertexai"
+    if name not in sys.modules and find_spec(name) is None:
+        module = ModuleType(name)
+        module.ChatVertexAI = type("ChatVertexAI", (), {})  # type: ignore[attr-defined]
+        sys.modules[name] = module
+
+
 def _measures(
     asked: Asked, embedder: Embedder
 ) -> dict[str, Callable[[dict[str, Any]], Coroutine[Any, Any, float]]]:
