@@ -6,7 +6,7 @@ EXTRAS := dev,docs,documents,ocr,speech,watch,ray,zim,openai,anthropic,fastembed
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check torture bench docs models neo4j local-llm gemini docling-core sbom lock clean
+.PHONY: install demo test check torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
 
 install: $(VENV)/installed
 
@@ -72,6 +72,12 @@ local-llm: install
 gemini: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'google-auth[requests]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps google-genai
+
+# The package ragas as a judge of answers. Its clients ask for an older rich, tenacity and openai, which nothing of it that is
+# used here needs: they are installed without what they ask for, beside the packages of the other extras.
+ragas: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps ragas langchain-openai \
+	    instructor scikit-network appdirs diskcache nest-asyncio
 
 # Docling's own documents, for the tests of reading them. The package asks for an older typer, for a command line that is not
 # used here: it is installed without what it asks for.

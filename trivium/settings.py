@@ -252,7 +252,7 @@ class Settings(BaseSettings):
 
     prompt: Annotated[str, Field(min_length=1)] = "zero-shot"
     """How the language model is asked for answers: a prompt style (``zero-shot``, ``few-shot``, ``instruction``,
-    ``role``, or a name of ``prompts``) or the TOML file of one."""
+    ``role``, ``extractive``, ``several-hops``, or a name of ``prompts``) or the TOML file of one."""
 
     prompts: dict[StyleName, Path] = Field(default_factory=dict, max_length=100)
     """Prompt styles of your own by name, each the TOML file of one, which questions may name over HTTP and MCP: in

@@ -34,15 +34,29 @@ def file(tmp_path: Path, text: str) -> Path:
 def test_the_styles_that_ship() -> None:
     """Each says what to do, what a citation looks like, that passages are data, and what is said of what is not there;
     the passages come before the question, which stands last."""
-    assert shipped_styles() == ["few-shot", "instruction", "role", "zero-shot"]
+    assert shipped_styles() == ["extractive", "few-shot", "instruction", "role", "several-hops", "zero-shot"]
     for name in shipped_styles():
         messages = prompt_style(name).messages("PASSAGES", "QUESTION")
         assert [messages[0].role, messages[-1].role] == ["system", "user"]
-        assert all(said in messages[0].content for said in (NOT_FOUND, "quoted data", "[1]"))
+        assert all(said in messages[0].content for said in (NOT_FOUND, "quoted data"))
+        # Those for exact match want the answer alone.
+        assert ("[1]" in messages[0].content) is (name not in ("extractive", "several-hops"))
         assert messages[-1].content == "PASSAGES\nQuestion: QUESTION"
         assert prompt_style(name).description
     roles = [message.role for message in prompt_style("few-shot").messages("", "")]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+
+
+def test_a_question_without_passages(tmp_path: Path) -> None:
+    """Asked in the form of the style where it has one, else briefly; what is not known is said in the one sentence."""
+    for name in shipped_styles():
+        told, asked = prompt_style(name).messages_alone("Who {{ 7 }}?")
+        assert (told.role, asked.role, asked.content) == ("system", "user", "Who {{ 7 }}?")
+        assert NOT_FOUND in told.content and "passage" not in told.content
+    own = file(tmp_path, OWN + 'alone = "Guess."\n')
+    assert prompt_style(own).messages_alone("x")[0].content == "Guess."
+    with pytest.raises(ConfigurationError, match="alone has unknown placeholders"):
+        prompt_style(file(tmp_path, OWN + 'alone = "{{ passages }}"\n'))
 
 
 def test_a_style_of_ones_own(tmp_path: Path) -> None:
@@ -92,7 +106,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, why: str) 
 
 def test_a_name_that_is_none_is_answered_with_those_there_are(tmp_path: Path) -> None:
     """And a file that is not there by its name."""
-    with pytest.raises(ConfigurationError, match=r"few-shot, instruction, role, zero-shot\) or a TOML file"):
+    with pytest.raises(ConfigurationError, match=r"role, several-hops, zero-shot\) or a TOML file"):
         prompt_style("two-shot")
     with pytest.raises(ConfigurationError, match=r"none\.toml: No such file"):
         prompt_style(tmp_path / "none.toml")
@@ -147,7 +161,9 @@ def test_styles_of_the_settings_have_names(tmp_path: Path, monkeypatch: pytest.M
     for name in ("house", "role"):
         style = Writing.of(WritingOptions(prompt=name), settings).style
         assert style is not None and style.name == name and style.system == ""
-    with pytest.raises(InputError, match="few-shot, house, instruction, role, zero-shot"):
+    with pytest.raises(
+        InputError, match="extractive, few-shot, house, instruction, role, several-hops, zero-shot"
+    ):
         Writing.of(WritingOptions(prompt="hous"), settings)
     offered = passages([made_up("It is red.")])
     for style in (prompt_style("house", settings.prompts), prompt_style("zero-shot")):

@@ -39,6 +39,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/rerank.md": ("my-store",),
     "docs/howto/evaluate.md": ("my-store",),
     "docs/howto/natural-questions.md": (),
+    "docs/howto/sweep.md": ("my-store",),
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),
     "docs/howto/serve.md": ("my-store",),

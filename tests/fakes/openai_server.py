@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
@@ -92,9 +92,11 @@ def embedding(text: str, dimension: int = DIMENSION) -> list[float]:
 
 class OpenAIServer(LocalServer):
     """A context manager. ``requests`` are those received so far; ``script`` holds the replies to come,
-    ``connections`` counts those that clients opened, ``abandoned`` streams whose client left."""
+    ``connections`` counts those that clients opened, ``abandoned`` streams whose client left. ``respond`` gives the reply
+    where the script has none."""
 
-    def __init__(self) -> None:
+    def __init__(self, respond: Callable[[Request], Reply] | None = None) -> None:
+        self._respond = respond
         self.requests: list[Request] = []
         self.script: deque[Reply] = deque()
         self.connections = 0
@@ -110,6 +112,8 @@ class OpenAIServer(LocalServer):
         self.requests.append(request)
         if self.script:
             return self.script.popleft()
+        if self._respond is not None:
+            return self._respond(request)
         if request.path == "/v1/chat/completions":
             return chat(request.body["messages"][-1]["content"])
         if request.path == "/v1/embeddings":

@@ -160,7 +160,7 @@ def _written(
                 break
     usage = usage_of(reply, model, prompt.messages, text)
     text = text if again is None else cut_at(text, again)
-    text = _final(text, cut=reply.usage is not None and reply.usage.truncated)
+    text = final_text(text, cut=reply.usage is not None and reply.usage.truncated)
     if text == NOT_FOUND:
         # The model found no answer: what is nearest is shown all the same.
         quotation = quote(asked, prompt.offered, context.store, context.embedder, outright=False)
@@ -170,7 +170,7 @@ def _written(
     return _Text(text, "answered", statements, usage)
 
 
-def _final(text: str, cut: bool) -> str:
+def final_text(text: str, cut: bool) -> str:
     """The text up to a refusal to answer: a model that did not find the answer has nothing to add. A last sentence that
     was cut off at the token limit is left out, or marked with an ellipsis where it is the only one."""
     text = text.strip()

@@ -3,8 +3,8 @@
 A style is a TOML file with ``system`` (what to do), ``user`` (the passages and the question) and any number of
 ``[[examples]]``, each with ``user`` and ``assistant``. The texts are templates of Jinja, filled in a sandbox. ``user``
 needs ``{{ passages }}`` and ``{{ question }}``, and ``system`` or ``user`` says ``{{ not_found }}``, the sentence for
-what the passages do not tell. What is filled in is quoted data (:mod:`trivium.answering.prompting`) and never read as a
-template.
+what the passages do not tell. ``alone`` is what to do where the evaluation asks without any passages. What is filled in
+is quoted data (:mod:`trivium.answering.prompting`) and never read as a template.
 """
 
 from __future__ import annotations
@@ -29,7 +29,12 @@ DEFAULT = "zero-shot"
 MAX_BYTES = 64 << 10
 """The largest file of a style."""
 _FOLDER = "prompts"
-_KEYS = frozenset({"description", "system", "user", "examples"})
+_KEYS = frozenset({"description", "system", "user", "examples", "alone"})
+ALONE = (
+    "Answer the question briefly, in plain text, from what you know. If you do not know the answer, reply with exactly"
+    " this sentence and nothing else: {{ not_found }}"
+)
+"""What a style without an ``alone`` of its own says where there are no passages."""
 _EXAMPLE_KEYS = frozenset({"user", "assistant"})
 _NONE: Mapping[str, Path] = MappingProxyType({})
 _NEEDED = ("passages", "question")
@@ -52,10 +57,13 @@ class PromptStyle:
     examples: tuple[tuple[str, str], ...] = ()
     """What was asked and answered before, as it were."""
     description: str = ""
+    alone: str = ALONE
+    """What to do where there are no passages."""
 
     def __post_init__(self) -> None:
         told = self._names("system", self.system, ("not_found",))
         asked = self._names("user", self.user, (*_NEEDED, "not_found"))
+        self._names("alone", self.alone, ("not_found",))
         for number, (user, assistant) in enumerate(self.examples, start=1):
             self._names(f"examples[{number}].user", user, ("not_found",))
             self._names(f"examples[{number}].assistant", assistant, ("not_found",))
@@ -87,6 +95,11 @@ class PromptStyle:
         turns.append(("user", self.user))
         rendered = ((role, _TEMPLATES.from_string(template).render(said)) for role, template in turns)
         return tuple(Message(role, text) for role, text in rendered if text.strip())  # type: ignore[arg-type]
+
+    def messages_alone(self, question: str) -> tuple[Message, ...]:
+        """The question as it is, without any passages."""
+        told = _TEMPLATES.from_string(self.alone).render(not_found=NOT_FOUND)
+        return Message("system", told), Message("user", question)
 
     def _names(self, place: str, template: str, known: tuple[str, ...]) -> set[str]:
         """The placeholders of a template, all of them known."""
@@ -152,7 +165,7 @@ def _style(name: str, content: bytes) -> PromptStyle:
         fields = tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(f"prompt style {name}: it is no TOML: {error}") from error
-    _check_texts(name, fields, _KEYS, optional={"description", "system", "examples"})
+    _check_texts(name, fields, _KEYS, optional={"description", "system", "examples", "alone"})
     examples = fields.get("examples", [])
     if not isinstance(examples, list) or not all(isinstance(example, dict) for example in examples):
         raise ConfigurationError(f"prompt style {name}: expected [[examples]] with user and assistant")
@@ -164,6 +177,7 @@ def _style(name: str, content: bytes) -> PromptStyle:
         fields["user"].strip("\n"),
         tuple((example["user"].strip("\n"), example["assistant"].strip()) for example in examples),
         fields.get("description", ""),
+        fields.get("alone", ALONE).strip(),
     )
 
 

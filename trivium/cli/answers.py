@@ -9,9 +9,10 @@ import typer
 from rich.markup import escape
 
 from trivium.cli.annotators import annotators_rule
-from trivium.cli.arguments import answer_writer, chat_model, check_names, open_engine
+from trivium.cli.arguments import answer_writer, chat_model, check_names, open_engine, wrong_argument
 from trivium.cli.evaluate_options import Evaluation
 from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
+from trivium.errors import InputError
 from trivium.parser.sources.base import Problem
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def evaluate_answers(options: Evaluation) -> None:
     questions, store = options.questions_and_store()
     options.refuse_of_questions("expected it only without --answers")
     # Loaded here: no other command needs them, and they take their time.
+    from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
     from trivium.evaluation.answers.run import evaluate_answers as run
     from trivium.evaluation.report import problem_lines, problems_json
@@ -32,7 +34,15 @@ def evaluate_answers(options: Evaluation) -> None:
     problems: list[Problem] = []
     folder = Path(f"{questions.stem}-answers") if options.folder is None else options.folder
     writer = answer_writer(options.model, options.prompt, options.chat, batch=True)
-    judge = None if options.judge is None else chat_model(options.judge, batch=True)
+    judges = [chat_model(name, batch=True) for name in options.judges or ()]
+    with wrong_argument("--judge-by", (InputError,)):
+        ways = check_ways(options.judge_by or DEFAULT_WAYS)
+    if options.judge_by and not judges:
+        raise typer.BadParameter("expected it only with --judge", param_hint="--judge-by")
+    if options.no_context and writer.model is None:
+        raise typer.BadParameter(
+            "expected it only with a language model as --model", param_hint="--no-context"
+        )
     bertscore = None if options.bertscore is None else _bertscore(options.bertscore)
     with (
         open_engine(store, options.selector, options.assignments, options.model) as engine,
@@ -46,10 +56,12 @@ def evaluate_answers(options: Evaluation) -> None:
             options.retrievers,
             options.fusions,
             gold=options.gold,
+            no_context=options.no_context,
             runs=options.runs_in or (),
             model=writer.model,
             writing=writer.writing,
-            judge=judge,
+            judge=[judge for judge in judges if judge is not None],
+            judge_by=ways,
             bertscore=bertscore,
             k=6 if options.k is None else options.k,
             sample=options.sample,

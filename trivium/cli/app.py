@@ -32,6 +32,7 @@ from trivium.cli.questions import questions
 from trivium.cli.search import search
 from trivium.cli.serve import serve
 from trivium.cli.stats import stats
+from trivium.cli.sweep import sweep
 from trivium.cli.synthesize import synthesize
 from trivium.cli.terminal import err, out, print_anything, shown
 from trivium.cli.train import train
@@ -54,7 +55,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Documents of a store": (add, remove, list_documents, embed, enrich),
     "The store itself": (stats, check, backup, restore, export),
     "For other programs": (mcp, explore),
-    "Measure and train": (evaluate, questions, compare, leaderboard, train),
+    "Measure and train": (evaluate, questions, compare, leaderboard, sweep, train),
 }
 """The commands under the titles of ``trivium --help``."""
 for panel, commands in PANELS.items():

@@ -22,8 +22,10 @@ from trivium.cli.evaluate_options import (
     Fusions,
     Gold,
     Hits,
-    JudgeModel,
+    JudgeBy,
+    Judges,
     ListDepth,
+    NoContext,
     Passages,
     Questions,
     Reader,
@@ -79,9 +81,11 @@ def evaluate(
     prompt: ReaderPrompt = None,
     chat: ReaderSettings = None,
     k: Passages = None,
-    judge: JudgeModel = None,
+    judge: Judges = None,
+    judge_by: JudgeBy = None,
     bertscore: BertScoreModel = None,
     gold: Gold = False,
+    no_context: NoContext = False,
     sample: Sample = None,
     seed: Seed = None,
     selector: SelectorOption = None,
@@ -115,6 +119,8 @@ def evaluate(
         trivium evaluate questions.jsonl --store my-store --answers --sample 100
 
         trivium evaluate questions.jsonl --store my-store --answers --model local --judge openai:gpt-4o-mini --gold
+
+        trivium evaluate questions.jsonl --store my-store --answers --judge openai:gpt-4o --judge gemini:gemini-2.5-pro
     """
     options = Evaluation(
         questions=questions,
@@ -139,9 +145,11 @@ def evaluate(
         model=model,
         prompt=prompt,
         chat=chat,
-        judge=judge,
+        judges=judge,
+        judge_by=judge_by,
         bertscore=bertscore,
         gold=gold,
+        no_context=no_context,
         k=k,
         sample=sample,
         seed=seed,

@@ -126,7 +126,8 @@ ReaderPrompt = Annotated[
     typer.Option(
         "--prompt",
         metavar="NAME|FILE",
-        help="How --model is asked: zero-shot, few-shot, instruction, role, or a TOML file of a style."
+        help="How --model is asked: zero-shot, few-shot, instruction, role, extractive, several-hops, or"
+        " a TOML file of a style."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
@@ -142,11 +143,24 @@ ReaderSettings = Annotated[
         show_default=False,
     ),
 ]
-JudgeModel = Annotated[
-    str | None,
+Judges = Annotated[
+    list[str] | None,
     typer.Option(
         "--judge",
-        help="Language model, named as for --model, that judges how faithful and how correct the answers are.",
+        metavar="MODEL",
+        help="Language model, named as for --model, that judges the answers; of several the mean counts, and how far they"
+        " agree is printed.",
+        rich_help_panel=_ANSWERS_PANEL,
+        show_default=False,
+    ),
+]
+JudgeBy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge-by",
+        metavar="WAY",
+        help="How --judge judges, one or more of: claims (faithfulness, factual correctness), grades (relevancy,"
+        " correctness, hallucination, specific information), ragas (the package).  \\[default: claims grades]",
         rich_help_panel=_ANSWERS_PANEL,
         show_default=False,
     ),
@@ -165,6 +179,14 @@ Gold = Annotated[
     bool,
     typer.Option(
         "--gold", help="Also answer from the gold passages, as a row.", rich_help_panel=_ANSWERS_PANEL
+    ),
+]
+NoContext = Annotated[
+    bool,
+    typer.Option(
+        "--no-context",
+        help="Also have --model answer without any passages, as a row.",
+        rich_help_panel=_ANSWERS_PANEL,
     ),
 ]
 Passages = Annotated[
@@ -226,9 +248,11 @@ class Evaluation:
     model: str | None
     prompt: str | None
     chat: Sequence[str] | None
-    judge: str | None
+    judges: Sequence[str] | None
+    judge_by: Sequence[str] | None
     bertscore: str | None
     gold: bool
+    no_context: bool
     k: int | None
     sample: int | None
     seed: int | None
@@ -268,9 +292,11 @@ class Evaluation:
                 "--model": self.model,
                 "--prompt": self.prompt,
                 "--chat": self.chat,
-                "--judge": self.judge,
+                "--judge": self.judges or None,
+                "--judge-by": self.judge_by or None,
                 "--bertscore": self.bertscore,
                 "--gold": self.gold,
+                "--no-context": self.no_context,
                 "--k": self.k,
                 "--sample": self.sample,
                 "--seed": self.seed,

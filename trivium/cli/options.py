@@ -406,8 +406,8 @@ PromptOption = Annotated[
         "--prompt",
         metavar="NAME|FILE",
         rich_help_panel=WRITING,
-        help="How the language model is asked: zero-shot, few-shot, instruction, role, one that the settings name, or a"
-        " TOML file of a style."
+        help="How the language model is asked: zero-shot, few-shot, instruction, role, extractive, several-hops, one that"
+        " the settings name, or a TOML file of a style."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
         show_default=False,
     ),
@@ -464,6 +464,14 @@ def _is_live_source(word: str) -> bool:
     return word in SOURCES or word in list_plugins(LIVE_PLUGINS)
 
 
+WAYS_TO_JUDGE = ("claims", "grades", "ragas")
+"""What ``--judge-by`` may name; said here so that no command has to load what judges."""
+
+
+def _is_way_to_judge(word: str) -> bool:
+    return word in WAYS_TO_JUDGE
+
+
 _LISTS: dict[str, _Known] = {
     "--retriever": _is_retriever,
     "-r": _is_retriever,
@@ -474,6 +482,7 @@ _LISTS: dict[str, _Known] = {
     "--live": _is_live_source,
     "--rerank": _is_reranker,
     "--cut": _is_cut,
+    "--judge-by": _is_way_to_judge,
 }
 """Options with several values, and which words may be one."""
 

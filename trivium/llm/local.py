@@ -51,6 +51,9 @@ class LocalChatModel:
     """Runs a GGUF file with the chat template it carries. Loaded on first use; one call runs at a time, others wait.
     The same conversation gives the same answer. Close it to free the memory; the next use loads it again."""
 
+    holds_lengths = True
+    """Whether a schema may bound the length of texts: llama.cpp holds a model to it."""
+
     def __init__(
         self,
         path: Path,

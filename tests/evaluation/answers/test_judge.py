@@ -9,8 +9,14 @@ import pytest
 
 from tests.fakes.chat_model import ScriptedModel
 from trivium.evaluation.answers.judge import Judge, Judgement
-from trivium.evaluation.answers.judge_reply import MalformedError, read_claims, read_verdicts
-from trivium.llm.base import Message
+from trivium.evaluation.answers.judge_reply import (
+    VERDICTS_SCHEMA,
+    MalformedError,
+    read_claims,
+    read_verdicts,
+)
+from trivium.llm.base import Message, Reply
+from trivium.llm.json_replies import JsonSchema
 
 QUESTION = "Who found the moons of Mars?"
 SAID = "Asaph Hall found Phobos and Deimos in 1877."
@@ -196,4 +202,37 @@ def test_verdicts_that_are_not_one_on_each_claim_are_malformed(entries: object) 
 def test_verdicts_are_put_in_order() -> None:
     """By their numbers; true and false are 1 and 0."""
     reply = '{"verdicts": [{"number": 2, "verdict": false}, {"number": 1, "verdict": true}]}'
-    assert read_verdicts(reply, 2) == [True, False]
+    assert [verdict.follows for verdict in read_verdicts(reply, 2)] == [True, False]
+
+
+class Bounded(ScriptedModel):
+    """A model that can be held to lengths, and keeps the schemas it was given."""
+
+    holds_lengths = True
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__(*answers)
+        self.schemas: list[JsonSchema | None] = []
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int = 512,
+        temperature: float | None = None,
+        schema: JsonSchema | None = None,
+    ) -> Reply:
+        """The next answer."""
+        self.schemas.append(schema)
+        return super().stream(messages)
+
+
+def test_a_model_that_can_be_held_to_lengths_is() -> None:
+    """To one verdict a claim, and a short reason; others get no such bounds, which endpoints refuse."""
+    model = Bounded(claims("A.", "B."), verdicts(1, 0), claims("C."), verdicts(1, 0), verdicts(1))
+    judged(model)
+    two, one = model.schemas[1], model.schemas[4]
+    assert two is not None and one is not None
+    assert [s["properties"]["verdicts"]["maxItems"] for s in (two, one)] == [2, 1]
+    assert two["properties"]["verdicts"]["minItems"] == 2
+    assert "maxItems" not in VERDICTS_SCHEMA["properties"]["verdicts"]

@@ -125,10 +125,9 @@ def summary(judged: bool = False) -> AnswerReport:
         [q.id for q in questions],
         2,
         answers,
-        judgements if judged else {},
+        {"judge": {"claims": judgements}} if judged else {},
         values,
         reader="[red]model",
-        judge="judge" if judged else None,
         bertscore=None,
         k=6,
     )

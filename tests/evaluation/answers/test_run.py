@@ -24,8 +24,9 @@ from trivium.errors import (
     InputError,
     MissingExtraError,
 )
+from trivium.evaluation.answers.asking import gold_hits
 from trivium.evaluation.answers.bertscore import BertScore
-from trivium.evaluation.answers.run import evaluate_answers, gold_hits
+from trivium.evaluation.answers.run import evaluate_answers
 from trivium.evaluation.trec import write_run
 from trivium.llm.base import Message
 from trivium.llm.json_replies import JsonSchema
@@ -221,7 +222,7 @@ def test_a_judge_is_asked_once_and_may_come_later(engine: Engine, tmp_path: Path
     """Judgements are kept beside the answers; what it makes no sense of is missing, counted and not zero."""
     evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader())
     judge = ScriptedModel(say_as_judge)
-    report = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=judge)
+    report = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=judge, judge_by=["claims"])
     row = report.rows["vector"]
     faithful = row.values["faithfulness"].tolist()
     assert faithful[0] == 1.0 and np.isnan(faithful[1])
@@ -230,8 +231,78 @@ def test_a_judge_is_asked_once_and_may_come_later(engine: Engine, tmp_path: Path
     assert row.judged.malformed == 2 and sum(row.judged.missing.values()) == 2
     assert all("malformed" in reason for reason in row.judged.missing)
     silent = ScriptedModel("never asked")
-    again = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=silent)
+    again = evaluate_answers(engine, QUESTIONS, tmp_path, model=Reader(), judge=silent, judge_by=["claims"])
     assert silent.asked == [] and again.to_json() == report.to_json()
+
+
+class Grading(ScriptedModel):
+    """A judge that gives one grade to whatever names Hall, and another to the rest; its claims are as above."""
+
+    def __init__(self, name: str, hall: int, rest: int) -> None:
+        super().__init__(self.say)
+        self.name = name
+        self._grades = {True: hall, False: rest}
+
+    def say(self, messages: Sequence[Message]) -> str:
+        """A grade or claims."""
+        if "grade" not in messages[0].content:
+            return say_as_judge(messages)
+        asked = messages[1].content.partition("<answer>")[0]
+        return json.dumps({"reason": "so it seems", "grade": self._grades["Hall" in asked]})
+
+
+def test_two_judges_are_averaged_and_their_agreement_is_told(engine: Engine, tmp_path: Path) -> None:
+    """Of three answers (all "Asaph Hall", who found one of them): correctness 1, 0, 0 by one and .75, .5, .5 by the
+    other. Both call the first one good and the others not: kappa 1; a third, who likes all, agrees by chance alone."""
+    lenient, strict = Grading("lenient", 4, 3), Grading("strict", 5, 1)
+    report = evaluate_answers(
+        engine,
+        QUESTIONS,
+        tmp_path,
+        ["vector"],
+        model=Reader(),
+        judge=[strict, lenient],
+        judge_by=["grades"],
+        k=1,
+    )
+    row = report.rows["vector"]
+    assert row.values["correctness"].tolist() == [0.875, 0.25, 0.25]
+    assert report.judges == ("strict", "lenient") and row.judged is not None
+    assert report.by_judge["strict"]["vector"]["correctness"] == pytest.approx(1 / 3)
+    assert row.values["hallucination"].tolist() == [0.125, 0.75, 0.75]  # turned round: 0 is nothing made up
+    (found,) = [a for a in report.agreements if a.measure == "correctness"]
+    assert (found.first, found.second, found.answers, found.kappa, found.same) == (
+        "strict",
+        "lenient",
+        3,
+        1,
+        1,
+    )
+    # Disagreement squared: 1 + 4 + 4 seen; by chance (each of 5, 1, 1 with each of 4, 3, 3) (9 + 17 + 17) / 3.
+    assert found.weighted == pytest.approx(1 - 9 / (43 / 3))
+    told = report.to_json()
+    assert told["judges"] == ["strict", "lenient"] and told["agreement"][1]["kappa"] == 1
+    kept = [json.loads(line) for line in (tmp_path / "graded-strict.jsonl").read_text().splitlines()]
+    assert kept[0]["grades"]["correctness"] == {"grade": 5, "reason": "so it seems", "asked": True}
+
+
+def test_without_context_the_model_is_asked_alone(engine: Engine, tmp_path: Path) -> None:
+    """No passage and no citation; what passages are needed for is missing, with the reason."""
+    model = Reader()
+    judge = Grading("judge", 5, 1)
+    report = evaluate_answers(
+        engine, QUESTIONS, tmp_path, ["vector"], no_context=True, model=model, judge=judge
+    )
+    row = report.rows["no-context"]
+    assert [one.hits for one in report.answers["no-context"]] == [()] * 3
+    assert row.values["contained"].tolist() == [1, 0, 0] and row.means["gold_offered"] == 0
+    assert row.counts["correctness"] == 3 and row.counts["hallucination"] == row.counts["faithfulness"] == 0
+    assert row.judged is not None
+    assert row.judged.missing["hallucination: the reader was given no passages"] == 3
+    alone = model.asked[3:]
+    assert [messages[-1].content for messages in alone] == [QUESTIONS[n].text for n in range(3)]
+    with pytest.raises(InputError, match="for a language model"):
+        evaluate_answers(engine, QUESTIONS, tmp_path / "none", no_context=True)
 
 
 def test_wrong_arguments_are_refused_before_anything_is_asked(engine: Engine, tmp_path: Path) -> None:
@@ -297,6 +368,9 @@ def test_bertscore_is_that_of_its_package(
         (["--sample", "3"], "--sample"),
         (["--judge", "local"], "--judge"),
         (["--seed", "0"], "--seed"),
+        (["--judge-by", "claims"], "--judge-by"),
+        (["--answers", "--judge-by", "claims"], "--judge-by"),
+        (["--answers", "--model", "none", "--no-context"], "--no-context"),
         (["--answers", "--runs", "x"], "--runs"),
         (["--answers", "--hits", "x"], "--hits"),
         (["--answers", "--activate"], "--activate"),

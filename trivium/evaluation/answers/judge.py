@@ -19,32 +19,27 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from trivium.answering.marks import without_thoughts
-from trivium.evaluation.answers.judge_prompts import AGAIN, claims_prompt, verdicts_prompt
+from trivium.evaluation.answers.judge_prompts import claims_prompt, verdicts_prompt
 from trivium.evaluation.answers.judge_reply import (
     CLAIMS_SCHEMA,
     VERDICTS_SCHEMA,
-    MalformedError,
+    Verdict,
+    bounded_verdicts_schema,
     read_claims,
     read_verdicts,
 )
-from trivium.llm.base import ChatModel, Message, usage_of
-from trivium.llm.json_replies import JsonSchema
-from trivium.text import plain
+from trivium.evaluation.answers.judged import NO_PASSAGES, Asked, JudgedAnswer, UnjudgedError
+from trivium.llm.base import ChatModel
 
-ATTEMPTS = 2
-MOST_TOKENS = 1024
-_SLACK = 64
-"""Tokens for the marks around the messages, which differ from model to model."""
-_SHOWN = 300
-"""Characters of a malformed reply that are kept."""
+MEASURES = ("faithfulness", "factual_correctness")
 
 T = TypeVar("T")
 
 
 class Claim(BaseModel):
     """A claim, and whether it follows: from the ``context`` the reader was given, from the known answer (``reference``),
-    and, for a claim of the known answer, from the ``answer``. None where nobody asked, or the judge did not tell."""
+    and, for a claim of the known answer, from the ``answer``. None where nobody asked, or the judge did not tell.
+    ``reasons`` are the judge's, under the same names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,30 +47,20 @@ class Claim(BaseModel):
     context: bool | None = None
     reference: bool | None = None
     answer: bool | None = None
+    reasons: dict[str, str] = {}
 
 
-class Judgement(BaseModel):
-    """What a judge said of one answer. A measure is None where it cannot be had, and ``missing`` says why, by measure.
-    ``malformed`` counts replies that were not as asked for, of all ``calls``; ``unread`` is how these begin."""
+class Judgement(JudgedAnswer):
+    """What a judge said of one answer, claim by claim."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    row: str
-    question: str
     faithfulness: float | None = None
     factual_correctness: float | None = None
-    missing: dict[str, str] = {}
     claims: tuple[Claim, ...] = ()
     known: tuple[Claim, ...] = ()
-    calls: int = 0
-    malformed: int = 0
-    unread: tuple[str, ...] = ()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
-
-class _UnjudgedError(Exception):
-    """Why a measure cannot be had."""
+    def value(self, measure: str) -> float | None:
+        """See :class:`~trivium.evaluation.answers.judged.JudgedAnswer`."""
+        return {"faithfulness": self.faithfulness, "factual_correctness": self.factual_correctness}[measure]
 
 
 class Judge:
@@ -83,17 +68,12 @@ class Judge:
     whatever the row, and not where it is in ``earlier`` judgements."""
 
     def __init__(self, model: ChatModel, earlier: Iterable[Judgement] = ()) -> None:
-        self._model = model
+        self._asked = Asked(model)
         self._known: dict[str, list[str] | str] = {
             judgement.question: [claim.text for claim in judgement.known]
             for judgement in earlier
             if judgement.known
         }
-        self._forget()
-
-    def _forget(self) -> None:
-        self._calls = self._read = self._written = 0
-        self._unread: list[str] = []
 
     def judge(
         self, row: str, identifier: str, question: str, said: str, context: str, answers: Sequence[str]
@@ -101,18 +81,22 @@ class Judge:
         """Judge what was ``said`` in answer to a question, by the text of the passages the reader was given and by the
         known answers. An empty text said nothing: it is not correct, and nothing in it is unfaithful. Raises
         ChatModelError."""
-        self._forget()
+        self._asked.forget()
         missing: dict[str, str] = {}
         if not said:
             return self._judgement(row, identifier, None, 0.0, missing, (), ())
         try:
             claims = self._claims(question, said)
-        except _UnjudgedError as why:
+        except UnjudgedError as why:
             reason = f"claims of the answer: {why}"
             missing = {"faithfulness": reason, "factual_correctness": reason}
             return self._judgement(row, identifier, None, None, missing, (), ())
-        follows = self._or_missing("faithfulness", missing, lambda: self._verdicts(claims, context))
-        faithful = None if follows is None else sum(follows) / len(follows)
+        follows = None
+        if context:
+            follows = self._or_missing("faithfulness", missing, lambda: self._verdicts(claims, context))
+        else:
+            missing["faithfulness"] = NO_PASSAGES
+        faithful = None if follows is None else sum(v.follows for v in follows) / len(follows)
         correct, in_reference = None, None
         known: tuple[Claim, ...] = ()
         outcome = self._or_missing(
@@ -121,8 +105,8 @@ class Judge:
         if outcome is not None:
             correct, in_reference, known = outcome
         marked = tuple(
-            Claim(
-                text=claim,
+            _claim(
+                claim,
                 context=None if follows is None else follows[place],
                 reference=None if in_reference is None else in_reference[place],
             )
@@ -132,75 +116,48 @@ class Judge:
 
     def _correct(
         self, identifier: str, question: str, said: str, claims: Sequence[str], answers: Sequence[str]
-    ) -> tuple[float, list[bool], tuple[Claim, ...]]:
+    ) -> tuple[float, list[Verdict], tuple[Claim, ...]]:
         """F1 of the claims, which of them follow from the known answers, and the claims of the first known answer."""
         known = self._claims_of_known(identifier, question, answers[0])
         in_reference = self._verdicts(claims, _reference(question, answers))
         # By itself an answer like "Asaph Hall" states nothing that could follow from it.
         in_answer = self._verdicts(known, f"Question: {question}\nAnswer: {said}")
-        right, wrong = sum(in_reference), len(in_reference) - sum(in_reference)
-        lacking = len(in_answer) - sum(in_answer)
+        right = sum(verdict.follows for verdict in in_reference)
+        wrong = len(in_reference) - right
+        lacking = sum(not verdict.follows for verdict in in_answer)
         f1 = 2 * right / (2 * right + wrong + lacking) if right else 0.0
-        marked = tuple(Claim(text=text, answer=there) for text, there in zip(known, in_answer, strict=True))
+        marked = tuple(_claim(text, answer=there) for text, there in zip(known, in_answer, strict=True))
         return f1, in_reference, marked
 
     def _claims_of_known(self, identifier: str, question: str, answer: str) -> list[str]:
         if identifier not in self._known:
             try:
                 self._known[identifier] = self._claims(question, answer)
-            except _UnjudgedError as why:
+            except UnjudgedError as why:
                 self._known[identifier] = f"claims of the known answer: {why}"
         known = self._known[identifier]
         if isinstance(known, str):
-            raise _UnjudgedError(known)
+            raise UnjudgedError(known)
         return known
 
     def _claims(self, question: str, text: str) -> list[str]:
-        claims = self._asked(claims_prompt(question, text), CLAIMS_SCHEMA, read_claims)
+        claims = self._asked.ask(claims_prompt(question, text), CLAIMS_SCHEMA, read_claims)
         if not claims:
-            raise _UnjudgedError("none were found")
+            raise UnjudgedError("none were found")
         return claims
 
-    def _verdicts(self, claims: Sequence[str], text: str) -> list[bool]:
+    def _verdicts(self, claims: Sequence[str], text: str) -> list[Verdict]:
         prompt = verdicts_prompt(claims, text)
-        return self._asked(prompt, VERDICTS_SCHEMA, lambda reply: read_verdicts(reply, len(claims)))
+        bounded = self._asked.holds_lengths
+        schema = bounded_verdicts_schema(len(claims)) if bounded else VERDICTS_SCHEMA
+        return self._asked.ask(prompt, schema, lambda reply: read_verdicts(reply, len(claims)))
 
     def _or_missing(self, name: str, missing: dict[str, str], ask: Callable[[], T]) -> T | None:
         try:
             return ask()
-        except _UnjudgedError as why:
+        except UnjudgedError as why:
             missing[name] = str(why)
             return None
-
-    def _asked(self, messages: tuple[Message, ...], schema: JsonSchema, read: Callable[[str], T]) -> T:
-        fault = ""
-        for attempt in range(ATTEMPTS):
-            room = self._room(messages)
-            if room < 1:
-                # What does not fit the second time was malformed the first.
-                raise _UnjudgedError(fault if attempt else "longer than the judge reads")
-            with self._model.stream(messages, max_tokens=room, temperature=0.0, schema=schema) as reply:
-                text = "".join(without_thoughts(reply))
-            usage = usage_of(reply, self._model, messages, text)
-            self._calls += 1
-            self._read += usage.prompt_tokens
-            self._written += usage.completion_tokens
-            try:
-                return read(text)
-            except MalformedError as error:
-                self._unread.append(plain(text)[:_SHOWN])
-                fault = f"malformed: {error}"
-                again = Message("user", AGAIN.format(fault=error))
-                messages = (*messages, Message("assistant", text or "-"), again)
-        raise _UnjudgedError(fault)
-
-    def _room(self, messages: Sequence[Message]) -> int:
-        """How many tokens the reply may have: a quarter of the window, at most ``MOST_TOKENS``; 0 where the question
-        leaves less."""
-        window = self._model.context_tokens
-        taken = _SLACK + sum(self._model.count_tokens(message.content) for message in messages)
-        wanted = min(MOST_TOKENS, window // 4)
-        return wanted if taken + wanted <= window else 0
 
     def _judgement(
         self,
@@ -220,12 +177,17 @@ class Judge:
             missing=missing,
             claims=claims,
             known=known,
-            calls=self._calls,
-            malformed=len(self._unread),
-            unread=tuple(self._unread),
-            prompt_tokens=self._read,
-            completion_tokens=self._written,
+            **self._asked.counts,  # type: ignore[arg-type]
         )
+
+
+def _claim(text: str, **verdicts: Verdict | None) -> Claim:
+    told = {name: verdict for name, verdict in verdicts.items() if verdict is not None}
+    return Claim(
+        text=text,
+        reasons={name: verdict.reason for name, verdict in told.items() if verdict.reason},
+        **{name: verdict.follows for name, verdict in told.items()},
+    )
 
 
 def _reference(question: str, answers: Sequence[str]) -> str:

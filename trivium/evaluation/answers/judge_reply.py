@@ -3,26 +3,39 @@ guessed at."""
 
 from __future__ import annotations
 
-from trivium.llm.json_replies import json_objects, object_schema
+from typing import NamedTuple
+
+from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
+from trivium.text import plain
 
 MOST_CLAIMS = 50
 """An answer that is said to state more has not been understood."""
 
+MOST_OF_A_REASON = 500
+"""Characters of a reason that are kept."""
+
+SHORT_REASON = 120
+"""Characters of a reason that a small model may write: it would go on and on."""
+
 CLAIMS_SCHEMA = object_schema({"claims": {"type": "array", "items": {"type": "string"}}})
-VERDICTS_SCHEMA = object_schema(
-    {
-        "verdicts": {
-            "type": "array",
-            "items": object_schema(
-                {
-                    "number": {"type": "integer"},
-                    "reason": {"type": "string"},
-                    "verdict": {"type": "integer", "enum": [0, 1]},
-                }
-            ),
-        }
+_VERDICT: dict[str, JsonSchema] = {
+    "number": {"type": "integer"},
+    "reason": {"type": "string"},
+    "verdict": {"type": "integer", "enum": [0, 1]},
+}
+VERDICTS_SCHEMA = object_schema({"verdicts": {"type": "array", "items": object_schema(_VERDICT)}})
+
+
+def bounded_verdicts_schema(count: int) -> JsonSchema:
+    """The same for ``count`` claims, with short reasons: for models that can be held to lengths, as small ones must
+    be."""
+    verdict: dict[str, JsonSchema] = {
+        **_VERDICT,
+        "number": {"type": "integer", "enum": list(range(1, count + 1))},
+        "reason": {"type": "string", "maxLength": SHORT_REASON},
     }
-)
+    listed = {"type": "array", "items": object_schema(verdict), "minItems": count, "maxItems": count}
+    return object_schema({"verdicts": listed})
 
 
 class MalformedError(ValueError):
@@ -41,14 +54,21 @@ def read_claims(reply: str) -> list[str]:
     raise MalformedError("no list of claims")
 
 
-def read_verdicts(reply: str, count: int) -> list[bool]:
+class Verdict(NamedTuple):
+    """Whether a claim follows, and why: the judge's reason, possibly empty."""
+
+    follows: bool
+    reason: str = ""
+
+
+def read_verdicts(reply: str, count: int) -> list[Verdict]:
     """The verdicts of ``{"verdicts": [{"number": 1, "verdict": 1}, ...]}`` on claims 1 to ``count``, in their order.
     Each claim needs exactly one, 0 or 1."""
     for value in json_objects(reply, ["verdicts"]):
         verdicts = value["verdicts"]
         if not isinstance(verdicts, list):
             continue
-        by_number: dict[int, bool] = {}
+        by_number: dict[int, Verdict] = {}
         for entry in verdicts:
             number, verdict = (
                 (entry.get("number"), entry.get("verdict")) if isinstance(entry, dict) else (None, None)
@@ -57,8 +77,13 @@ def read_verdicts(reply: str, count: int) -> list[bool]:
                 raise MalformedError("verdicts that are not one on each claim")
             if verdict not in (0, 1) or isinstance(verdict, float):
                 raise MalformedError("a verdict that is neither 0 nor 1")
-            by_number[number] = bool(verdict)
+            by_number[number] = Verdict(bool(verdict), as_reason(entry.get("reason")))
         if len(by_number) < count:
             raise MalformedError("a claim without a verdict")
         return [by_number[number] for number in range(1, count + 1)]
     raise MalformedError("no list of verdicts")
+
+
+def as_reason(value: object) -> str:
+    """A judge's reason on one line, cut where it goes on and on; empty where it gave none."""
+    return " ".join(plain(value).split())[:MOST_OF_A_REASON] if isinstance(value, str) else ""

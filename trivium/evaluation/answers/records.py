@@ -95,6 +95,12 @@ class Answered(BaseModel):
         return without_marks(self.text)
 
     @property
+    def refused(self) -> bool:
+        """Whether it says that the answer was not found. A language model that said so is followed by the closest
+        passages, which it did not write."""
+        return self.outcome == "absent" or (self.outcome == "closest" and self.completion_tokens > 0)
+
+    @property
     def context(self) -> tuple[str, ...]:
         """The chunks that were offered, best first."""
         return tuple(self.hits[number - 1] for number in self.offered)

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from trivium.common.arrays import Floats
 from trivium.common.files import write_file
 from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
-from trivium.evaluation.answers.judge import Judgement
+from trivium.evaluation.answers.agreement import Agreement
+from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison, compared_json, traced_json
@@ -33,13 +34,17 @@ if TYPE_CHECKING:
 
 GOLD = "gold"
 """The row whose reader is given the gold passages: what it could answer if nothing had to be found."""
-TESTED = ("contained", "f1", "factual_correctness")
+NO_CONTEXT = "no-context"
+"""The row whose reader is given no passages at all: what it knows by itself."""
+TESTED = ("contained", "f1", "factual_correctness", "correctness")
 """The measures whose comparisons are printed; all are in the JSON."""
+SUM_OF_FIVE = "sum_of_five"
+_FIVE = ("relevancy", "correctness", "faithfulness", "hallucination", "specific_information")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a judge did for a row: why measures are ``missing`` and how often, replies that were ``malformed`` among all
+    """What judges did for a row: why measures are ``missing`` and how often, replies that were ``malformed`` among all
     ``calls``, and the tokens it read and wrote."""
 
     missing: Mapping[str, int]
@@ -48,7 +53,7 @@ class Judged:
     usage: Usage
 
     @classmethod
-    def of(cls, judgements: Sequence[Judgement]) -> Judged:
+    def of(cls, judgements: Sequence[JudgedAnswer]) -> Judged:
         """Over the answers of a row."""
         return cls(
             Counter(f"{name}: {why}" for judgement in judgements for name, why in judgement.missing.items()),
@@ -87,22 +92,30 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class AnswerReport:
     """The outcome. ``traced`` are the questions of the file with their gold, ``without_answers`` how many of them have no
-    known answer and were not asked, ``asked`` the ids that were. ``answers`` and ``judgements`` are by row, in their
-    order. ``resampled`` says what intervals and tests resample and ``clusters`` how many of them there are."""
+    known answer and were not asked, ``asked`` the ids that were. ``answers`` are by row, ``judgements`` by judge, way and
+    row, in their order. ``resampled`` says what intervals and tests resample and ``clusters`` how many of them there are.
+    ``by_judge`` are the means of each judge, by judge and row, and ``agreements`` how far they agree."""
 
     traced: Traced = field(repr=False)
     asked: tuple[str, ...] = field(repr=False)
     without_answers: int
     reader: str | None
-    judge: str | None
+    judges: tuple[str, ...]
     bertscore: str | None
     k: int
     answers: Mapping[str, Sequence[Answered]] = field(repr=False)
-    judgements: Mapping[str, Sequence[Judgement]] = field(repr=False)
+    judgements: Mapping[str, Mapping[str, Mapping[str, Sequence[JudgedAnswer]]]] = field(repr=False)
     rows: Mapping[str, AnswerRow]
     comparisons: tuple[Compared, ...]
     resampled: str
     clusters: int
+    by_judge: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    agreements: tuple[Agreement, ...] = ()
+
+    @property
+    def judge(self) -> str | None:
+        """The first of the ``judges``, None without one."""
+        return self.judges[0] if self.judges else None
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values; a mean that does not exist is null."""
@@ -112,12 +125,18 @@ class AnswerReport:
             "asked": len(self.asked),
             "reader": self.reader,
             "judge": self.judge,
+            "judges": list(self.judges),
             "bertscore": self.bertscore,
             "k": self.k,
             "rows": {name: _row_json(row) for name, row in self.rows.items()},
             "comparisons": [{**compared_json(c.found), "questions": c.questions} for c in self.comparisons],
             "resampled": self.resampled,
             "clusters": self.clusters,
+            "by_judge": {
+                name: {row: dict(means) for row, means in rows.items()}
+                for name, rows in self.by_judge.items()
+            },
+            "agreement": [_agreement_json(agreement) for agreement in self.agreements],
         }
 
     def to_pandas(self) -> DataFrame:
@@ -167,6 +186,28 @@ def _row_json(row: AnswerRow) -> dict[str, Any]:
         "milliseconds": {name: timing.model_dump() for name, timing in row.latency.items()},
         "tokens": {"prompt": row.usage.prompt_tokens, "completion": row.usage.completion_tokens},
         "judge": None if row.judged is None else _judged_json(row.judged),
+        SUM_OF_FIVE: sum_of_five(row.means),
+    }
+
+
+def sum_of_five(means: Mapping[str, float]) -> float | None:
+    """The five measures of judges in points of a hundred, added up: 500 is perfect. Hallucination is turned round. None
+    where one of them is missing.
+
+    >>> sum_of_five({"relevancy": 1, "correctness": 0.5, "faithfulness": 1, "hallucination": 0.25,
+    ...              "specific_information": 1})
+    425.0
+    """
+    if any(name not in means or math.isnan(means[name]) for name in _FIVE):
+        return None
+    return 100.0 * sum(1 - means[name] if name == "hallucination" else means[name] for name in _FIVE)
+
+
+def _agreement_json(agreement: Agreement) -> dict[str, Any]:
+    """Numbers that do not exist are null."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in asdict(agreement).items()
     }
 
 
@@ -188,6 +229,9 @@ def _table(report: AnswerReport) -> Table:
     measures = next(iter(report.rows.values())).means if report.rows else {}
     for measure in measures:
         table.add_row(measure, *(Text(_cell(row, measure, report)) for row in report.rows.values()))
+    sums = [sum_of_five(row.means) for row in report.rows.values()]
+    if any(value is not None for value in sums):
+        table.add_row("sum of five", *("-" if value is None else f"{value:.1f}" for value in sums))
     return table
 
 
@@ -226,8 +270,17 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
                 f"{plain(c.found.row)} over {plain(c.found.against)}, {c.found.measure}: "
                 f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f}), {p}, {c.questions} questions"
             )
+    for a in report.agreements:
+        yield Text(
+            f"{plain(a.first)} and {plain(a.second)}, {a.measure}: kappa {_number(a.kappa)} (good or not; the same for"
+            f" {_number(a.same)}), {_number(a.weighted)} weighted (five grades), {a.answers} answers"
+        )
     if report.bertscore is not None:
         yield Text(f"BERTScore: {plain(report.bertscore)}")
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else share(value)
 
 
 def _cost(row: AnswerRow) -> str:

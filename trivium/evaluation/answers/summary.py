@@ -10,7 +10,10 @@ import numpy as np
 from trivium.common.arrays import Floats, Integers
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
-from trivium.evaluation.answers.judge import Judgement
+from trivium.evaluation.answers.agreement import agreements
+from trivium.evaluation.answers.judged import JudgedAnswer
+from trivium.evaluation.answers.judging import Judgements
+from trivium.evaluation.answers.measuring import judged_values
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import AnswerReport, AnswerRow, Compared, Judged
 from trivium.evaluation.latency import Timing
@@ -28,11 +31,10 @@ def summarise(
     asked: Sequence[str],
     without_answers: int,
     answers: Mapping[str, Sequence[Answered]],
-    judgements: Mapping[str, Sequence[Judgement]],
+    judgements: Judgements,
     values: Values,
     *,
     reader: str | None,
-    judge: str | None,
     bertscore: str | None,
     k: int,
 ) -> AnswerReport:
@@ -45,7 +47,7 @@ def summarise(
     pages = clusters([traced.gold[identifier].pages for identifier in asked])
     by_page = len(np.unique(pages)) > 1
     groups = pages if by_page else np.arange(len(asked), dtype=np.int64)
-    own = _intervals(
+    own = intervals_of(
         {(row, name): array for row, named in values.items() for name, array in named.items()}, groups
     )
     rows = {}
@@ -61,26 +63,49 @@ def summarise(
                 sum(answered.prompt_tokens for answered in given),
                 sum(answered.completion_tokens for answered in given),
             ),
-            judged=Judged.of(judgements[row]) if row in judgements else None,
+            judged=Judged.of(_judged_of(judgements, row)) if judgements else None,
         )
+    told = {name: {row: judged_values(row, ways) for row in answers} for name, ways in judgements.items()}
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
     return AnswerReport(
         traced,
         tuple(asked),
         without_answers,
         reader,
-        judge,
+        tuple(judgements),
         bertscore,
         k,
         answers,
         judgements,
         rows,
-        tuple(_comparisons(values, groups)) if len(asked) else (),
+        tuple(compare_with_first(values, groups)) if len(asked) else (),
         *resampled,
+        {
+            name: {row: _means(measures) for row, measures in of_rows.items()}
+            for name, of_rows in told.items()
+        },
+        tuple(agreements({name: _all_rows(list(of_rows.values())) for name, of_rows in told.items()})),
     )
 
 
-def _intervals(arrays: Mapping[_Name, Floats], groups: Integers) -> dict[_Name, Interval]:
+def _means(measures: Mapping[str, Floats]) -> dict[str, float]:
+    """Of what there is; a measure of which there is nothing is left out."""
+    there = {name: array[~np.isnan(array)] for name, array in measures.items()}
+    return {name: float(array.mean()) for name, array in there.items() if len(array)}
+
+
+def _all_rows(rows: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
+    """The measures of all rows, one row behind the other."""
+    names = rows[0] if rows else {}
+    return {name: np.concatenate([measures[name] for measures in rows]) for name in names}
+
+
+def _judged_of(judgements: Judgements, row: str) -> list[JudgedAnswer]:
+    """What all judges said of a row, in every way."""
+    return [judged for ways in judgements.values() for rows in ways.values() for judged in rows.get(row, ())]
+
+
+def intervals_of(arrays: Mapping[_Name, Floats], groups: Integers) -> dict[_Name, Interval]:
     """Of the mean of each array, over what it speaks of; none of one that speaks of nothing."""
     return {
         name: interval
@@ -89,12 +114,14 @@ def _intervals(arrays: Mapping[_Name, Floats], groups: Integers) -> dict[_Name, 
     }
 
 
-def _comparisons(values: Values, groups: Integers) -> list[Compared]:
+def compare_with_first(values: Values, groups: Integers) -> list[Compared]:
+    """Every measure of every other row against the first row, over the questions for which it says something of both;
+    ``groups`` (questions,) are resampled whole."""
     first, *others = values
     differences = {
         (row, name): array - values[first][name] for row in others for name, array in values[row].items()
     }
-    bounds = _intervals(differences, groups)
+    bounds = intervals_of(differences, groups)
     found = {
         (row, name): Compared(Comparison(row, first, name, bounds[row, name], p), len(table))
         for names, table, clusters in _together(differences, groups)

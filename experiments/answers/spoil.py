@@ -1,0 +1,175 @@
+"""Have judges grade right answers and answers spoilt on purpose, and say how many of each they catch.
+
+    python -m experiments.answers.spoil --store STORE --questions FILE --judge local
+    python -m experiments.answers.spoil --store STORE --questions FILE --judge openai:gpt-4o-mini --judge gemini:NAME
+
+It may be interrupted: the same command goes on. ``--json`` prints everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from trivium.common.files import JsonLines
+from trivium.datasets.questions import read_questions
+from trivium.engine import Engine
+from trivium.evaluation.answers.agreement import GOOD, agreements
+from trivium.evaluation.answers.folder import begin
+from trivium.evaluation.answers.grade_prompts import VERSION
+from trivium.evaluation.answers.grades import LOWER_IS_BETTER, MEASURES, Graded, Grader
+from trivium.evaluation.answers.spoil import KINDS, RIGHT, Trial, right_answers, trials
+from trivium.evaluation.digests import digest_of
+from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.tables import grid, share
+from trivium.graph.schema import headings_of
+from trivium.llm.base import ChatModel
+from trivium.llm.registry import open_chat_model
+
+ANY = "any of them"
+USED = ("correctness", "hallucination")
+"""What an answer that says something wrong must fail by; specific information cannot see a negation."""
+
+
+def main(
+    arguments: Sequence[str] | None = None, open_model: Callable[[str], ChatModel] = open_chat_model
+) -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--questions", required=True, type=Path, nargs="+", help="files with known answers")
+    parser.add_argument("--judge", required=True, action="append", help="a language model; may be repeated")
+    parser.add_argument("--each", type=int, default=30, help="answers of each kind (30)")
+    parser.add_argument("--measures", nargs="+", default=list(USED), choices=MEASURES)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("spoilt-answers"))
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    with Engine.open(given.store) as engine:
+        questions = [question for file in given.questions for question in read_questions(file)]
+        traced = Evaluator(engine.searcher).trace([q for q in questions if q.answers])
+        chosen = trials(list(right_answers(engine.store, traced)), given.each, given.seed)
+        texts = [_context(engine, trial) for trial in chosen]
+    of_trials = digest_of([trial.kind, trial.text, text] for trial, text in zip(chosen, texts, strict=True))
+    measures = sorted(given.measures)
+    begin(given.out, {"trials": of_trials, "measures": measures, "prompts": VERSION}, ["graded-*.jsonl"])
+    judges = {}
+    for name in given.judge:
+        model = open_model(name)
+        judges[model.name] = _graded(model, measures, chosen, texts, given.out)
+    found = report(chosen, judges, measures)
+    if given.json:
+        print(json.dumps(found, indent=2))
+    else:
+        print_report(found)
+
+
+def _context(engine: Engine, trial: Trial) -> str:
+    record = engine.store.fetch([trial.right.chunk])[0]
+    return f"{' > '.join(headings_of(record.section))}: {record.text}"
+
+
+def _graded(
+    model: ChatModel, measures: Sequence[str], chosen: Sequence[Trial], texts: Sequence[str], folder: Path
+) -> list[Graded]:
+    """What a model says of every answer: what is kept, and the rest."""
+    grader = Grader(model, measures)
+    log = JsonLines(folder / f"graded-{quote(model.name, safe='')}.jsonl", Graded)
+    with log.writing():
+        done = list(log.records())
+        for trial, context in list(zip(chosen, texts, strict=True))[len(done) :]:
+            question = trial.right.question
+            record = grader.grade(
+                trial.kind, question.id, question.text, trial.text, context, question.answers
+            )
+            log.append(record)
+            done.append(record)
+    return done
+
+
+def report(
+    chosen: Sequence[Trial], judges: dict[str, list[Graded]], measures: Sequence[str]
+) -> dict[str, Any]:
+    """How many of each kind a judge finds wanting (below :data:`GOOD`), of those it gave a grade; and the agreement of
+    the judges over all of them."""
+    kinds = [kind for kind in (RIGHT, *KINDS) if any(trial.kind == kind for trial in chosen)]
+    found: dict[str, Any] = {}
+    for name, graded in judges.items():
+        own: dict[str, Any] = {}
+        for kind in kinds:
+            of_kind = [one for one in graded if one.row == kind]
+            own[kind] = {
+                measure: {
+                    "wanting": sum(wanting(one, measure) is True for one in of_kind),
+                    "graded": sum(wanting(one, measure) is not None for one in of_kind),
+                }
+                for measure in measures
+            }
+            verdicts = [[wanting(one, measure) for measure in measures] for one in of_kind]
+            own[kind][ANY] = {
+                "wanting": sum(any(said is True for said in verdict) for verdict in verdicts),
+                "graded": sum(any(said is not None for said in verdict) for verdict in verdicts),
+            }
+        found[name] = {
+            "kinds": own,
+            "calls": sum(one.calls for one in graded),
+            "malformed": sum(one.malformed for one in graded),
+            "tokens": sum(one.prompt_tokens + one.completion_tokens for one in graded),
+        }
+    values = {
+        name: {
+            measure: np.array([np.nan if (v := one.value(measure)) is None else v for one in graded])
+            for measure in measures
+        }
+        for name, graded in judges.items()
+    }
+    agreed = [
+        {"measure": a.measure, "judges": [a.first, a.second], "answers": a.answers, "kappa": _or_none(a.kappa),
+         "weighted": _or_none(a.weighted)}
+        for a in agreements(values)
+    ]  # fmt: skip
+    answers = {kind: sum(trial.kind == kind for trial in chosen) for kind in kinds}
+    return {"answers": answers, "judges": found, "agreement": agreed}
+
+
+def wanting(graded: Graded, measure: str) -> bool | None:
+    """Whether a judge finds an answer not good by a measure; None where it gave no grade."""
+    value = graded.value(measure)
+    if value is None:
+        return None
+    return value > 1 - GOOD if measure in LOWER_IS_BETTER else value < GOOD
+
+
+def print_report(found: dict[str, Any]) -> None:
+    """As Markdown."""
+    for name, judge in found["judges"].items():
+        kinds = judge["kinds"]
+        columns = list(next(iter(kinds.values())))
+        print(f"\n{name}: found wanting, of those graded (right answers should not be, spoilt ones should)\n")
+        print(grid(["answers", *columns], [
+            [kind, *(f"{cell['wanting']} of {cell['graded']}" for cell in cells.values())]
+            for kind, cells in kinds.items()
+        ]))  # fmt: skip
+        print(f"\n{judge['malformed']} of {judge['calls']} replies malformed, {judge['tokens']:,} tokens")
+    for agreed in found["agreement"]:
+        kappas = ["-" if agreed[key] is None else share(agreed[key]) for key in ("kappa", "weighted")]
+        print(
+            f"\n{' and '.join(agreed['judges'])}, {agreed['measure']}: kappa {kappas[0]} (good or not), {kappas[1]}"
+            f" weighted, {agreed['answers']} answers"
+        )
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""The command that compares readers: models, prompts, temperatures, numbers of passages and contexts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from trivium.cli.arguments import chat_model
+from trivium.cli.options import Json
+from trivium.cli.terminal import err, out, print_json, progress, shown
+from trivium.common.files import write_file
+from trivium.llm.base import ChatModel
+
+OUT_OF_BUDGET = 4
+"""Ends a sweep whose budget is used up."""
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Sweep file (TOML).", show_default=False)],
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for answers, tables and the page.  \\[default: FILE-sweep]",
+            show_default=False,
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask everything again.")] = False,
+    json: Json = False,
+) -> None:
+    """Have questions answered by every combination of models, prompts, temperatures, k and contexts of a file, and
+    compare them.
+
+    Prints a table of scores, one of differences to a baseline, and the baseline beside the best; writes them as CSV, JSON
+    and a page with a plot. Interrupted in any way, the same command goes on. A budget of money or tokens stops it with
+    exit code 4.
+
+    Examples:
+
+        trivium sweep sweep.toml
+
+        trivium sweep sweep.toml --out results --json
+    """
+    # Loaded here: no other command needs them, and they take their time.
+    from trivium.evaluation.sweep.definition import read_sweep
+    from trivium.evaluation.sweep.page import sweep_page
+    from trivium.evaluation.sweep.run import run_sweep
+    from trivium.evaluation.sweep.tables import print_sweep, write_tables
+
+    wanted = read_sweep(file)
+    folder = Path(f"{file.stem}-sweep") if folder is None else folder
+    with progress(quiet=json) as bars:
+        report = run_sweep(
+            wanted,
+            folder,
+            open_model=_open,
+            fresh=fresh,
+            progress=lambda what, done, total: bars(escape(what), done, total),
+        )
+    write_tables(report, folder)
+    page = folder / "sweep.html"
+    write_file(page, sweep_page(report))
+    if json:
+        print_json({**report.to_json(), "page": str(page)})
+    else:
+        print_sweep(report, out)
+        err.print(f"[dim]answers, tables and page: {shown(str(folder))}[/]", soft_wrap=True)
+    if report.stopped is not None:
+        err.print(
+            f"stopped by the budget ({report.stopped}): enlarge \\[budget] in {shown(str(file))}, and the same command"
+            " goes on"
+        )
+        raise typer.Exit(OUT_OF_BUDGET)
+    if report.failures:
+        names = ", ".join(report.failures)
+        err.print(f"failed: {shown(names)}; what was answered is kept, and the same command goes on")
+        raise typer.Exit(1)
+
+
+def _open(name: str) -> ChatModel:
+    model = chat_model(name, batch=True)
+    if model is None:
+        raise typer.BadParameter(f"expected a language model, got {name!r}", param_hint="FILE")
+    return model

@@ -1,0 +1,44 @@
+"""A question put to a language model alone, without any passage: what it knows by itself."""
+
+from __future__ import annotations
+
+from trivium.answering.answer import final_text
+from trivium.answering.events import NOT_FOUND
+from trivium.answering.marks import MarkFilter
+from trivium.answering.prompt_styles import DEFAULT, prompt_style
+from trivium.answering.prompting import ANSWER_TOKENS, quoted
+from trivium.answering.repetition import cut_at, repeated_from
+from trivium.answering.writing import Writing
+from trivium.llm.base import ChatModel, usage_of
+from trivium.types import Answer
+
+
+def answer_without_context(question: str, model: ChatModel, writing: Writing) -> Answer:
+    """The model's answer in the form that the prompt style wants; no statement in it has a passage. Raises
+    ChatModelError."""
+    style = prompt_style(DEFAULT) if writing.style is None else writing.style
+    messages = style.messages_alone(quoted(question))
+    wanted = ANSWER_TOKENS if writing.max_tokens is None else writing.max_tokens
+    max_tokens = min(wanted, model.context_tokens // 4)
+    text, again = "", None
+    with model.stream(messages, max_tokens=max_tokens, temperature=writing.temperature) as reply:
+        for piece in MarkFilter(()).filtered(reply):
+            text += piece
+            again = repeated_from(text) if piece else None
+            if again is not None:
+                break
+    usage = usage_of(reply, model, messages, text)
+    text = text if again is None else cut_at(text, again)
+    text = final_text(text, cut=reply.usage is not None and reply.usage.truncated)
+    return Answer(
+        question=question,
+        searched_for=None,
+        text=text,
+        outcome="absent" if text == NOT_FOUND else "answered",
+        statements=(),
+        citations=(),
+        passages=(),
+        intent="collection",
+        model=model.name,
+        usage=usage,
+    )

@@ -1,0 +1,163 @@
+"""Questions asked from one context after another, each answer kept as soon as it is there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from trivium.answering.answer import AnswerContext, answer
+from trivium.answering.events import Done, Found
+from trivium.answering.passages import passages
+from trivium.answering.prompting import make_prompt
+from trivium.answering.writing import Writing
+from trivium.common.files import JsonLines
+from trivium.common.progress import StageProgress
+from trivium.datasets.gold import Gold, Traced
+from trivium.engine import Engine
+from trivium.errors import ChatModelError
+from trivium.evaluation.answers.alone import answer_without_context
+from trivium.evaluation.answers.records import Answered
+from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
+from trivium.evaluation.run_files import Runs
+from trivium.graph.protocols import GraphReader
+from trivium.llm.base import ChatModel
+from trivium.types import Answer, Hit, Question
+
+ANSWERS = "answers.jsonl"
+
+T = TypeVar("T")
+
+
+class Account(Protocol):
+    """Keeps count of what language models take, and may have an end."""
+
+    def check(self) -> None:
+        """Raises where nothing more may be spent; asked before each answer, and each judgement."""
+        ...
+
+    def spent(self, prompt_tokens: int, completion_tokens: int) -> None:
+        """Told what an answer or a judgement took."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How every question is asked."""
+
+    engine: Engine
+    traced: Traced
+    model: ChatModel | None
+    writing: Writing
+    k: int
+    exact: bool
+    retrievers: Collection[str]
+    runs: Runs
+
+    def answered(self, row: str, question: Question) -> Answered:
+        """The answer from the context of a row, timed."""
+        began = time.perf_counter()
+        if row == NO_CONTEXT:
+            if self.model is None:
+                raise ValueError("a question without any context is one for a language model")
+            alone = answer_without_context(question.text, self.model, self.writing)
+            return Answered.of(row, question.id, alone, (), round(time.perf_counter() - began, 6), 0.0)
+        searched, whole = began, None
+        ground = AnswerContext(
+            self.engine.store,
+            self.engine.embedder,
+            partial(self._hits, row, question),
+            self.engine.searcher.domain,
+        )
+        for event in answer(question.text, ground, (), self.model, self.writing):
+            if isinstance(event, Found):
+                searched = time.perf_counter()
+            elif isinstance(event, Done):
+                whole = event.answer
+        seconds = time.perf_counter() - began
+        if whole is None:
+            raise RuntimeError("an answer ends with Done")
+        return Answered.of(
+            row,
+            question.id,
+            whole,
+            self._offered(whole),
+            round(seconds, 6),
+            round(searched - began, 6),
+        )
+
+    def _hits(self, row: str, question: Question, asked: str, recall: str | None) -> Sequence[Hit]:
+        if row == GOLD:
+            return gold_hits(self.engine.store, self.traced.gold[question.id], self.k)
+        if row in self.runs:
+            ranking = self.runs[row].get(question.id, ())
+            return _hits_of(self.engine.store, [uri for uri, _ in ranking[: self.k]])
+        views, fusion = ([row], None) if row in self.retrievers else (None, row)
+        return self.engine.search(asked, self.k, views, fusion, exact=self.exact, recall=recall)
+
+    def _offered(self, given: Answer) -> list[int]:
+        """The numbers of the passages that the reader was given: the prompt is made the same way again."""
+        found = passages(given.passages)
+        if self.model is not None and found and given.searched_for is not None:
+            asked = given.searched_for
+            scope = self.engine.searcher.domain.scope
+            prompt = make_prompt(asked, found, self.model, self.writing.style, self.writing.max_tokens, scope)
+            found = list(prompt.offered)
+        return [passage.number for passage in found]
+
+
+def gold_hits(store: GraphReader, gold: Gold, k: int) -> list[Hit]:
+    """Up to k gold chunks as a search would give them: the first of each group, then the second of each ..."""
+    in_turn = chain.from_iterable(zip_longest(*gold.groups))
+    return _hits_of(store, [uri for uri in in_turn if uri is not None][:k])
+
+
+def _hits_of(store: GraphReader, uris: Sequence[str]) -> list[Hit]:
+    return [
+        Hit(uri, found.text, 1 / rank, rank, found.page, found.section, found.kind, found.start, found.end)
+        for rank, (uri, found) in enumerate(zip(uris, store.fetch(uris), strict=True), start=1)
+    ]
+
+
+def collect_answers(
+    asking: Asking,
+    rows: Sequence[str],
+    asked: Sequence[Question],
+    folder: Path,
+    progress: StageProgress | None = None,
+    account: Account | None = None,
+) -> dict[str, list[Answered]]:
+    """The answers of every row, in the order of the questions ``asked``: those that the folder has, and the others, which
+    are asked for and kept. Raises ChatModelError, what the search raises, and what ``account`` raises."""
+    log = JsonLines(folder / ANSWERS, Answered)
+    answers: dict[str, list[Answered]] = {row: [] for row in rows}
+    with log.writing():
+        earlier = {(record.row, record.question): record for record in log.records()}
+        for row in rows:
+            for done, question in enumerate(asked, start=1):
+                answered = earlier.get((row, question.id))
+                if answered is None:
+                    if account is not None:
+                        account.check()
+                    answered = kept(folder, partial(asking.answered, row, question))
+                    log.append(answered)
+                    if account is not None:
+                        account.spent(answered.prompt_tokens, answered.completion_tokens)
+                answers[row].append(answered)
+                if progress is not None:
+                    progress(f"answers: {row}", done, len(asked))
+    return answers
+
+
+def kept(folder: Path, ask: Callable[[], T]) -> T:
+    """What ``ask`` gives. Raises ChatModelError that says where the earlier answers are."""
+    try:
+        return ask()
+    except ChatModelError as error:
+        raise ChatModelError(
+            f"{error} (what was answered is kept in {folder}: run it again to go on)"
+        ) from error

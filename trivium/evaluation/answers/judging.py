@@ -1,0 +1,142 @@
+"""Answers judged by language models, in several ways, each judgement kept as soon as it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from trivium.common.files import JsonLines
+from trivium.common.progress import StageProgress
+from trivium.embedding.base import Embedder
+from trivium.errors import InputError
+from trivium.evaluation.answers import grade_prompts, grades, judge, judge_prompts, ragas_judge
+from trivium.evaluation.answers.asking import Account, kept
+from trivium.evaluation.answers.grades import Graded, Grader
+from trivium.evaluation.answers.judge import Judge, Judgement
+from trivium.evaluation.answers.judged import JudgedAnswer
+from trivium.evaluation.answers.ragas_judge import RagasJudge, RagasJudged
+from trivium.evaluation.answers.records import Answered
+from trivium.graph.protocols import GraphStore
+from trivium.graph.schema import headings_of
+from trivium.llm.base import ChatModel
+from trivium.types import Question
+
+Judgements = Mapping[str, Mapping[str, Mapping[str, Sequence[JudgedAnswer]]]]
+"""Judge -> way -> row -> what it said of each answer."""
+_AskJudge = Callable[[Answered, Question, Sequence[str]], JudgedAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to judge: what it measures, what is kept, under which name of files, and what its numbers depend on."""
+
+    measures: tuple[str, ...]
+    kind: type[JudgedAnswer]
+    file: str
+    version: Callable[[], Any]
+
+
+WAYS: Mapping[str, Way] = {
+    "claims": Way(judge.MEASURES, Judgement, "judged", lambda: judge_prompts.VERSION),
+    "grades": Way(grades.MEASURES, Graded, "graded", lambda: grade_prompts.VERSION),
+    "ragas": Way(ragas_judge.MEASURES, RagasJudged, "ragas", ragas_judge.package_version),
+}
+"""By name: claims held against texts, grades with reasons, and the package ragas."""
+DEFAULT_WAYS = ("claims", "grades")
+FILES = tuple(f"{way.file}-*.jsonl" for way in WAYS.values())
+
+
+def check_ways(names: Sequence[str]) -> tuple[str, ...]:
+    """The ways to judge that are named, each once. Raises InputError for one that is not known, MissingExtraError."""
+    for name in names:
+        if name not in WAYS:
+            raise InputError(f"expected ways to judge, of {', '.join(WAYS)}; got {name!r}")
+        WAYS[name].version()
+    return tuple(dict.fromkeys(names))
+
+
+def judge_settings(model: ChatModel, ways: Sequence[str]) -> dict[str, Any]:
+    """Everything the judgements of a model depend on, by the name they are kept under."""
+    about = {"name": model.name, "context_tokens": model.context_tokens}
+    return {_key(model.name, way): {**about, "prompts": WAYS[way].version()} for way in ways}
+
+
+def _key(model: str, way: str) -> str:
+    return model if way == "claims" else f"{model} ({way})"
+
+
+def collect_judgements(
+    store: GraphStore,
+    embedder: Embedder,
+    models: Sequence[ChatModel],
+    ways: Sequence[str],
+    answers: Mapping[str, Sequence[Answered]],
+    asked: Sequence[Question],
+    folder: Path,
+    progress: StageProgress | None = None,
+    accounts: Mapping[str, Account] | None = None,
+) -> Judgements:
+    """What every model says of every answer, in every way: what the folder has, and the rest, which is asked for and
+    kept. ``accounts`` are by model. Raises ChatModelError, MissingExtraError, and what an account raises."""
+    found: dict[str, dict[str, dict[str, list[JudgedAnswer]]]] = {}
+    for model in models:
+        account = None if accounts is None else accounts.get(model.name)
+        for name in ways:
+            way = WAYS[name]
+            log: JsonLines[Any] = JsonLines(judgement_file(folder, model.name, name), way.kind)
+            rows = found.setdefault(model.name, {}).setdefault(name, {row: [] for row in answers})
+            with log.writing():
+                earlier = {(record.row, record.question): record for record in log.records()}
+                ask = _judge(name, model, embedder, earlier.values())
+                for row, row_answers in answers.items():
+                    for done, (question, answered) in enumerate(
+                        zip(asked, row_answers, strict=True), start=1
+                    ):
+                        record = earlier.get((row, question.id))
+                        if record is None:
+                            if account is not None:
+                                account.check()
+                            shown = _passages(store, answered)
+                            record = kept(folder, partial(ask, answered, question, shown))
+                            log.append(record)
+                            if account is not None:
+                                account.spent(record.prompt_tokens, record.completion_tokens)
+                        rows[row].append(record)
+                        if progress is not None:
+                            progress(f"{name} by {model.name}: {row}", done, len(asked))
+    return found
+
+
+def judgement_file(folder: Path, model: str, way: str) -> Path:
+    """Where what a model said in a way is kept."""
+    return folder / f"{WAYS[way].file}-{quote(model, safe='')}.jsonl"
+
+
+def _judge(way: str, model: ChatModel, embedder: Embedder, earlier: Iterable[Any]) -> _AskJudge:
+    if way == "claims":
+        by_claims = Judge(model, earlier)
+        return lambda answered, question, shown: by_claims.judge(
+            answered.row, question.id, question.text, _said(answered), "\n\n".join(shown), question.answers
+        )
+    if way == "grades":
+        grader = Grader(model)
+        return lambda answered, question, shown: grader.grade(
+            answered.row, question.id, question.text, _said(answered), "\n\n".join(shown), question.answers
+        )
+    by_ragas = RagasJudge(model, embedder)
+    return lambda answered, question, shown: by_ragas.judge(
+        answered.row, question.id, question.text, _said(answered), shown, question.answers
+    )
+
+
+def _said(answered: Answered) -> str:
+    return "" if answered.refused else answered.said
+
+
+def _passages(store: GraphStore, answered: Answered) -> list[str]:
+    records = store.fetch(list(answered.context))
+    return [f"{' > '.join(headings_of(record.section))}: {record.text}" for record in records]

@@ -1,0 +1,80 @@
+"""Every measure of every answer, as numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from trivium.common.arrays import Floats
+from trivium.datasets.gold import Traced
+from trivium.embedding.base import Embedder
+from trivium.evaluation.answers.bertscore import BertScore
+from trivium.evaluation.answers.judged import JudgedAnswer
+from trivium.evaluation.answers.judging import WAYS, Judgements
+from trivium.evaluation.answers.measures import MEASURES, measure
+from trivium.evaluation.answers.records import Answered
+from trivium.types import Question
+
+
+def measure_answers(
+    embedder: Embedder,
+    answers: Mapping[str, Sequence[Answered]],
+    judgements: Judgements,
+    asked: Sequence[Question],
+    traced: Traced,
+    bertscore: BertScore | None,
+) -> dict[str, dict[str, Floats]]:
+    """Every measure of every row, question by question (NaN where it has nothing to say). Of several judges the mean,
+    over the answers that all of them judged: one that fails more often on one row would decide comparisons."""
+    golds = [question.answers for question in asked]
+    values = {}
+    for row, row_answers in answers.items():
+        measured = [
+            measure(answered, question.answers, traced.gold[question.id])
+            for answered, question in zip(row_answers, asked, strict=True)
+        ]
+        values[row] = {
+            name: np.array([scores[name] for scores in measured], dtype=np.float64) for name in MEASURES
+        }
+        # An answer that says nothing was found has no similarity to a known answer.
+        texts = [answered.said if answered.outcome != "absent" else "" for answered in row_answers]
+        values[row]["cosine"] = _cosines(embedder, texts, golds)
+        if bertscore is not None:
+            values[row]["bertscore"] = np.nan_to_num(np.array(bertscore.scores(texts, golds)), nan=0.0)
+        told = [judged_values(row, ways) for ways in judgements.values()]
+        for name in dict.fromkeys(chain.from_iterable(told)):
+            values[row][name] = np.mean([by_judge[name] for by_judge in told if name in by_judge], axis=0)
+    return values
+
+
+def judged_values(row: str, ways: Mapping[str, Mapping[str, Sequence[JudgedAnswer]]]) -> dict[str, Floats]:
+    """The measures of one judge (way -> row -> judgements) of the answers of a row; NaN where it does not tell."""
+    return {
+        name: np.array(
+            [math.nan if (value := judged.value(name)) is None else value for judged in rows[row]],
+            dtype=np.float64,
+        )
+        for way, rows in ways.items()
+        if row in rows
+        for name in WAYS[way].measures
+    }
+
+
+def _cosines(embedder: Embedder, texts: Sequence[str], golds: Sequence[Sequence[str]]) -> Floats:
+    """The cosine of each answer with the closest known answer, by the store's embedder; 0 for one that says nothing."""
+    distinct = list(dict.fromkeys(chain(filter(None, texts), chain.from_iterable(golds))))
+    if not distinct:
+        return np.zeros(len(texts))
+    place = {text: number for number, text in enumerate(distinct)}
+    vectors = embedder.embed(distinct)
+    return np.array(
+        [
+            max(float(vectors[place[text]] @ vectors[place[reference]]) for reference in gold)
+            if text
+            else 0.0
+            for text, gold in zip(texts, golds, strict=True)
+        ]
+    )

@@ -1,0 +1,296 @@
+"""Ask, judge and measure every cell of a sweep, and go on where an earlier run of it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from trivium.answering.writing import Writing, WritingOptions
+from trivium.common.files import JsonLines
+from trivium.common.progress import StageProgress
+from trivium.datasets.gold import Traced
+from trivium.datasets.questions import read_questions
+from trivium.engine import Engine
+from trivium.errors import ChatModelError, InputError
+from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers
+from trivium.evaluation.answers.folder import begin
+from trivium.evaluation.answers.judging import (
+    WAYS,
+    Judgements,
+    check_ways,
+    collect_judgements,
+    judgement_file,
+)
+from trivium.evaluation.answers.measures import MEASURES
+from trivium.evaluation.answers.measuring import measure_answers
+from trivium.evaluation.answers.records import Answered
+from trivium.evaluation.answers.report import NO_CONTEXT
+from trivium.evaluation.answers.run import RUN_FILES, named_rows, run_settings
+from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.suite.definition import sample as drawn
+from trivium.evaluation.sweep.budget import BudgetReachedError, Meter, Tab
+from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
+from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
+from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
+from trivium.llm.base import ChatModel
+from trivium.llm.registry import open_chat_model
+from trivium.settings import load_settings
+from trivium.types import Question
+
+OpenModel = Callable[[str], ChatModel]
+
+
+@dataclass
+class _State:
+    """What a run of a sweep goes on with."""
+
+    sweep: Sweep
+    folder: Path
+    engine: Engine
+    traced: Traced
+    known: Sequence[Question]
+    asked: Sequence[Question]
+    rows: Mapping[str, str | None]
+    models: Mapping[str, ChatModel]
+    judges: Mapping[str, ChatModel]
+    meter: Meter
+    progress: StageProgress | None
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def account(self, model: Priced) -> Tab:
+        return Tab(self.meter, model)
+
+
+def run_sweep(
+    sweep: Sweep,
+    folder: str | Path,
+    *,
+    open_model: OpenModel = open_chat_model,
+    fresh: bool = False,
+    progress: StageProgress | None = None,
+) -> SweepReport:
+    """Every cell of a sweep, each asked the same questions: those of the file whose gold can be traced and whose answers
+    are known, or ``sample`` of them.
+
+    Answers and judgements are kept below ``folder`` as they come, so that the same call goes on after an interruption of
+    any kind; a changed question file or store is refused unless ``fresh`` empties the folders of the cells. A model that
+    fails is left alone, and the others go on; a budget that is used up ends the run. The report says both, and has the
+    scores of every cell that is complete. ``open_model`` gives the language models by their names. Raises InputError,
+    and what the search raises.
+    """
+    folder = Path(folder)
+    baseline = baseline_of(sweep)
+    check_ways(sweep.judge_by if sweep.judges else ())
+    _check_measure(sweep)
+    known = read_questions(sweep.questions)
+    models = {m.name: open_model(m.name) for m in sweep.models if needs_model(m.name)}
+    judges = {m.name: models.get(m.name) or open_model(m.name) for m in sweep.judges}
+    if len({judge.name for judge in judges.values()}) < len(judges):
+        raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
+    with Engine.open(sweep.store) as engine:
+        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, {})
+        rows |= {NO_CONTEXT: None} if sweep.no_context else {}
+        traced = Evaluator(engine.searcher).trace(known)
+        with_answers = [question for question in traced.questions if question.answers]
+        asked = drawn(with_answers, sweep.sample, sweep.seed)
+        if not asked:
+            raise InputError(
+                f"{sweep.questions}: expected questions with known answers that are in the store"
+            )
+        meter = Meter(sweep.budget)
+        state = _State(sweep, folder, engine, traced, known, asked, rows, models, judges, meter, progress)
+        groups = groups_of(sweep)
+        for group in groups:
+            begin(folder / group.folder, _settings(state, group), RUN_FILES, fresh)
+        for group in groups:
+            _count_earlier(state, group)
+        stopped = _ask_all(state, groups)
+        cells = [found for group in groups for found in _kept(state, group)]
+    return summarise_sweep(
+        sweep, traced, [question.id for question in asked], cells, baseline, meter, stopped, state.failures
+    )
+
+
+def _check_measure(sweep: Sweep) -> None:
+    judged = [measure for way in sweep.judge_by if sweep.judges for measure in WAYS[way].measures]
+    known = [*MEASURES, "cosine", *judged]
+    if sweep.measure not in known:
+        raise InputError(
+            f"{sweep.path}: expected as measure one of {', '.join(known)}, got {sweep.measure!r}"
+        )
+
+
+def _writing(sweep: Sweep, group: Group) -> Writing:
+    options = WritingOptions(temperature=group.temperature, max_tokens=sweep.max_tokens)
+    if group.prompt is not None:
+        options["prompt"] = sweep.prompts[group.prompt]
+    return Writing.of(options, load_settings())
+
+
+def _settings(state: _State, group: Group) -> dict[str, Any]:
+    return run_settings(
+        state.engine,
+        state.known,
+        {row: state.rows[row] for row in group.contexts},
+        state.models.get(group.model.name),
+        _writing(state.sweep, group),
+        tuple(state.judges.values()),
+        state.sweep.judge_by,
+        group.k,
+        state.sweep.exact,
+    )
+
+
+def _count_earlier(state: _State, group: Group) -> None:
+    """What the cells of a group took in earlier runs has been spent."""
+    folder = state.folder / group.folder
+    for answered in JsonLines(folder / ANSWERS, Answered).records():
+        state.meter.add(group.model, answered.prompt_tokens, answered.completion_tokens)
+    for priced in state.sweep.judges:
+        for way in state.sweep.judge_by:
+            file = judgement_file(folder, state.judges[priced.name].name, way)
+            log: JsonLines[Any] = JsonLines(file, WAYS[way].kind)
+            for judged in log.records():
+                state.meter.add(priced, judged.prompt_tokens, judged.completion_tokens)
+
+
+def _ask_all(state: _State, groups: Sequence[Group]) -> str | None:
+    """Ask and judge cell after cell, so that as many as possible are complete when a budget ends it: returns which one
+    did, None where all is done, or failed."""
+    cells = [(group, row) for group in groups for row in group.contexts]
+    asked_last: str | None = None
+    for place, (group, row) in enumerate(cells):
+        _tell(state, "cells", place, len(cells))
+        if asked_last not in (None, group.model.name):
+            _free(state, asked_last)
+        asked_last = group.model.name
+        try:
+            _ask_cell(state, group, row)
+        except BudgetReachedError as reached:
+            return str(reached)
+    _tell(state, "cells", len(cells), len(cells))
+    return None
+
+
+def _ask_cell(state: _State, group: Group, row: str) -> None:
+    """Ask and judge a cell. A model that fails, now or before, is left out. Raises BudgetReachedError."""
+    if group.model.name in state.failures:
+        return
+    try:
+        answers = _answers(state, group, row)
+    except ChatModelError as error:
+        state.failures[group.model.name] = str(error)
+        return
+    for priced in state.sweep.judges:
+        if priced.name not in state.failures:
+            try:
+                _judge(state, group, row, answers, priced)
+            except ChatModelError as error:
+                state.failures[priced.name] = str(error)
+
+
+def _free(state: _State, name: str | None) -> None:
+    """Let go of the memory of a model that runs in this process; it is loaded again where it is asked again."""
+    close = getattr(state.models.get(name or ""), "close", None)
+    if callable(close):
+        close()
+
+
+def _told(state: _State, what: str, _: str, done: int, total: int) -> None:
+    """Progress within a cell, always under the same name: there may be hundreds of cells."""
+    _tell(state, what, done, total)
+
+
+def _tell(state: _State, what: str, done: int, total: int) -> None:
+    if state.progress is not None:
+        state.progress(what, done, total)
+
+
+def _answers(state: _State, group: Group, row: str) -> list[Answered]:
+    asking = Asking(
+        state.engine,
+        state.traced,
+        state.models.get(group.model.name),
+        _writing(state.sweep, group),
+        group.k,
+        state.sweep.exact,
+        state.sweep.retrievers,
+        {},
+    )
+    folder = state.folder / group.folder
+    told = partial(_told, state, "answers")
+    found = collect_answers(asking, [row], state.asked, folder, told, state.account(group.model))
+    return found[row]
+
+
+def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], priced: Priced) -> None:
+    model = state.judges[priced.name]
+    collect_judgements(
+        state.engine.store,
+        state.engine.embedder,
+        [model],
+        state.sweep.judge_by,
+        {row: answers},
+        state.asked,
+        state.folder / group.folder,
+        partial(_told, state, "judgements"),
+        {model.name: state.account(priced)},
+    )
+
+
+def _kept(state: _State, group: Group) -> list[CellAnswers]:
+    """What is kept of each cell of a group, and its values where all questions are answered."""
+    folder = state.folder / group.folder
+    by_place = {(a.row, a.question): a for a in JsonLines(folder / ANSWERS, Answered).records()}
+    found = []
+    for row, cell in zip(group.contexts, group.cells, strict=True):
+        answers = [by_place[row, q.id] for q in state.asked if (row, q.id) in by_place]
+        complete = len(answers) == len(state.asked)
+        judgements: dict[str, dict[str, dict[str, list[Any]]]] = {}
+        judge_tokens: dict[str, tuple[int, int]] = {}
+        for priced in state.sweep.judges:
+            model = state.judges[priced.name]
+            for way in state.sweep.judge_by:
+                log: JsonLines[Any] = JsonLines(judgement_file(folder, model.name, way), WAYS[way].kind)
+                judged = {j.question: j for j in log.records() if j.row == row}
+                told = [judged[q.id] for q in state.asked if q.id in judged]
+                read, wrote = judge_tokens.get(priced.name, (0, 0))
+                judge_tokens[priced.name] = (
+                    read + sum(j.prompt_tokens for j in told),
+                    wrote + sum(j.completion_tokens for j in told),
+                )
+                if len(told) == len(state.asked):
+                    judgements.setdefault(model.name, {})[way] = {row: told}
+        found.append(
+            CellAnswers(
+                cell,
+                group.model,
+                answers,
+                _values(state, row, answers, judgements) if complete else {},
+                {p: judge_tokens[p.name] for p in state.sweep.judges},
+                _all_judged(state, judgements),
+            )
+        )
+    return found
+
+
+def _all_judged(state: _State, judgements: Judgements) -> bool:
+    ways = state.sweep.judge_by
+    return all(len(judgements.get(judge.name, ())) == len(ways) for judge in state.judges.values())
+
+
+def _values(
+    state: _State, row: str, answers: Sequence[Answered], judgements: Judgements
+) -> Mapping[str, Any]:
+    # Only what every judge has judged: a mean of one judge here and of two there could not be compared.
+    ways = [
+        way
+        for way in state.sweep.judge_by
+        if all(way in judgements.get(j.name, {}) for j in state.judges.values())
+    ]
+    whole = {judge: {way: told[way] for way in ways} for judge, told in judgements.items()}
+    measured = measure_answers(state.engine.embedder, {row: answers}, whole, state.asked, state.traced, None)
+    return measured[row]

@@ -1,0 +1,221 @@
+"""The tables of a sweep: scores, and differences to the baseline; in a terminal and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trivium.common.files import write_file
+from trivium.evaluation.answers.report import SUM_OF_FIVE, sum_of_five
+from trivium.evaluation.significance import LEVEL
+from trivium.evaluation.sweep.results import CellScores, SweepReport
+from trivium.evaluation.tables import BETTER, WORSE, chance, share
+from trivium.text import plain
+
+SHOWN = (
+    "exact_match", "f1", "contained", "rouge_l", "cosine", "not_found", "relevancy", "correctness", "faithfulness",
+    "hallucination", "specific_information",
+)  # fmt: skip
+"""The measures of the tables in a terminal and on the page, where they are there; the sweep's own comes first."""
+NARROWEST = 30
+"""Characters of a line that a cell's name may take at least; it is folded rather than cut."""
+_WIDEST = 10_000
+_CELL = ("model", "prompt", "temperature", "k", "context")
+
+
+def shown_measures(report: SweepReport) -> list[str]:
+    """The columns of the tables for people."""
+    there = report.measures
+    return [name for name in dict.fromkeys((report.measure, *SHOWN)) if name in there]
+
+
+def best_mean(report: SweepReport) -> str | None:
+    """The sweep's measure of the best cell as it is shown; None where no cell is complete."""
+    return share(report.complete[0].means[report.measure]) if report.complete else None
+
+
+def print_sweep(report: SweepReport, console: Console) -> None:
+    """Print the scores, the differences to the baseline, the baseline against the best cell, and what is not done."""
+    measures = shown_measures(report)
+    console.print(_fitting(report, measures, _scores, console))
+    if any(cell.against for cell in report.cells):
+        console.print()
+        console.print(_fitting(report, measures, _differences, console))
+        console.print()
+        console.print(_baseline_and_best(report, measures))
+    console.print()
+    for note in _footnotes(report):
+        console.print(Text(note), soft_wrap=True)
+
+
+def _fitting(
+    report: SweepReport,
+    measures: Sequence[str],
+    make: Callable[[SweepReport, Sequence[str]], Table],
+    console: Console,
+) -> Table:
+    """The table with as many of the measures as the console is wide for, the first ones, and at least one."""
+    unbounded = console.options.update(max_width=_WIDEST)
+    folded = max(0, max(len(cell.cell.label) for cell in report.cells) - NARROWEST)
+    for count in range(len(measures), 1, -1):
+        table = make(report, measures[:count])
+        if console.measure(table, options=unbounded).maximum - folded <= console.width:
+            return table
+    return make(report, measures[:1])
+
+
+def write_tables(report: SweepReport, folder: Path) -> None:
+    """Write ``scores.csv``, ``differences.csv`` and ``report.json`` into a folder. The tables are the same, byte for
+    byte, however often the sweep was interrupted. Raises InputError where they cannot be written."""
+    write_file(folder / "scores.csv", _csv(_score_lines(report)))
+    write_file(folder / "differences.csv", _csv(_difference_lines(report)))
+    write_file(folder / "report.json", json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n")
+
+
+def cost(value: float) -> str:
+    """An amount of money, with the digits it needs.
+
+    >>> cost(0), cost(0.00213), cost(12.345)
+    ('0', '0.0021', '12.35')
+    """
+    return "0" if not value else f"{value:.4f}" if value < 1 else f"{value:,.2f}"
+
+
+def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
+    sums = {cell.cell: sum_of_five(cell.means) for cell in report.cells}
+    summed = any(total is not None for total in sums.values())
+    table = _table(("cell", *measures, *(["sum of five"] if summed else []), "tokens", "cost"))
+    best = best_mean(report)
+    for cell in report.cells:
+        row = [Text(plain(cell.cell.label))]
+        for name in measures:
+            value = share(cell.means[name]) if name in cell.means else "-"
+            if not cell.complete and name == measures[0]:
+                value = f"{cell.answered} of {report.asked}"
+            row.append(Text(value, style="bold" if value == best and name == report.measure else ""))
+        total = sums[cell.cell]
+        if summed:
+            row.append(Text("-" if total is None else f"{total:.1f}"))
+        row += [Text(f"{sum(cell.tokens):,}"), Text(cost(cell.cost + cell.judge_cost))]
+        table.add_row(*row)
+    return table
+
+
+def _differences(report: SweepReport, measures: Sequence[str]) -> Table:
+    table = _table(
+        (f"over {plain(report.baseline)}", f"{report.measure} (95 %)", "p", "p (Holm)", *measures[1:])
+    )
+    for cell in report.cells:
+        if report.measure not in cell.against or cell.p_holm is None:
+            continue
+        tested = cell.against[report.measure].found
+        d = tested.difference
+        row = [
+            plain(cell.cell.label),
+            f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})",
+            chance(tested.p),
+            f"{chance(cell.p_holm)} {cell.mark(report.measure) or ' '}",
+        ]
+        row += [
+            f"{cell.against[name].found.difference.mean:+.3f}" if name in cell.against else "-"
+            for name in measures[1:]
+        ]
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _baseline_and_best(report: SweepReport, measures: Sequence[str]) -> Table:
+    best = report.complete[0]
+    baseline = next(cell for cell in report.cells if cell.cell.label == report.baseline)
+    table = _table(("measure", "baseline", "best", "difference (95 %)", "p"))
+    table.title = Text(f"baseline: {plain(report.baseline)}\nbest: {plain(best.cell.label)}")
+    table.title_justify, table.title_style = "left", ""
+    for name in measures:
+        if name in best.means and name in baseline.means:
+            compared = best.against.get(name)
+            d = None if compared is None else compared.found.difference
+            shown = "" if d is None else f"{d.mean:+.3f} ({d.low:+.3f} to {d.high:+.3f})"
+            p = "" if compared is None else chance(compared.found.p)
+            table.add_row(*map(Text, (name, share(baseline.means[name]), share(best.means[name]), shown, p)))
+    return table
+
+
+def _table(heads: Sequence[str]) -> Table:
+    # Names come from files: Text, never markup.
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    for place, head in enumerate(heads):
+        if place:
+            table.add_column(Text(head), justify="right", no_wrap=True)
+        else:
+            table.add_column(Text(head), overflow="fold", min_width=NARROWEST)
+    return table
+
+
+def _footnotes(report: SweepReport) -> Iterator[str]:
+    hint = " (so few that they are only a hint)" if report.only_a_hint else ""
+    yield (
+        f"{report.asked} questions; {len(report.complete)} of {len(report.cells)} cells complete; intervals and tests "
+        f"resample {report.clusters} {report.resampled}{hint}; {BETTER} {WORSE}: p < {LEVEL:g} after Holm's"
+        " correction over all cells. The best cell is chosen on these same questions, which favours it."
+    )
+    yield f"spent so far: {report.tokens:,} tokens, {cost(report.spent)}"
+    for model, reason in report.failures.items():
+        yield f"{plain(model)} failed, and its cells were left: {plain(reason)}"
+    if report.stopped is not None:
+        yield (
+            f"stopped by the budget ({report.stopped}); with a larger [budget] in the file the same command goes on"
+            f" with the {len(report.unfinished)} cells that are left"
+        )
+
+
+def _score_lines(report: SweepReport) -> Iterator[Sequence[object]]:
+    measures = report.measures
+    yield [*_CELL, "answered", "prompt_tokens", "completion_tokens", "cost", "judge_cost", *(
+        column for name in measures for column in (name, f"{name}_low", f"{name}_high", f"{name}_n")
+    ), SUM_OF_FIVE]  # fmt: skip
+    for cell in report.cells:
+        line = [*_named(cell), cell.answered, *cell.tokens, round(cell.cost, 9), round(cell.judge_cost, 9)]
+        for name in measures:
+            found = cell.intervals.get(name)
+            if found is None:
+                line += ["", "", "", cell.counts.get(name, "")]
+            else:
+                line += [
+                    *(round(value, 6) for value in (found.mean, found.low, found.high)),
+                    cell.counts[name],
+                ]
+        total = sum_of_five(cell.means)
+        yield [*line, "" if total is None else round(total, 4)]
+
+
+def _difference_lines(report: SweepReport) -> Iterator[Sequence[object]]:
+    yield [*_CELL, "against", "measure", "difference", "low", "high", "p", "p_holm", "questions"]
+    for cell in report.cells:
+        for name, compared in cell.against.items():
+            d = compared.found.difference
+            yield [
+                *_named(cell),
+                report.baseline,
+                name,
+                *(round(value, 6) for value in (d.mean, d.low, d.high, compared.found.p)),
+                "" if cell.p_holm is None or name != report.measure else round(cell.p_holm, 6),
+                compared.questions,
+            ]
+
+
+def _named(cell: CellScores) -> list[object]:
+    return ["" if (value := getattr(cell.cell, name)) is None else value for name in _CELL]
+
+
+def _csv(lines: Iterator[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
