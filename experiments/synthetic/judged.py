@@ -46,7 +46,7 @@ def main() -> None:
 
 def _judged(case: Case, model: ChatModel) -> Judged:
     question, sources = case
-    bridge = Bridge(question.id, 0, (), tuple(sources))
+    bridge = Bridge(question.id, len(sources), (), tuple(sources))
     uris = tuple(source.uri for source in sources)
     written = Written(question.id, Outcome.WRITTEN, question.text, question.answers[0], uris)
     return score(bridge, written, model)

@@ -21,7 +21,7 @@ from trivium.synthetic.checks import Check, check_wording
 from trivium.synthetic.records import Bridge, Source
 from trivium.types import Question
 
-NOBODY = Bridge("", 0, (), ())
+NOBODY = Bridge("", 2, (), ())
 MOST = 1000
 Case = tuple[Question, list[Source]]
 
