@@ -116,7 +116,7 @@ def test_prompt_and_settings_reach_the_model(store: Path, server: OpenAIServer, 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--prompt", "two-shot"], "expected a prompt style (few-shot, instruction, role, zero-shot)"),
+        (["--prompt", "two-shot"], "expected a prompt style (extractive, few-shot, instruction, role, several-hops, zero-shot)"),
         (["--chat", "temperature=5"], "less than or equal to 2"),
         (["--chat", "temperature"], "expected KEY=VALUE"),
         (["--chat", "api_key=x"], "expected KEY=VALUE with one of temperature, max_tokens"),

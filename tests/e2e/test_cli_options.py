@@ -164,7 +164,7 @@ def test_parts_of_installed_packages_go_by_name(
 WRONG = [
     (["--retriever", "telepathy"], "unknown retriever telepathy"),
     (["--fusion", "cold"], "unknown fusion 'cold'"),
-    (["--selector", "dice"], "expected one of match, llm, got 'dice'"),
+    (["--selector", "dice"], "expected one of match, llm, llm-all, record:FILE, replay:FILE, got 'dice'"),
     (["--set", "walk.dampin=0.4"], "did you mean walk.damping?"),
     (["--set", "walk.damping=much"], "walk.damping: "),
     (["--set", "walk.damping=2"], "walk.damping: "),
