@@ -219,7 +219,10 @@ def test_an_agent_names_the_style_and_never_a_file(store: Path, tmp_path: Path) 
         call("ask", question=QUESTION, prompt="few-shot")
         for name in (str(own), "own"):
             told = said(call("ask", question=QUESTION, prompt=name))
-            assert "unknown prompt style" in told and "few-shot, instruction, role, several-hops, zero-shot" in told
+            assert (
+                "unknown prompt style" in told
+                and "few-shot, instruction, role, several-hops, zero-shot" in told
+            )
     assert [len(asked) for asked in model.asked] == [6]
 
 
