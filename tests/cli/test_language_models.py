@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.fakes.openai_server import OpenAIServer, streamed
+from trivium.answering.prompt_styles import shipped_styles
 from trivium.cli.app import app
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
@@ -116,7 +117,7 @@ def test_prompt_and_settings_reach_the_model(store: Path, server: OpenAIServer, 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--prompt", "two-shot"], "expected a prompt style (extractive, few-shot, instruction, role, several-hops, zero-shot)"),
+        (["--prompt", "two-shot"], f"expected a prompt style ({', '.join(shipped_styles())})"),
         (["--chat", "temperature=5"], "less than or equal to 2"),
         (["--chat", "temperature"], "expected KEY=VALUE"),
         (["--chat", "api_key=x"], "expected KEY=VALUE with one of temperature, max_tokens"),
