@@ -346,7 +346,11 @@ def test_minilm_is_found_in_its_packages_without_importing_them(tmp_path: Path) 
 def test_the_list_says_what_is_there(tmp_path: Path) -> None:
     """The recommended model first; in an empty home only minilm is installed."""
     listed = available(tmp_path)
-    assert [(model.name, model.installed) for model in listed] == [("bge-small", False), ("minilm", True)]
+    assert [(model.name, model.installed) for model in listed] == [
+        ("bge-small", False),
+        ("minilm", True),
+        ("e5-small", False),
+    ]
     assert listed[0].size == 34_014_426 + 711_396
     assert [source.partition(":")[0] for source in listed[0].sources] == ["huggingface", "maven"]
 

@@ -50,7 +50,7 @@ def test_the_settings_name_an_embedder(tmp_path: Path) -> None:
 )
 def test_an_unknown_name_is_refused_with_the_known_ones(name: str, tmp_path: Path) -> None:
     """Neither an empty name nor an empty model is guessed at."""
-    with pytest.raises(ConfigurationError, match="bge-small, minilm, fastembed:NAME, openai:NAME"):
+    with pytest.raises(ConfigurationError, match="bge-small, minilm, e5-small, fastembed:NAME, openai:NAME"):
         open_embedder(name, settings(tmp_path))
 
 

@@ -15,10 +15,11 @@ from trivium.embedding.fill import fill
 from trivium.graph.embedded import EmbeddedStore, keyword_index, snapshot, topology, vectors
 from trivium.graph.model import PageGraph
 from trivium.graph.records import PageRecord, Vectors
-from trivium.index import late, listing, record_pages
+from trivium.index import listing, record_pages
 from trivium.index.listing import each_page
 from trivium.index.load import load
 from trivium.index.record_pages import RecordPages
+from trivium.index.waiting import Waiting
 from trivium.limits import DEFAULT_LIMITS
 from trivium.parser.gazetteer import Gazetteer
 from trivium.parser.sources.base import Item
@@ -198,14 +199,14 @@ def test_indexes_are_built_in_so_many_bytes_a_passage(
 def test_late_chunking_knows_what_waits_in_a_few_bytes_a_text() -> None:
     """Fewer than 60 while it learns them; each is among them until it has its vector, others never are."""
     texts = [f"text {number}" for number in range(20_000)]
-    assert peak(lambda: late._Waiting(texts)) / len(texts) < 60
-    waiting = late._Waiting(texts[:3])
+    assert peak(lambda: Waiting(texts)) / len(texts) < 60
+    waiting = Waiting(texts[:3])
     assert waiting.among(["other", *texts[:5]]) == [1, 2, 3]
     waiting.remove(texts[1:2])
     assert waiting.among(texts[:3]) == [0, 2] and waiting
     waiting.remove(texts)
     assert not waiting and not waiting.among(texts[:3])
-    assert not late._Waiting([]) and not late._Waiting([]).among(["other"])
+    assert not Waiting([]) and not Waiting([]).among(["other"])
 
 
 def test_a_load_knows_its_files_and_records_in_so_many_bytes_each(tmp_path: Path) -> None:

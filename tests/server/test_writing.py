@@ -73,4 +73,7 @@ def test_a_request_names_the_style_it_is_answered_in_and_never_a_file(
         assert client.post("/ask", json={"question": question, "prompt": "house"}).status_code == 200
     assert {answer.status_code for answer in refused} == {422}
     listed = [answer.json()["error"]["message"] for answer in refused[:6]]
-    assert all("few-shot, house, instruction, role, zero-shot" in message for message in listed)
+    assert all(
+        "extractive, few-shot, house, instruction, role, several-hops, zero-shot" in message
+        for message in listed
+    )

@@ -41,7 +41,7 @@ class RecordedSelector:
 
     def __init__(self, path: Path, inner: LlmSelector | None = None) -> None:
         self.path = path
-        self.inner = inner
+        self.model_selector = inner
         self._lock = threading.Lock()
         self._known: dict[str, list[Selection]] = {}
         for selection in read_selections(path, missing=inner is not None):
@@ -56,8 +56,8 @@ class RecordedSelector:
             known = self._known.get(question, [])
         same = next((one for one in known if one.offered == offered), None)
         if same is None:
-            if self.inner is not None:
-                return self._ask(self.inner, question, options)
+            if self.model_selector is not None:
+                return self._ask(self.model_selector, question, options)
             if not known:
                 raise ConfigurationError(
                     f"{self.path} has no selection for the question {question[:200]!r}: record it with"

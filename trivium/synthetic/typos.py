@@ -28,7 +28,7 @@ def with_typos(text: str, rate: float, seed: int = 0, name: str = "") -> str:
     tells texts apart: the same name, seed and text give the same mistakes. Raises InputError for a rate out of range.
 
     >>> with_typos("Who found the moons of Mars in 1877?", 1.0)
-    'Who dound the moons of Mras in 1877?'
+    'Who foudn the moosn of Masr in 1877?'
     """
     if not 0 <= rate <= 1:
         raise InputError(f"expected a share of words from 0 to 1, got {rate:g}")
