@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+TABLES = "tables"
+"""What pages of tables extend: their head, and the look that they share."""
 
-def render(package: str, name: str, *, scripted: bool = False, **values: Any) -> str:
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A labelled place on an axis of a drawing."""
+
+    at: float
+    label: str
+
+
+def render(package: str, name: str, *, look: str = "", scripted: bool = False, **values: Any) -> str:
     """The page of the template ``NAME.html`` in ``templates`` of a package, with the style of ``NAME.css`` and, if
     ``scripted``, the script of ``NAME.js``. The template gets both with their digests, which its content security policy
-    names."""
+    names. Templates of this package may be extended; ``look`` names a style of it that comes before the own one."""
     environment = Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("trivium.evaluation")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -23,7 +35,8 @@ def render(package: str, name: str, *, scripted: bool = False, **values: Any) ->
     )
     for kind, ending in (("style", "css"), ("script", "js")):
         if kind == "style" or scripted:
-            text = _own(environment, f"{name}.{ending}")
+            names = [look, name] if kind == "style" and look else [name]
+            text = "".join(_own(environment, f"{each}.{ending}") for each in names)
             values[kind] = Markup(text)  # noqa: S704 - our own file, with nothing from outside in it
             values[f"{kind}_digest"] = _digest(text)
     return environment.get_template(f"{name}.html").render(**values)

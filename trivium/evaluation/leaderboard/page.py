@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trivium.evaluation.leaderboard.ranking import Leaderboard
 from trivium.evaluation.matches import SHOWN_RANKS
-from trivium.evaluation.own_pages import render
+from trivium.evaluation.own_pages import TABLES, Tick, render
 from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
 
@@ -27,14 +27,6 @@ class Line:
     points: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A labelled place on an axis of the drawing."""
-
-    at: float
-    label: str
-
-
 def leaderboard_page(found: Leaderboard) -> str:
     """The leaderboard as HTML. Names of runs are escaped."""
     depth = len(found.places[0].matches)
@@ -43,6 +35,7 @@ def leaderboard_page(found: Leaderboard) -> str:
     return render(
         "trivium.evaluation.leaderboard",
         "leaderboard",
+        look=TABLES,
         found=found,
         measures=measures,
         best=best,

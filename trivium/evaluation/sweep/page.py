@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trivium.evaluation.answers.report import sum_of_five
-from trivium.evaluation.own_pages import render
+from trivium.evaluation.own_pages import TABLES, Tick, render
 from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.sweep.results import SweepReport
 from trivium.evaluation.sweep.tables import best_mean, cost, shown_measures
@@ -29,14 +29,6 @@ class Dot:
     colour: int
     baseline: bool
     told: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A labelled place on the axis."""
-
-    at: float
-    label: str
 
 
 def sweep_page(report: SweepReport) -> str:
@@ -63,6 +55,7 @@ def sweep_page(report: SweepReport) -> str:
     return render(
         "trivium.evaluation.sweep",
         "sweep",
+        look=TABLES,
         report=report,
         measures=measures,
         best=best_mean(report),
