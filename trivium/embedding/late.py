@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from trivium.common.beside import available_cores
 from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.variant import Variant
 from trivium.embedding.vectors import l2_normalize, to_valid_text
 from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
@@ -60,31 +61,15 @@ class TokenEmbedder(Protocol):
     def close(self) -> None: ...
 
 
-class LateEmbedder:
+class LateEmbedder(Variant[TokenEmbedder]):
     """An embedder whose stores are chunked late: another identity, everything else as it is."""
 
-    def __init__(self, inner: TokenEmbedder) -> None:
-        self.inner = inner
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        """That of the embedder, its version marked."""
-        own = self.inner.identity
-        return replace(own, version=own.version + SUFFIX)
-
-    def embed_query(self, text: str) -> Vectors:
-        return self.inner.embed_query(text)
-
-    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        return self.inner.embed(texts, progress)
+    suffix = SUFFIX
 
     def embed_spans(
         self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
     ) -> list[Vectors]:
         return self.inner.embed_spans(documents, progress)
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 def late(embedder: Embedder) -> LateEmbedder:

@@ -6,11 +6,11 @@ section say. Without them every view says something of its own, as in the thesis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from trivium.embedding.base import Embedder, Vectors
+from trivium.embedding.base import Embedder
 from trivium.embedding.late import is_late
+from trivium.embedding.variant import Variant
 from trivium.errors import EmbedderMismatchError
 from trivium.types import EmbedderIdentity
 
@@ -18,26 +18,10 @@ SUFFIX = "+no-headings"
 """What follows the version in the identity of an embedder that leaves headings out: vectors do not mix."""
 
 
-class PlainEmbedder:
+class PlainEmbedder(Variant[Embedder]):
     """An embedder whose stores have chunks without headings: another identity, everything else as it is."""
 
-    def __init__(self, inner: Embedder) -> None:
-        self.inner = inner
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        """That of the embedder, its version marked."""
-        own = self.inner.identity
-        return replace(own, version=own.version + SUFFIX)
-
-    def embed_query(self, text: str) -> Vectors:
-        return self.inner.embed_query(text)
-
-    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        return self.inner.embed(texts, progress)
-
-    def close(self) -> None:
-        self.inner.close()
+    suffix = SUFFIX
 
 
 def without_headings(embedder: Embedder) -> PlainEmbedder:
