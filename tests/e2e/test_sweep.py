@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Run
+from tests.evaluation.small_store import fill_folder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request, error, streamed
-from trivium.engine import Engine
 
 RECORDS = {
     "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
@@ -66,12 +66,7 @@ def said(request: Request) -> Reply:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store, questions about it, and the file of the sweep."""
     folder = tmp_path_factory.mktemp("sweep")
-    lines = [json.dumps({"title": title, "text": text}) + "\n" for title, text in RECORDS.items()]
-    (folder / "records.jsonl").write_text("".join(lines))
-    with Engine.create(folder / "store", "minilm") as engine:
-        engine.build([folder / "records.jsonl"], workers=1)
-    rows = [{"question": q, "answers": [a], "page": p} for q, (a, p) in QUESTIONS.items()]
-    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fill_folder(folder, RECORDS, QUESTIONS)
     (folder / "sweep.toml").write_text(SWEEP)
     return folder
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from experiments.answers.spoil import ANY, main
+from tests.evaluation.small_store import fill_folder
 from tests.fakes.chat_model import ScriptedModel
-from trivium.engine import Engine
 from trivium.llm.base import Message
 
 RECORDS = {
@@ -48,12 +48,7 @@ class Judge(ScriptedModel):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store and questions about it."""
     folder = tmp_path_factory.mktemp("spoilt")
-    lines = [json.dumps({"title": title, "text": text}) + "\n" for title, text in RECORDS.items()]
-    (folder / "records.jsonl").write_text("".join(lines))
-    with Engine.create(folder / "store", "minilm") as engine:
-        engine.build([folder / "records.jsonl"], workers=1)
-    rows = [{"question": q, "answers": [a], "page": p} for q, (a, p) in QUESTIONS.items()]
-    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fill_folder(folder, RECORDS, QUESTIONS)
     return folder
 
 

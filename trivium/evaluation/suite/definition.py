@@ -11,7 +11,6 @@ exact = true                      # optional: exact instead of approximate vecto
 from __future__ import annotations
 
 import random
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from trivium.errors import InputError
+from trivium.evaluation.toml_file import read_toml
 from trivium.graph.factory import is_address
 
 T = TypeVar("T")
@@ -68,12 +68,7 @@ def read_suite(path: str | Path) -> Suite:
     """Read a suite file. Raises InputError naming the line of a syntax error, or the set and the key that are not as
     expected."""
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: expected a readable suite file, got {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: expected TOML such as {_EXAMPLE}, got {error}") from error
+    data = read_toml(path, "suite", f"such as {_EXAMPLE}")
     try:
         sets = _File.model_validate(data).set
     except ValidationError as error:

@@ -29,7 +29,6 @@ tokens = 2_000_000
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +40,7 @@ from trivium.answering.prompt_styles import PromptStyle, prompt_style
 from trivium.errors import ConfigurationError, InputError
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, WAYS
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
+from trivium.evaluation.toml_file import read_toml
 from trivium.graph.factory import is_address
 from trivium.llm.registry import NO_MODEL
 from trivium.settings import MAX_TEMPERATURE, load_settings
@@ -165,12 +165,7 @@ class Sweep:
 def read_sweep(path: str | Path) -> Sweep:
     """Read a sweep file. Raises InputError naming the line of a syntax error, or the key that is not as expected."""
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: expected a readable sweep file, got {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: expected TOML with {_EXAMPLE}, got {error}") from error
+    data = read_toml(path, "sweep", f"with {_EXAMPLE}")
     try:
         file = _File.model_validate(data)
     except ValidationError as error:
