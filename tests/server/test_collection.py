@@ -98,6 +98,24 @@ def test_a_reader_keeps_its_state_until_it_is_done_and_the_next_one_has_the_new(
         old.info()
 
 
+def test_a_view_that_is_asked_whether_it_is_embedded_is_not_closed_meanwhile(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents are removed between the choice of the view and its first read."""
+    with collection.reading() as engine:
+        kind = type(engine.store)
+    read = kind.embedder
+
+    def embedder(store: Any) -> Any:
+        monkeypatch.undo()
+        collection.change(lambda writer: writer.remove(["Mars"]))
+        return read.fget(store)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(kind, "embedder", property(embedder))
+    assert collection.embedded
+    assert pages_of(collection) == ["Asaph Hall", "Deimos", "Phobos"]
+
+
 def test_a_change_that_fails_half_way_shows_what_it_committed(collection: Collection) -> None:
     def work(engine: Engine) -> None:
         engine.remove(["Mars"])

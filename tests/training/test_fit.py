@@ -37,8 +37,9 @@ def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...], prior: 
     own single precision is off by more than 1e-5 where scores are large, by how much depends on the processor."""
     import keras
 
-    precision = keras.config.floatx()
+    numbers, policy = keras.config.floatx(), keras.config.dtype_policy()
     keras.config.set_floatx("float64")
+    keras.config.set_dtype_policy("float64")
     try:
         generator = np.random.default_rng(width)
         model = fit._model(keras, width, Settings(hidden=hidden, prior=prior), generator)
@@ -50,7 +51,8 @@ def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...], prior: 
         scaled = np.clip((rows - mean) / deviation, -8, 8)
         expected = model(scaled[np.newaxis]).numpy()[0, :, 0]
     finally:
-        keras.config.set_floatx(precision)
+        keras.config.set_floatx(numbers)
+        keras.config.set_dtype_policy(policy)
     # The prior is kept in single precision.
     np.testing.assert_allclose(network.logits(rows), expected, atol=1e-6)
 

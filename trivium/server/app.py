@@ -230,7 +230,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        app.state.wellbeing.stop()
+        await asyncio.to_thread(app.state.wellbeing.stop)
         await asyncio.to_thread(_close, service, opening)
         app.state.audit.close()
 

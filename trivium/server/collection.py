@@ -143,8 +143,10 @@ class Collection:
     @property
     def embedded(self) -> bool:
         """Whether the view holds anything that can be searched."""
-        view = self._view
-        return view is not None and view.engine.store.embedder is not None
+        if not self.ready:
+            return False
+        with self.reading() as engine:  # else it may be closed meanwhile
+            return engine.store.embedder is not None
 
     @property
     def current(self) -> bool:
@@ -155,21 +157,25 @@ class Collection:
     @property
     def info(self) -> StoreInfo:
         """What the view holds. Raises StoreError before there is one."""
-        view = self._view
-        if view is None:
-            raise StoreError("the store is not open yet")
-        return view.info
+        with self._holding() as view:
+            return view.info
 
     @contextmanager
     def reading(self) -> Iterator[Engine]:
         """The engine to ask; its store stays as it is until the block ends. Raises StoreError before there is one."""
+        with self._holding() as view:
+            yield view.engine
+
+    @contextmanager
+    def _holding(self) -> Iterator[_View]:
+        """The view, which is not closed until the block ends. Raises StoreError before there is one."""
         with self._lock:
             view = self._view
             if view is None:
                 raise StoreError("the store is not open yet")
             view.readers += 1
         try:
-            yield view.engine
+            yield view
         finally:
             with self._lock:
                 view.readers -= 1

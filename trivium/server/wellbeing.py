@@ -99,8 +99,10 @@ class Wellbeing:
         self._watch.start()
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Watch no more. What is being looked at now may be closed afterwards."""
         self._closing.set()
+        if self._watch.is_alive():
+            self._watch.join()
 
     def problems(self) -> list[Problem]:
         """What is wrong now, also what only a restart mends. The server may answer questions nevertheless."""
