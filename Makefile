@@ -2,21 +2,30 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,docs,documents,ocr,speech,watch,ray,zim,openai,anthropic,fastembed,datasets,pandas,dbpedia,serve,langchain,mcp
+# What a user meets first, and what else development needs.
+EXTRAS := documents,serve,mcp,watch
+DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,anthropic,fastembed,datasets,pandas,dbpedia,langchain
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install demo test check torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
+.PHONY: install dev demo test check torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
 
 install: $(VENV)/installed
 
 $(VENV)/installed: pyproject.toml constraints.txt tools/make-venv tools/install_packages.py
 	@echo "1/2  a virtual environment in $(VENV), a few seconds"
 	@PYTHON=$(PYTHON) tools/make-venv $(VENV)
-	@echo "2/2  packages into it, less than a minute with a fast connection (about 2 GB of disk)"
+	@echo "2/2  packages into it, half a minute with a fast connection (700 MB of disk)"
 	@$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 	@echo "installed. Next:  . $(VENV)/bin/activate && trivium demo"
+
+dev: $(VENV)/installed-for-development
+
+$(VENV)/installed-for-development: $(VENV)/installed
+	@echo "what development needs, a minute with a fast connection (2 GB of disk)"
+	@$(BIN)/python tools/install_packages.py -c constraints.txt -e '.[$(DEV_EXTRAS)]'
+	@touch $@
 
 # The recommended embedder needs a model hub or Maven; without either everything runs on MiniLM.
 models: install
@@ -29,7 +38,7 @@ $(VENV)/models-tried: $(VENV)/installed
 demo: $(VENV)/models-tried
 	$(BIN)/trivium demo
 
-check: install
+check: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -41,15 +50,15 @@ test: check $(VENV)/models-tried
 
 # Faults on purpose for an hour (HOURS=0.1 for less); see CONTRIBUTING.md.
 HOURS ?= 1
-torture: install
+torture: dev
 	nice -n 15 $(BIN)/python -m torture --hours $(HOURS) --json torture.json
 
 # The documentation as a site, in site/. A broken link or a name that is gone ends it.
-docs: install
+docs: dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-bench: $(VENV)/models-tried
+bench: dev $(VENV)/models-tried
 	$(BIN)/python benchmarks/run_all.py
 
 # A Neo4j server: in Docker where its engine answers, else from Maven Central. Runs until it is stopped
@@ -87,11 +96,11 @@ docling-core: install
 
 # What a release is made of, in build/: sbom.json (CycloneDX) and licences.md. Another choice: EXTRAS_OF_RELEASE=serve,mcp
 EXTRAS_OF_RELEASE ?= serve
-sbom: install
+sbom: dev
 	$(BIN)/python tools/sbom.py --extras "$(EXTRAS_OF_RELEASE)"
 
 # The versions of constraints.txt with the checksums of their files on every platform. No address of an index is kept.
-lock: install
+lock: dev
 	$(BIN)/uv pip compile pyproject.toml --extra serve --universal --python-version 3.11 --generate-hashes --constraints constraints.txt \
 	    --no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet --output-file requirements-release.txt
 
