@@ -20,6 +20,7 @@ from trivium.llm import hosted as hosted_module
 from trivium.llm.base import ChatModel, Message, ReplyUsage
 from trivium.llm.counting import CountingChatModel
 from trivium.llm.openai import OpenAIChatModel
+from trivium.types import Usage
 
 KEY = "sk-very-secret"
 QUESTION = [Message("user", "Which planet has rings?")]
@@ -196,15 +197,25 @@ def test_calls_are_held_back_to_what_is_allowed(server: OpenAIServer) -> None:
 
 
 def test_a_counted_model_counts_what_is_read(server: OpenAIServer) -> None:
-    """Questions and answers, streamed or not; the inner answer's end is handed on."""
-    server.script.extend([streamed("12345", "678"), chat("1234")])
+    """As the endpoint reports it: 7 + 3, then 20 + 1 of an answer taken whole; its end is handed on. Where it reports
+    nothing the model's own count holds, and a call that fails has been paid for."""
+    server.script.extend([streamed("12345", "678"), streamed("1234", usage=(20, 1))])
     counted = CountingChatModel(model(server))
     reply = counted.stream(QUESTION)
     assert "".join(reply) == "12345678" and reply.usage == ReplyUsage(7, 3)
-    counted.complete(QUESTION)
-    assert counted.calls == 2
-    assert counted.characters == 2 * len(QUESTION[0].content) + 12
+    assert counted.complete(QUESTION) == "1234"
+    assert (counted.calls, counted.usage, counted.tokens) == (2, Usage(27, 4), 31)
     assert counted.context_tokens == 8192 and counted.count_tokens("abc") == 1
+
+    server.script.append(streamed("stop", " here", " please"))
+    with counted.stream(QUESTION) as reply:
+        assert next(reply) == "stop"
+    asked = counted.count_tokens(QUESTION[0].content)
+    assert counted.usage == Usage(27 + asked, 4 + counted.count_tokens("stop"))
+    server.script.append(error(401, "no such key"))
+    with pytest.raises(ChatModelError, match="no such key"):
+        counted.complete(QUESTION)
+    assert counted.calls == 4 and counted.usage.prompt_tokens == 27 + 2 * asked
 
 
 def test_text_that_does_not_come_is_not_waited_for(server: OpenAIServer) -> None:

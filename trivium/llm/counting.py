@@ -5,21 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Sequence
 
-from trivium.llm.base import ChatModel, Message, Reply, ReplyUsage
+from trivium.errors import ChatModelError
+from trivium.llm.base import ChatModel, Message, Reply, ReplyUsage, usage_of
 from trivium.llm.json_replies import JsonSchema
-
-CHARACTERS_A_TOKEN = 4
-"""The rule of thumb for English, where nothing says it better."""
+from trivium.types import Usage
 
 
 class CountingChatModel:
-    """A chat model that counts its calls and the characters that went each way. Threads may share it."""
+    """A chat model that counts its calls and the tokens that went each way: as the model reports them, and by its own
+    count where it does not come to that. Threads may share it."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
         self._lock = threading.Lock()
+        self._usage = Usage()
         self.calls = 0
-        self.characters = 0
 
     @property
     def name(self) -> str:
@@ -32,9 +32,19 @@ class CountingChatModel:
         return self._model.context_tokens
 
     @property
+    def holds_lengths(self) -> bool:
+        """Whether the model can be held to a schema that bounds lengths."""
+        return bool(getattr(self._model, "holds_lengths", False))
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens read and written so far."""
+        return self._usage
+
+    @property
     def tokens(self) -> int:
-        """About how many tokens that was, questions and answers together."""
-        return -(-self.characters // CHARACTERS_A_TOKEN)
+        """Those read and written together."""
+        return self._usage.prompt_tokens + self._usage.completion_tokens
 
     def count_tokens(self, text: str) -> int:
         """The model's own count; not a call."""
@@ -48,11 +58,9 @@ class CountingChatModel:
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> str:
-        """The model's answer; also a call that fails has been paid for. Raises ChatModelError."""
-        self._count_call(messages)
-        answer = self._model.complete(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
-        self._count(answer)
-        return answer
+        """The model's answer, streamed, since only a stream reports its tokens. Raises ChatModelError."""
+        with self.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema) as reply:
+            return "".join(reply)
 
     def stream(
         self,
@@ -62,24 +70,36 @@ class CountingChatModel:
         temperature: float | None = None,
         schema: JsonSchema | None = None,
     ) -> Reply:
-        """The model's answer, counted as far as it is read. Raises ChatModelError."""
-        self._count_call(messages)
-        reply = self._model.stream(messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
-        return Reply(self._counted(reply))
-
-    def _counted(self, reply: Reply) -> Generator[str, None, ReplyUsage]:
-        with reply:
-            for piece in reply:
-                self._count(piece)
-                yield piece
-        return reply.usage if reply.usage is not None else ReplyUsage(0, 0, "estimated")
-
-    def _count_call(self, messages: Sequence[Message]) -> None:
+        """The model's answer, counted as far as it is read; also a call that fails has been paid for. Raises
+        ChatModelError."""
         with self._lock:
             self.calls += 1
-        for message in messages:
-            self._count(message.content)
+        try:
+            reply = self._model.stream(
+                messages, max_tokens=max_tokens, temperature=temperature, schema=schema
+            )
+        except ChatModelError:
+            self._add(Usage(sum(self.count_tokens(message.content) for message in messages), 0))
+            raise
+        return Reply(self._counted(reply, messages))
 
-    def _count(self, text: str) -> None:
+    def _counted(self, reply: Reply, messages: Sequence[Message]) -> Generator[str, None, ReplyUsage]:
+        read: list[str] = []
+        try:
+            with reply:
+                for piece in reply:
+                    read.append(piece)
+                    yield piece
+        finally:
+            used = usage_of(reply, self._model, messages, "".join(read))
+            self._add(used)
+        if reply.usage is not None:
+            return reply.usage
+        return ReplyUsage(used.prompt_tokens, used.completion_tokens, "estimated")
+
+    def _add(self, usage: Usage) -> None:
         with self._lock:
-            self.characters += len(text)
+            self._usage = Usage(
+                self._usage.prompt_tokens + usage.prompt_tokens,
+                self._usage.completion_tokens + usage.completion_tokens,
+            )

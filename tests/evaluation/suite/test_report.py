@@ -24,8 +24,6 @@ from trivium.evaluation.suite.results import (
     load_result,
     save_result,
 )
-from trivium.llm.base import Message
-from trivium.llm.counting import CountingChatModel
 
 MEASURES = ("hit@1", "hit@3", "hit@5")
 
@@ -146,24 +144,6 @@ def test_the_digest_of_files_sees_names_and_contents(tmp_path: Path) -> None:
     assert digest_of_files([one, other]) != before
     with pytest.raises(InputError, match="readable"):
         digest_of_files([tmp_path / "none"])
-
-
-class Scripted:
-    """A chat model that says yes."""
-
-    name = "scripted"
-
-    def complete(self, messages: list[Message], **_: object) -> str:
-        return "yes"
-
-
-def test_calls_and_tokens_of_a_model_are_counted() -> None:
-    """Twice 5 + 4 characters there and 3 back: 24 characters, 6 tokens."""
-    model = CountingChatModel(Scripted())
-    assert (model.calls, model.tokens) == (0, 0)
-    for _ in range(2):
-        assert model.complete([Message("system", "short"), Message("user", "word")]) == "yes"
-    assert (model.name, model.calls, model.tokens) == ("scripted", 2, 6)
 
 
 def test_a_set_is_a_table_that_can_be_joined_with_others() -> None:
