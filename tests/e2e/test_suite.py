@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Run
+from tests.fakes.openai_server import OpenAIServer, chat, streamed
 from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreNotFoundError
 from trivium.evaluation.comparison.run import compare_runs, explainer
@@ -149,6 +150,47 @@ def test_a_changed_question_file_is_judged_anew(
         (judged,) = run_suite(suite, tmp_path / "out", ["lexical"])
         assert judged.report["questions"] == count
         assert judged.page is None and judged.tests == ()
+
+
+def test_a_set_may_be_reranked_and_cut(
+    suite_file: Path, sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the figures, warnings and names of ``evaluate --rerank --cut``, timed and tested against the same without; one
+    set may, the other not. A grade of 3 for every passage keeps the order, and each costs what the endpoint reports:
+    100 tokens read, 7 written."""
+    (one, other) = read_suite(suite_file).sets
+    questions = tmp_path / "q.jsonl"
+    questions.write_text("\n".join(Path(one.questions).read_text("utf-8").splitlines()[:4]), "utf-8")
+    after = {"rerank": ["bm25", "llm-pointwise:openai:tiny"], "cut": ["near:0.5"]}
+    changed = one.model_copy(update={"questions": str(questions), **after})
+    plain = other.model_copy(update={"questions": str(questions), "sample": None})
+    suite = Suite(tmp_path / "s.toml", (changed, plain))
+    streams, whole = streamed('{"score": 3}', usage=(100, 7)), chat('{"score": 3}')
+    with OpenAIServer(lambda request: streams if request.body.get("stream") else whole) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        reranked, bare = run_suite(suite, tmp_path / "out", ["vector"], ["rrf"])
+        count = len(server.requests)
+        again, _ = run_suite(suite, tmp_path / "out", ["vector"], ["rrf"])
+        assert again == reranked and len(server.requests) == count
+        with Engine.open(sample_store) as engine:
+            alone = engine.evaluate(questions, ["vector"], ["rrf"], **after).to_json()
+    assert reranked.report == alone
+    assert list(alone["rows"]) == list(reranked.rows) == [*reranked.latency]
+    assert reranked.rows[2:6] == (
+        "vector > bm25", "vector > llm-pointwise:openai:tiny", "rrf > bm25", "rrf > llm-pointwise:openai:tiny"
+    )  # fmt: skip
+    assert len(reranked.rows) == 12 and bare.rows == ("vector", "rrf") and bare.followed == ()
+    assert (tmp_path / "out" / "single" / "rrf %3E bm25 %3E near%3A0.5.run").is_file()
+    assert {(test.row, test.against) for test in reranked.tests if test.row != "rrf"} == {
+        (row, row.partition(" > ")[0]) for row in reranked.followed
+    }
+    assert reranked.model.name == "tiny" and bare.model.tokens == 0
+    assert reranked.model.tokens == 107 * reranked.model.calls
+    assert reranked.model.calls == 4 * 2 * 30  # questions, systems, passages
+    text = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "## Reranked and cut, against the same without" in text
+    heads = [line for line in text.splitlines() if line.startswith("| system | hit@1")]
+    assert ["passages" in head for head in heads] == [True, False]
 
 
 def test_the_stages_of_a_search_add_up_to_it(sample_store: Path) -> None:

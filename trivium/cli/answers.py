@@ -9,11 +9,19 @@ import typer
 from rich.markup import escape
 
 from trivium.cli.annotators import annotators_rule
-from trivium.cli.arguments import answer_writer, chat_model, check_names, open_engine, wrong_argument
+from trivium.cli.arguments import (
+    answer_writer,
+    chat_model,
+    check_names,
+    open_engine,
+    reranker_name,
+    wrong_argument,
+)
 from trivium.cli.evaluate_options import Evaluation
 from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
 from trivium.errors import InputError
 from trivium.parser.sources.base import Problem
+from trivium.search.cut import Cut
 
 if TYPE_CHECKING:
     from trivium.evaluation.answers.bertscore import BertScore
@@ -24,6 +32,9 @@ def evaluate_answers(options: Evaluation) -> None:
     file>-answers`` in the working directory."""
     questions, store = options.questions_and_store()
     options.refuse_of_questions("expected it only without --answers")
+    rerankers = [reranker_name(name, options.model) for name in options.rerank or ()]
+    with wrong_argument("--cut"):
+        cuts = [Cut.read(rule) for rule in options.cut or ()]
     # Loaded here: no other command needs them, and they take their time.
     from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
@@ -58,6 +69,8 @@ def evaluate_answers(options: Evaluation) -> None:
             gold=options.gold,
             no_context=options.no_context,
             runs=options.runs_in or (),
+            rerank=[name for name in rerankers if name is not None],
+            cut=cuts,
             model=writer.model,
             writing=writer.writing,
             judge=[judge for judge in judges if judge is not None],

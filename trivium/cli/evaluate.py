@@ -118,6 +118,8 @@ def evaluate(
 
         trivium evaluate questions.jsonl --store my-store --answers --sample 100
 
+        trivium evaluate questions.jsonl --store my-store --answers --fusion default --rerank weighted:0.7 --cut near
+
         trivium evaluate questions.jsonl --store my-store --answers --model local --judge openai:gpt-4o-mini --gold
 
         trivium evaluate questions.jsonl --store my-store --answers --judge openai:gpt-4o --judge gemini:gemini-2.5-pro

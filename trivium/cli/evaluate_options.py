@@ -67,7 +67,8 @@ Reranks = Annotated[
     typer.Option(
         "--rerank",
         metavar="NAME",
-        help=f"Measure every system also after these rerankers, one or more of: {RERANKER_NAMES}.",
+        help=f"Measure every system also after these rerankers, one or more of: {RERANKER_NAMES}."
+        " With --answers: answer from its passages, too.",
         show_default=False,
     ),
 ]
@@ -269,8 +270,6 @@ class Evaluation:
                 "--hits": self.hits,
                 "--depth": self.depth,
                 "--activate": self.activate,
-                "--rerank": self.rerank or None,
-                "--cut": self.cut or None,
             },
         )
 
@@ -278,6 +277,7 @@ class Evaluation:
         """Refuse what names a set of questions and says how it is asked."""
         values = {"QUESTIONS": self.questions, "--store": self.store, "--exact": self.exact}
         self._refuse(why, {**values, "--answers": self.answers, "--run-in": self.runs_in or None})
+        self._refuse(why, {"--rerank": self.rerank or None, "--cut": self.cut or None})
         self._refuse(why, {"--annotators": self.annotators})
 
     def refuse_of_folder(self, why: str) -> None:

@@ -36,13 +36,21 @@ def against_best(
 ) -> tuple[Comparison, ...]:
     """Every fusion against the retriever that is best on the same questions by the same measure, by the same intervals
     and tests as the report's own comparisons. The rival is chosen on these same questions, which favours it."""
-    pairs = [
-        (fusion, rival, measure)
-        for fusion in fusions
-        for measure in measures
-        if (rival := best_system(report, retrievers, measure)) is not None
-    ]
-    if not pairs:
+    return compare_pairs(
+        report,
+        [
+            (fusion, rival, measure)
+            for fusion in fusions
+            for measure in measures
+            if (rival := best_system(report, retrievers, measure)) is not None
+        ],
+    )
+
+
+def compare_pairs(report: Report, pairs: Sequence[tuple[str, str, str]]) -> tuple[Comparison, ...]:
+    """Systems against others by a measure (system, other, measure), with the intervals and tests of the report's own
+    comparisons."""
+    if not pairs or not report.traced.questions:
         return ()
     rows = report.rows
     differences = np.stack([rows[a].values[m] - rows[b].values[m] for a, b, m in pairs], axis=1)

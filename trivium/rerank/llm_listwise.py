@@ -28,24 +28,24 @@ class ListwiseReranker:
     independent: ClassVar[bool] = False
 
     def __init__(self, model: ChatModel, name: str | None = None) -> None:
-        self._model = model
+        self.model = model
         self.name = f"llm-listwise:{model.name}" if name is None else name
 
     def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
         """Scores n, n - 1 .. 1 in the new order. Raises ChatModelError, and RerankError for a reply without an order."""
         deadline.check()
         messages, count = fitting(
-            self._model,
+            self.model,
             candidates,
             lambda offered, characters: prompt(question, offered, characters),
             reply_tokens,
         )
-        reply = self._model.complete(
+        reply = self.model.complete(
             messages, max_tokens=reply_tokens(count), temperature=0.0, schema=_schema(count)
         )
         ranking = read_ranking(reply, count)
         if not ranking:
-            raise malformed(self._model, f"an order of {count} passages", reply)
+            raise malformed(self.model, f"an order of {count} passages", reply)
         named = set(ranking)
         order = [*ranking, *(row for row in range(len(candidates)) if row not in named)]
         scores = [0.0] * len(candidates)

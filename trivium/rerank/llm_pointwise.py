@@ -32,7 +32,7 @@ class PointwiseReranker:
     independent: ClassVar[bool] = True
 
     def __init__(self, model: ChatModel, name: str | None = None) -> None:
-        self._model = model
+        self.model = model
         self.name = f"llm-pointwise:{model.name}" if name is None else name
 
     def rerank(self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline) -> list[float]:
@@ -42,15 +42,15 @@ class PointwiseReranker:
 
     def _grade(self, question: str, candidate: RerankCandidate) -> int:
         messages, _ = fitting(
-            self._model,
+            self.model,
             [candidate],
             lambda one, characters: prompt(question, one[0], characters),
             lambda _: _REPLY_TOKENS,
         )
-        reply = self._model.complete(messages, max_tokens=_REPLY_TOKENS, temperature=0.0, schema=_SCHEMA)
+        reply = self.model.complete(messages, max_tokens=_REPLY_TOKENS, temperature=0.0, schema=_SCHEMA)
         grade = read_grade(reply)
         if grade is None:
-            raise malformed(self._model, "a score from 0 to 10", reply)
+            raise malformed(self.model, "a score from 0 to 10", reply)
         return grade
 
 

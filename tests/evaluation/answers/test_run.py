@@ -23,6 +23,7 @@ from trivium.errors import (
     FusionError,
     InputError,
     MissingExtraError,
+    RerankError,
 )
 from trivium.evaluation.answers.asking import gold_hits
 from trivium.evaluation.answers.bertscore import BertScore
@@ -30,7 +31,9 @@ from trivium.evaluation.answers.run import evaluate_answers
 from trivium.evaluation.trec import write_run
 from trivium.llm.base import Message
 from trivium.llm.json_replies import JsonSchema
-from trivium.types import Question, Turn
+from trivium.rerank.base import Deadline, RerankCandidate
+from trivium.rerank.llm_pointwise import PointwiseReranker
+from trivium.types import Question, Turn, Usage
 
 RECORDS = {
     "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
@@ -135,6 +138,124 @@ def test_the_run_of_another_system_is_a_context(engine: Engine, tmp_path: Path) 
     theirs.rename(tmp_path / "gold.run")
     with pytest.raises(InputError, match="runs named unlike the other rows, got gold"):
         evaluate_answers(engine, QUESTIONS, tmp_path / "x", gold=True, runs=[tmp_path / "gold.run"])
+
+
+class Backwards:
+    """A reranker that turns the order round; it fails for what is asked about Titan."""
+
+    name = "backwards"
+    views: tuple[str, ...] = ()
+    independent = False
+
+    def rerank(
+        self, question: str, candidates: Sequence[RerankCandidate], deadline: Deadline
+    ) -> Sequence[float]:
+        """Places from the end."""
+        if "Titan" in question:
+            raise RerankError("out of order")
+        return [float(place) for place in range(len(candidates))]
+
+
+def test_contexts_are_reranked_and_cut_and_named_so(engine: Engine, tmp_path: Path) -> None:
+    """Beside each context as it is. All five passages turned round: the last of the plain search come first; where the
+    reranker fails the order is that of the search, and the report says so. Of its scores 4, 3 .. 0 near:0.3 keeps those
+    of 4 - .3 * (4 - 0) = 2.8 and more: two."""
+    theirs = tmp_path / "theirs.run"
+    order = [f"{title}#chunk-1" for title in ("Titan", "Mars", "Deimos")]
+    runs = {name: [(uri, 3.0 - place) for place, uri in enumerate(order)] for name in ASKED}
+    write_run(theirs, "theirs", runs)
+    asked = {"rerank": [Backwards()], "cut": ["near:0.3:1-5"], "model": Reader(), "k": 2}
+    report = evaluate_answers(
+        engine, QUESTIONS, tmp_path / "a", ["vector"], runs=[theirs], gold=True, **asked
+    )
+    assert tuple(report.rows) == (
+        "vector", "theirs", "vector > backwards", "theirs > backwards", "vector > near:0.3:1-5",
+        "theirs > near:0.3:1-5", "vector > backwards > near:0.3:1-5", "theirs > backwards > near:0.3:1-5", "gold",
+    )  # fmt: skip
+    hits = {row: [list(one.hits) for one in given] for row, given in report.answers.items()}
+    for n, question in enumerate(QUESTIONS[:3]):
+        plain = [hit.uri for hit in engine.search(question.text, 5, ["vector"])]
+        turned = plain if question.id == "titan" else plain[::-1]
+        assert hits["vector"][n] == plain[:2] and hits["vector > backwards"][n] == turned[:2]
+        assert hits["theirs"][n] == order[:2]
+        assert hits["theirs > backwards"][n] == (order if question.id == "titan" else order[::-1])[:2]
+    cut = hits["vector > backwards > near:0.3:1-5"]
+    assert cut[0] == hits["vector > backwards"][0] and len(cut[2]) == 2
+    # Scores 3, 2, 1 of the run: 3 - .3 * (3 - 1) = 2.4 keeps the first alone.
+    assert hits["theirs > near:0.3:1-5"] == [order[:1]] * 3
+    assert report.rows["theirs > near:0.3:1-5"].passages == 1.0
+    warned = {row: list(told.warnings.items()) for row, told in report.rows.items() if told.warnings}
+    failed = "backwards: out of order; the passages are in the order of the search"
+    assert set(warned) == {row for row in report.rows if "backwards" in row}
+    assert warned["vector > backwards"] == [(failed, 1)]
+    assert report.to_json()["rows"]["vector > backwards"]["warnings"] == {failed: 1}
+    again = Reader()
+    told = evaluate_answers(
+        engine, QUESTIONS, tmp_path / "a", ["vector"], runs=[theirs], gold=True, **{**asked, "model": again}
+    )
+    assert again.asked == [] and told.to_json() == report.to_json()
+
+
+def test_the_command_answers_from_reranked_passages(engine: Engine, tmp_path: Path) -> None:
+    """What Python gives, printed with the number of passages of a cut; a language model of the command grades them."""
+    lines = [{"id": q.id, "question": q.text, "answers": q.answers, "page": q.page} for q in QUESTIONS[:3]]
+    file = tmp_path / "q.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    asked = [
+        "evaluate",
+        str(file),
+        "--store",
+        str(engine.store.location),
+        "--answers",
+        "--retriever",
+        "lexical",
+    ]
+    asked += ["--rerank", "bm25", "--cut", "near:0.9:1-1", "--out", str(tmp_path / "out"), "--k", "3"]
+    done = CliRunner().invoke(app, [*asked, "--json"])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)["rows"]
+    assert {row: told["passages"] for row, told in rows.items()} == {
+        "lexical": rows["lexical"]["passages"], "lexical > bm25": rows["lexical"]["passages"],
+        "lexical > near:0.9:1-1": 1, "lexical > bm25 > near:0.9:1-1": 1,
+    }  # fmt: skip
+    printed = CliRunner().invoke(app, asked, env={"COLUMNS": "200"})
+    assert "lexical > bm25 > near:0.9:1-1: " in printed.stdout and "; 1.0 passages" in printed.stdout
+
+
+def test_rows_are_named_as_those_of_retrieval(engine: Engine, tmp_path: Path) -> None:
+    """In the same order, so that both reports can be read side by side."""
+    options = {"rerank": ["bm25", "weighted:0.7"], "cut": ["gap", "near:0.5"]}
+    names = ["vector", "lexical"], ["rrf"]
+    answers = evaluate_answers(engine, QUESTIONS, tmp_path, *names, **options, model=Reader())
+    assert list(answers.rows) == list(engine.evaluate(QUESTIONS, *names, **options).rows)
+    assert len(answers.rows) == 3 * 3 * 3
+
+
+def test_what_reranks_and_cuts_is_checked_first_and_another_is_another_row(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Before anything is asked or written; what a language model took to grade passages is told beside the reader's."""
+    for wrong, said in (
+        ({"cut": ["probability"]}, "needs probabilities"),
+        ({"cut": ["elbow"]}, "unknown cut"),
+        ({"rerank": ["bm25", "bm25"]}, "every reranker and every cut once, got bm25, bm25"),
+    ):
+        with pytest.raises(InputError, match=said):
+            evaluate_answers(engine, QUESTIONS, tmp_path / "no", ["vector"], **wrong)
+    assert not (tmp_path / "no").exists()
+    # Grades cost 4 characters a token: the prompt's, and '{"score": 3}' are 12 characters, 3 tokens a passage.
+    judge = ScriptedModel('{"score": 3}')
+    report = evaluate_answers(
+        engine, QUESTIONS, tmp_path, ["lexical"], rerank=[PointwiseReranker(judge)], model=Reader(), k=2
+    )
+    row, plain = report.rows["lexical > llm-pointwise:scripted"], report.rows["lexical"]
+    read = sum(judge.count_tokens(message.content) for asked in judge.asked for message in asked)
+    assert row.search_usage == Usage(read, 3 * len(judge.asked)) and len(judge.asked) >= 6
+    assert plain.search_usage == Usage() and row.usage == plain.usage
+    other = PointwiseReranker(ScriptedModel('{"score": 3}'), "llm-pointwise:scripted")
+    other.model.name = "another"  # type: ignore[misc]
+    with pytest.raises(InputError, match="begun with other settings"):
+        evaluate_answers(engine, QUESTIONS, tmp_path, ["lexical"], rerank=[other], model=Reader(), k=2)
 
 
 def test_a_follow_up_question_is_asked_by_itself(engine: Engine, tmp_path: Path) -> None:

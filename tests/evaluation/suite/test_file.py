@@ -51,6 +51,9 @@ def test_paths_are_relative_to_the_file_and_addresses_stay(tmp_path: Path) -> No
         (TWO_SETS.replace('"squad"', '"../squad"'), r"key 'name': .*pattern.*got '\.\./squad'"),
         (TWO_SETS.replace('"nq-earth"', '"Squad"'), "every name once, got 'squad' again"),
         ("set = [3]", "set 1: .*got 3"),
+        (TWO_SETS + 'rerank = ["bm26"]', "set 2 ('nq-earth'), key 'rerank': .*did you mean bm25"),
+        (TWO_SETS + 'rerank = ["bm25", "bm25"]', "key 'rerank': expected every one once, got 'bm25' again"),
+        (TWO_SETS + 'cut = ["elbow"]', "key 'cut': unknown cut 'elbow'"),
     ],
 )
 def test_a_fault_is_named_by_line_or_set_and_key(tmp_path: Path, text: str, said: str) -> None:

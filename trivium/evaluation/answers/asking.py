@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -24,8 +24,11 @@ from trivium.evaluation.answers.alone import answer_without_context
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.run_files import Runs
+from trivium.evaluation.search_models import SearchModels
+from trivium.evaluation.systems import System
 from trivium.graph.protocols import GraphReader
 from trivium.llm.base import ChatModel
+from trivium.search.options import Warned
 from trivium.types import Answer, Hit, Question
 
 ANSWERS = "answers.jsonl"
@@ -57,6 +60,10 @@ class Asking:
     exact: bool
     retrievers: Collection[str]
     runs: Runs
+    systems: Mapping[str, System] = field(default_factory=dict)
+    """The rows whose passages are reranked or cut, by name."""
+    models: SearchModels = field(default_factory=SearchModels)
+    """Those that take part in the search, where they are counted."""
 
     def answered(self, row: str, question: Question) -> Answered:
         """The answer from the context of a row, timed."""
@@ -67,10 +74,12 @@ class Asking:
             alone = answer_without_context(question.text, self.model, self.writing)
             return Answered.of(row, question.id, alone, (), round(time.perf_counter() - began, 6), 0.0)
         searched, whole = began, None
+        warnings: list[str] = []
+        before = self.models.spent
         ground = AnswerContext(
             self.engine.store,
             self.engine.embedder,
-            partial(self._hits, row, question),
+            partial(self._hits, row, question, warnings.extend),
             self.engine.searcher.domain,
         )
         for event in answer(question.text, ground, (), self.model, self.writing):
@@ -88,16 +97,35 @@ class Asking:
             self._offered(whole),
             round(seconds, 6),
             round(searched - began, 6),
+            self.models.spent.since(before).usage,
+            warnings,
         )
 
-    def _hits(self, row: str, question: Question, asked: str, recall: str | None) -> Sequence[Hit]:
+    def _hits(
+        self, row: str, question: Question, warn: Warned, asked: str, recall: str | None
+    ) -> Sequence[Hit]:
         if row == GOLD:
             return gold_hits(self.engine.store, self.traced.gold[question.id], self.k)
-        if row in self.runs:
-            ranking = self.runs[row].get(question.id, ())
-            return _hits_of(self.engine.store, [uri for uri, _ in ranking[: self.k]])
-        views, fusion = ([row], None) if row in self.retrievers else (None, row)
-        return self.engine.search(asked, self.k, views, fusion, exact=self.exact, recall=recall)
+        system = self.systems.get(row, System(row))
+        if system.first in self.runs:
+            ranking = list(self.runs[system.first].get(question.id, ()))
+            searcher = self.engine.searcher
+            after = searcher.second_stage(self.k, system.reranker, system.cut, on_warnings=warn)
+            with searcher.limited(None) as store:
+                placed = after.apply(searcher.query(asked, self.exact, store), ranking)
+            return _hits_of(self.engine.store, [one.uri for one in placed])
+        views, fusion = ([system.first], None) if system.first in self.retrievers else (None, system.first)
+        return self.engine.search(
+            asked,
+            self.k,
+            views,
+            fusion,
+            exact=self.exact,
+            recall=recall,
+            rerank=system.reranker,
+            cut=system.cut,
+            on_warnings=warn,
+        )
 
     def _offered(self, given: Answer) -> list[int]:
         """The numbers of the passages that the reader was given: the prompt is made the same way again."""

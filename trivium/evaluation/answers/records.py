@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict
 
 from trivium.answering.marks import cited, without_marks
-from trivium.types import Answer, Outcome
+from trivium.types import Answer, Outcome, Usage
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
+NOTHING_SPENT = Usage()
 
 
 class Said(BaseModel):
@@ -37,7 +38,8 @@ class Answered(BaseModel):
     """The answer to a question from the context of a ``row``. ``hits`` are the chunks that were found, best first, and
     ``offered`` the numbers (ranks, from 1) of those that the reader was given: as many as fit into its window.
     ``seconds`` is the whole time and ``search_seconds`` the part until the passages were there; tokens are those the
-    reader read and wrote."""
+    reader read and wrote, ``search_..._tokens`` those of language models that chose or reranked passages. ``warnings``
+    say what did not work meanwhile, such as a reranker."""
 
     model_config = _FROZEN
 
@@ -53,6 +55,9 @@ class Answered(BaseModel):
     completion_tokens: int
     seconds: float
     search_seconds: float
+    search_prompt_tokens: int = 0
+    search_completion_tokens: int = 0
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -63,6 +68,8 @@ class Answered(BaseModel):
         offered: Sequence[int],
         seconds: float,
         search_seconds: float,
+        search_usage: Usage = NOTHING_SPENT,
+        warnings: Sequence[str] = (),
     ) -> Answered:
         """From an answer to the question with the id ``question``."""
         return cls(
@@ -87,6 +94,9 @@ class Answered(BaseModel):
             completion_tokens=answer.usage.completion_tokens,
             seconds=seconds,
             search_seconds=search_seconds,
+            search_prompt_tokens=search_usage.prompt_tokens,
+            search_completion_tokens=search_usage.completion_tokens,
+            warnings=tuple(warnings),
         )
 
     @property

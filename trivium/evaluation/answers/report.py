@@ -21,7 +21,7 @@ from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.agreement import Agreement
 from trivium.evaluation.answers.judged import JudgedAnswer
-from trivium.evaluation.answers.records import Answered
+from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison, compared_json, traced_json
 from trivium.evaluation.significance import Interval
@@ -70,7 +70,9 @@ class Judged:
 class AnswerRow:
     """A context and what the reader made of it. ``values`` holds every measure question by question, NaN where it has
     nothing to say; ``means`` and ``intervals`` (95 %) are over the ``counts`` others. ``latency`` is that of whole
-    answers (``answer``) and of finding the passages (``search``); ``usage`` is the reader's, over all questions."""
+    answers (``answer``) and of finding the passages (``search``); ``usage`` is the reader's, over all questions, and
+    ``search_usage`` that of language models that chose or reranked passages. ``passages`` is how many were found in the
+    mean, and ``warnings`` what did not work meanwhile, with the number of questions."""
 
     values: Mapping[str, Floats]
     means: Mapping[str, float]
@@ -79,6 +81,9 @@ class AnswerRow:
     latency: Mapping[str, Timing]
     usage: Usage
     judged: Judged | None
+    search_usage: Usage = NOTHING_SPENT
+    passages: float = math.nan
+    warnings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +190,12 @@ def _row_json(row: AnswerRow) -> dict[str, Any]:
         "n": dict(row.counts),
         "milliseconds": {name: timing.model_dump() for name, timing in row.latency.items()},
         "tokens": {"prompt": row.usage.prompt_tokens, "completion": row.usage.completion_tokens},
+        "search_tokens": {
+            "prompt": row.search_usage.prompt_tokens,
+            "completion": row.search_usage.completion_tokens,
+        },
+        "passages": None if math.isnan(row.passages) else row.passages,
+        "warnings": dict(row.warnings),
         "judge": None if row.judged is None else _judged_json(row.judged),
         SUM_OF_FIVE: sum_of_five(row.means),
     }
@@ -254,14 +265,19 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
     yield Text(
         f"{len(report.asked)} of {total} questions asked"
         + (f" ({', '.join(left_out)})" if left_out else "")
-        + f"; {report.k} passages each; reader: {plain(report.reader or 'none, the best sentences')}."
+        + f"; {report.k} passages asked for; reader: {plain(report.reader or 'none, the best sentences')}."
     )
     yield Text(
         f"Means with 95 % intervals, which resample {report.clusters} {report.resampled}; 'of n' where a measure says"
         " nothing of the other answers."
     )
     for name, row in report.rows.items():
-        yield Text(f"{plain(name)}: {_cost(row)}")
+        yield Text(f"{plain(name)}: {_cost(row, report.k)}")
+        for why, count in row.warnings.items():
+            yield Text(
+                f"warning: {plain(name)}: {count} of {len(report.asked)} questions: {plain(why)}",
+                style="yellow",
+            )
     for c in report.comparisons:
         if c.found.measure in TESTED:
             p = "p < 0.001" if c.found.p < 0.001 else f"p = {c.found.p:.3f}"
@@ -283,11 +299,18 @@ def _number(value: float) -> str:
     return "-" if math.isnan(value) else share(value)
 
 
-def _cost(row: AnswerRow) -> str:
+def _cost(row: AnswerRow, k: int) -> str:
     timing = row.latency["answer"].median, row.latency["search"].median
     text = f"{timing[0]:,.0f} ms an answer (median; finding the passages {timing[1]:,.0f})"
+    if not math.isnan(row.passages) and row.passages != k:
+        text += f"; {row.passages:.1f} passages"
     if row.usage.prompt_tokens:
         text += f"; {row.usage.prompt_tokens:,} tokens read, {row.usage.completion_tokens:,} written"
+    if row.search_usage.prompt_tokens:
+        text += (
+            f"; to find the passages {row.search_usage.prompt_tokens:,} tokens read,"
+            f" {row.search_usage.completion_tokens:,} written"
+        )
     if row.judged is not None:
         judged = row.judged
         text += (

@@ -35,11 +35,15 @@ from trivium.evaluation.digests import (
 )
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.run_files import Runs, read_runs
+from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
+from trivium.evaluation.systems import System, followed
 from trivium.llm.base import ChatModel
 from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.base import Problem
+from trivium.rerank.base import Reranker
 from trivium.retrievers.registry import RETRIEVERS
+from trivium.search.cut import Cut
 from trivium.settings import load_settings
 from trivium.types import Question
 
@@ -57,6 +61,8 @@ def evaluate_answers(
     gold: bool = False,
     no_context: bool = False,
     runs: Sequence[str | Path] = (),
+    rerank: Sequence[str | Reranker] = (),
+    cut: Sequence[str | Cut] = (),
     model: ChatModel | None = None,
     writing: WritingOptions | None = None,
     judge: ChatModel | Sequence[ChatModel] | None = None,
@@ -74,7 +80,9 @@ def evaluate_answers(
     """Answer quality of one reader (``model``; None: the best sentences) on several contexts, one row each: exactly the
     retrievers and fusions named, or ``vector`` and ``default`` when none is; with ``gold`` also the gold passages
     themselves, with ``no_context`` none (what the model knows by itself). ``runs`` are TREC files of further contexts
-    (ids of questions as in the question file, uris of chunks).
+    (ids of questions as in the question file, uris of chunks). With ``rerank`` there is a further row for each of these
+    contexts (gold and none aside) after each reranker, ``NAME > RERANKER``, and with ``cut`` one for all of them ended by
+    each rule, ``NAME > RULE``: with ``k`` passages at most where a rule has no bounds.
 
     Asked are the questions of a file, or given, whose gold can be traced and whose answers are known; ``sample`` of
     them if that is less, drawn with ``seed``. ``annotators`` and ``on_problem`` are as in
@@ -96,7 +104,12 @@ def evaluate_answers(
     if not retrievers and not fusions and not runs:
         retrievers, fusions = ("vector",), ("default",)
     given = read_runs(runs, [question.id for question in known])
-    rows = named_rows(engine, retrievers or (), fusions or (), gold, given)
+    models = SearchModels()
+    rerankers = [models.of_reranker(engine.searcher.retrievers.rerankers.get(one)) for one in rerank]
+    cuts = [Cut.read(one) if isinstance(one, str) else one for one in cut]
+    systems = followed([*(retrievers or ()), *(fusions or ()), *given], rerankers, cuts)
+    rows = named_rows(engine, retrievers or (), fusions or (), gold, given, systems)
+    _check_stages(engine, systems, fusions or (), k)
     if no_context:
         if model is None:
             raise InputError("a row without context is for a language model: name one, or leave the row out")
@@ -112,7 +125,18 @@ def evaluate_answers(
     traced = Evaluator(engine.searcher).trace(known)
     with_answers = [question for question in traced.questions if question.answers]
     asked = drawn(with_answers, sample, seed)
-    asking = Asking(engine, traced, model, asked_so, k, exact, tuple(retrievers or ()), given)
+    asking = Asking(
+        engine,
+        traced,
+        model,
+        asked_so,
+        k,
+        exact,
+        tuple(retrievers or ()),
+        given,
+        {system.name: system for system in systems},
+        models,
+    )
     answers = collect_answers(asking, tuple(rows), asked, folder, progress)
     judgements = collect_judgements(
         engine.store, engine.embedder, judges, ways, answers, asked, folder, progress
@@ -139,11 +163,24 @@ def _distinct(judge: ChatModel | Sequence[ChatModel] | None) -> list[ChatModel]:
     return judges
 
 
+def _check_stages(engine: Engine, systems: Sequence[System], fusions: Sequence[str], k: int) -> None:
+    """Raise InputError for a reranker or a cut that cannot follow what it is to follow, before anything is asked."""
+    for system in systems:
+        after = engine.searcher.second_stage(k, system.reranker, system.cut)
+        fused = system.first in fusions
+        after.check(calibrated=fused and engine.searcher.fusions.get(system.first).log_odds)
+
+
 def named_rows(
-    engine: Engine, retrievers: Sequence[str], fusions: Sequence[str], gold: bool, runs: Runs
+    engine: Engine,
+    retrievers: Sequence[str],
+    fusions: Sequence[str],
+    gold: bool,
+    runs: Runs,
+    systems: Sequence[System] = (),
 ) -> dict[str, str | None]:
-    """Names of the rows in order, with the digest of what is trained and of runs. Raises InputError and FusionError for
-    names that are not known, or that say two things."""
+    """Names of the rows in order, with the digest of what is trained, of runs, and of what ``systems`` rerank and cut by.
+    Raises InputError and FusionError for names that are not known, or that say two things."""
     engine.searcher.retrievers.choose(retrievers)  # refuses unknown names before anything is asked
     for name in fusions:
         engine.searcher.fusions.get(name)
@@ -155,6 +192,7 @@ def named_rows(
     if taken := runs.keys() & {*rows, GOLD, NO_CONTEXT}:
         raise InputError(f"expected runs named unlike the other rows, got {', '.join(sorted(taken))}")
     rows |= {name: digest_of(runs[name].items()) for name in runs}
+    rows |= {system.name: digest_of([rows[system.first], *system.depends_on]) for system in systems}
     return {**rows, GOLD: None} if gold else rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -64,6 +65,12 @@ def summarise(
                 sum(answered.completion_tokens for answered in given),
             ),
             judged=Judged.of(_judged_of(judgements, row)) if judgements else None,
+            search_usage=Usage(
+                sum(answered.search_prompt_tokens for answered in given),
+                sum(answered.search_completion_tokens for answered in given),
+            ),
+            passages=sum(len(answered.hits) for answered in given) / len(given) if given else math.nan,
+            warnings=Counter(warning for answered in given for warning in answered.warnings),
         )
     told = {name: {row: judged_values(row, ways) for row in answers} for name, ways in judgements.items()}
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))

@@ -6,29 +6,35 @@ questions = "squad.jsonl"         # relative to this file
 store = "joint-store"             # a folder, relative to this file, or bolt://HOST:PORT
 sample = 200                      # optional: that many of the questions, drawn with `seed` (default 0)
 exact = true                      # optional: exact instead of approximate vector search
+rerank = ["bm25"]                 # optional: every row also after these rerankers
+cut = ["near:0.7"]                # optional: and all of them ended by these rules
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from trivium.errors import InputError
+from trivium.errors import ConfigurationError, InputError
 from trivium.evaluation.toml_file import read_toml
 from trivium.graph.factory import is_address
+from trivium.rerank.registry import make_reranker
+from trivium.search.cut import Cut
 
 T = TypeVar("T")
+_Name = Annotated[str, Field(min_length=1)]
 
 _EXAMPLE = '[[set]] with name = "...", questions = "FILE.jsonl" and store = "FOLDER"'
 
 
 class SuiteSet(BaseModel):
-    """One set of questions and the store they are asked. ``sample`` None means all of them."""
+    """One set of questions and the store they are asked. ``sample`` None means all of them; ``rerank`` and ``cut`` name
+    what every row is measured after, too."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -38,6 +44,18 @@ class SuiteSet(BaseModel):
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     exact: bool = False
+    rerank: list[_Name] = []
+    cut: list[_Name] = []
+
+    @field_validator("rerank")
+    @classmethod
+    def _rerankers(cls, names: list[str]) -> list[str]:
+        return _checked(names, make_reranker)
+
+    @field_validator("cut")
+    @classmethod
+    def _cuts(cls, rules: list[str]) -> list[str]:
+        return _checked(rules, Cut.read)
 
 
 class _File(BaseModel):
@@ -87,6 +105,19 @@ def sample(questions: Sequence[T], size: int | None, seed: int) -> list[T]:
         return list(questions)
     drawn = random.Random(seed).sample(range(len(questions)), size)  # noqa: S311 - not a secret
     return [questions[place] for place in sorted(drawn)]
+
+
+def _checked(names: list[str], make: Callable[[str], object]) -> list[str]:
+    """The names of which something can be made. Raises ValueError for others, as pydantic wants it, and where one comes
+    twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"expected every one once, got {name!r} again")
+        try:
+            make(name)
+        except (InputError, ConfigurationError) as error:
+            raise ValueError(str(error)) from error
+    return names
 
 
 def _anchored(suite_set: SuiteSet, folder: Path) -> SuiteSet:

@@ -21,13 +21,15 @@ from trivium.evaluation.tables import BETTER, WORSE, grid, plain, share
 from trivium.search.stages import STAGES
 
 _WIDEST = 10_000
+_FOLLOWED = "a reranked or cut row from the same without"
 
 Adjusted = Mapping[tuple[str, str, str], float]
 """(set, fusion, measure) -> p-value after Holm's correction."""
 
 
 def adjusted(results: Sequence[SetResult]) -> Adjusted:
-    """The p-values of every fusion against the best retrievers, corrected over all sets and measures of that fusion."""
+    """The p-values of every fusion against the best retrievers, and of what is reranked or cut against the same without,
+    corrected over all sets and measures of that row."""
     tests = [(result.name, test) for result in results for test in result.tests]
     found: dict[tuple[str, str, str], float] = {}
     for row in dict.fromkeys(test.row for _, test in tests):
@@ -72,11 +74,15 @@ def print_suite(results: Sequence[SetResult], console: Console) -> None:
     if corrected:
         console.print(
             Text(
-                f"{BETTER} {WORSE}  differs from the best single retriever of the set (paired permutation test, "
-                f"Holm over {_family(results)} tests, p < {LEVEL:g})",
+                f"{BETTER} {WORSE}  differs from the best single retriever of the set"
+                + (f", {_FOLLOWED}" if any(result.followed for result in results) else "")
+                + f" (paired permutation test, Holm over {_family(results)} tests, p < {LEVEL:g})",
                 style="dim",
             )
         )
+    for result in results:
+        for warning in result.report.get("warnings", ()):
+            console.print(Text(f"warning: {result.name}: {warning}", style="yellow"))
     tokens = sum(result.model.tokens for result in results)
     console.print(Text(f"tokens of language models: {tokens:,}", style="dim"))
 
@@ -87,8 +93,10 @@ def to_markdown(results: Sequence[SetResult]) -> str:
     lines = ["# Evaluation", ""]
     for result in results:
         lines += [*_quality(result, corrected), ""]
-    if corrected:
+    if any(result.fusions and result.tests for result in results):
         lines += [*_tests(results, corrected), ""]
+    if any(result.followed and result.tests for result in results):
+        lines += [*_tests_of_followed(results, corrected), ""]
     lines += [*_times(results), "", *_circumstances(results)]
     return "\n".join(lines) + "\n"
 
@@ -148,14 +156,19 @@ def _quality(result: SetResult, corrected: Adjusted) -> Iterator[str]:
         + (" Exact vector search." if result.inputs["exact"] else "")
     )
     yield ""
+    counted = ["passages"] if result.cut else []
     yield grid(
-        ["system", *result.measures, "mrr", "ndcg@10"],
+        ["system", *result.measures, "mrr", "ndcg@10", *counted],
         [
             [plain(row)]
             + [_mean(result, row, measure, corrected) for measure in (*result.measures, "mrr", "ndcg@10")]
+            + [f"{result.mean(row, measure) or 0.0:.1f}" for measure in counted]
             for row in result.rows
         ],
     )
+    for warning in report.get("warnings", ()):
+        yield ""
+        yield f"Warning: {plain(warning)}"
     matches = {row: report["rows"][row]["cmc"] for row in result.rows}
     if all(matches.values()):
         yield ""
@@ -208,22 +221,40 @@ def _tests(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
         f"{WORSE} mark differences below {LEVEL:g} after it."
     )
     yield ""
+    tests = [(result, test) for result in results for test in result.tests if test.row in result.fusions]
+    yield _test_grid("fusion", "rival", tests, corrected)
+
+
+def _tests_of_followed(results: Sequence[SetResult], corrected: Adjusted) -> Iterator[str]:
+    yield "## Reranked and cut, against the same without"
+    yield ""
+    yield (
+        "What a reranker or a cut follows is the rival, on the same questions. Test, intervals and marks are those of"
+        " fusions; Holm's correction is over all sets and measures of a row."
+    )
+    yield ""
+    tests = [(result, test) for result in results for test in result.tests if test.row in result.followed]
+    yield _test_grid("system", "without", tests, corrected)
+
+
+def _test_grid(
+    system: str, rival: str, tests: Sequence[tuple[SetResult, Paired]], corrected: Adjusted
+) -> str:
     rows = []
-    for result in results:
-        for test in result.tests:
-            p = corrected[result.name, test.row, test.measure]
-            rows.append(
-                [
-                    plain(test.row),
-                    plain(result.name),
-                    test.measure,
-                    plain(test.against),
-                    _difference(test),
-                    _p(test.p),
-                    _p(p) + _mark(result, test.row, test.measure, corrected),
-                ]
-            )
-    yield grid(["fusion", "set", "measure", "rival", "difference", "p", "p (Holm)"], rows, 4)
+    for result, test in tests:
+        p = corrected[result.name, test.row, test.measure]
+        rows.append(
+            [
+                plain(test.row),
+                plain(result.name),
+                test.measure,
+                plain(test.against),
+                _difference(test),
+                _p(test.p),
+                _p(p) + _mark(result, test.row, test.measure, corrected),
+            ]
+        )
+    return grid([system, "set", "measure", rival, "difference", "p", "p (Holm)"], rows, 4)
 
 
 def _difference(test: Paired) -> str:
@@ -285,4 +316,4 @@ def _circumstances(results: Sequence[SetResult]) -> Iterator[str]:
     yield grid(head, rows, 5)
     if any(result.model.tokens for result in results):
         yield ""
-        yield "Tokens are counted as characters / 4, questions and answers of the model together."
+        yield "Tokens are those that language models read and wrote while the questions were measured, times aside."

@@ -22,8 +22,9 @@ RESULT = "set.json"
 
 
 class Paired(BaseModel):
-    """A fusion against the best single retriever: mean paired difference (positive: the fusion is better) with its 95 %
-    interval, and the two-sided p-value of the paired permutation test."""
+    """A fusion against the best single retriever, or what was reranked or cut against the same without: mean paired
+    difference (positive: ``row`` is better) with its 95 % interval, and the two-sided p-value of the paired permutation
+    test."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,7 +52,8 @@ class Paired(BaseModel):
 
 
 class ModelUse(BaseModel):
-    """The language model that was asked (None: none), how often, and about how many tokens that were."""
+    """The language models that took part in the searches (None: none), how often they were asked, and how many tokens
+    they read and wrote."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,8 +64,9 @@ class ModelUse(BaseModel):
 
 class SetResult(BaseModel):
     """An evaluated set. ``inputs`` is everything the outcome depends on; ``report`` what ``trivium evaluate --json``
-    prints; ``measures`` are those the set is judged by; ``latency`` is by system, then stage, over ``timed`` searches;
-    ``store`` and ``version`` say where and by what it was measured; ``page`` names the comparison beside the report."""
+    prints; ``followed`` are the systems that rerank or cut what others find; ``measures`` are those the set is judged by;
+    ``latency`` is by system, then stage, over ``timed`` searches; ``store`` and ``version`` say where and by what it was
+    measured; ``page`` names the comparison beside the report."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -74,6 +77,7 @@ class SetResult(BaseModel):
     report: dict[str, Any]
     retrievers: tuple[str, ...]
     fusions: tuple[str, ...]
+    followed: tuple[str, ...] = ()
     measures: tuple[str, ...]
     tests: tuple[Paired, ...] = ()
     latency: dict[str, dict[str, Timing]] = Field(default_factory=dict)
@@ -85,7 +89,15 @@ class SetResult(BaseModel):
     @property
     def rows(self) -> tuple[str, ...]:
         """Names of the systems, in order."""
-        return (*self.retrievers, *self.fusions)
+        return (*self.retrievers, *self.fusions, *self.followed)
+
+    @property
+    def cut(self) -> bool:
+        """Whether lists of passages are ended by a cut, so that their length says something."""
+        after = self.inputs.get("followed")
+        return isinstance(after, dict) and any(
+            isinstance(told, list) and told[0] is not None for told in after.values()
+        )
 
     def mean(self, row: str, measure: str) -> float | None:
         """A mean over the traced questions; None when there are none."""

@@ -15,7 +15,7 @@ from trivium.common.files import write_file
 from trivium.common.progress import StageProgress
 from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
-from trivium.evaluation.best_system import against_best, best_system, headline
+from trivium.evaluation.best_system import against_best, best_system, compare_pairs, headline
 from trivium.evaluation.comparison.outcomes import Run
 from trivium.evaluation.comparison.page import Setting, Side
 from trivium.evaluation.comparison.run import QUESTIONS, explainer, label, write_page, write_texts
@@ -28,6 +28,7 @@ from trivium.evaluation.digests import (
 )
 from trivium.evaluation.latency import Stopwatch, Timing, timings
 from trivium.evaluation.report import Report
+from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import Suite, SuiteSet, sample
 from trivium.evaluation.suite.report import to_json, to_markdown
 from trivium.evaluation.suite.results import (
@@ -38,13 +39,16 @@ from trivium.evaluation.suite.results import (
     load_result,
     save_result,
 )
+from trivium.evaluation.systems import System, followed
 from trivium.evaluation.trec import write_runs
 from trivium.llm.base import ChatModel
-from trivium.llm.counting import CountingChatModel
+from trivium.rerank.registry import make_reranker
 from trivium.retrievers.llm_selector import LlmSelector
 from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues
+from trivium.search.cut import Cut
+from trivium.search.selectors import make_selector
 
 TIMED = 100
 """How many questions of a set are timed in each row."""
@@ -66,22 +70,30 @@ def run_suite(
 ) -> list[SetResult]:
     """Evaluate every set of a suite: exactly the retrievers and fusions named, or all eight retrievers and ``default``.
 
-    Into ``folder`` go, set by set, TREC runs, qrels and question texts (``<set>/``) and a page that compares the best
-    retriever with the first fusion (``compare-<set>-<one>-<other>.html``), at last ``report.json`` and ``report.md``.
+    Where a set names rerankers or cuts, each of these is also measured after them
+    (:class:`~trivium.evaluation.systems.System`). Into ``folder`` go, set by set, TREC runs, qrels and question texts
+    (``<set>/``) and a page that compares the best retriever with the first fusion
+    (``compare-<set>-<one>-<other>.html``), at last ``report.json`` and ``report.md``.
     A set that was finished there earlier, from the same questions, store, rows and version, is taken as it is unless
-    ``fresh``. ``model`` chooses for the path retriever, and its calls are counted; without one ``selector`` does, by
-    default that of the settings. ``settings`` are those of retrievers, by dotted name.
+    ``fresh``. ``model`` chooses for the path retriever; without one ``selector`` does, by default that of the settings.
+    Calls and tokens of language models that choose or rerank are counted. ``settings`` are those of retrievers, by dotted
+    name.
     """
     folder = Path(folder)
     if not retrievers and not fusions:
         retrievers, fusions = RETRIEVERS, ("default",)
     named = tuple(dict.fromkeys(retrievers or ())), tuple(dict.fromkeys(fusions or ()))
-    parts: dict[str, Any] = {"selector": selector, "settings": settings}
+    models = SearchModels()
+    if model is not None:
+        selector = LlmSelector(model)
+    elif selector is None or isinstance(selector, str):
+        selector = make_selector(selector)
+    parts: dict[str, Any] = {"selector": models.of_selector(selector), "settings": settings}
     results = []
     for done, suite_set in enumerate(suite.sets):
         if progress is not None:
             progress("sets", done, len(suite.sets))
-        results.append(_judge(suite_set, folder, named, model, parts, fresh, progress))
+        results.append(_judge(suite_set, folder, named, model, models, parts, fresh, progress))
     if progress is not None:
         progress("sets", len(suite.sets), len(suite.sets))
     write_file(folder / "report.json", json.dumps(to_json(results), indent=2, ensure_ascii=False) + "\n")
@@ -94,35 +106,45 @@ def _judge(
     folder: Path,
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
+    models: SearchModels,
     parts: Mapping[str, Any],
     fresh: bool,
     progress: StageProgress | None,
 ) -> SetResult:
     """The result of one set, made now or earlier."""
-    counted = None if model is None else CountingChatModel(model)
     watch = Stopwatch()
-    if counted is not None:
-        parts = {**parts, "selector": LlmSelector(counted)}
+    rerankers = [models.of_reranker(make_reranker(name)) for name in suite_set.rerank]
+    systems = followed([*named[0], *named[1]], rerankers, [Cut.read(rule) for rule in suite_set.cut])
     with Engine.open(suite_set.store, **parts, on_stage=watch.stage_ended) as engine:
         own = folder / suite_set.name
-        inputs = _inputs(suite_set, engine, named, model)
+        inputs = _inputs(suite_set, engine, named, model, systems)
         earlier = None if fresh else load_result(own, inputs)
         if earlier is not None and (earlier.page is None or (folder / earlier.page).is_file()):
             return earlier
         forget_result(own)
         questions = sample(read_questions(suite_set.questions), suite_set.sample, suite_set.seed)
+        before = models.spent
         report = engine.evaluate(
             questions,
             *named,
             exact=suite_set.exact,
+            rerank=rerankers,
+            cut=suite_set.cut,
             progress=None if progress is None else partial(progress, suite_set.name),
         )
+        by_name = {system.name: system for system in systems}
         fusions = tuple(row for row in report.rows if row in named[1])
-        retrievers = tuple(row for row in report.rows if row not in fusions)
+        retrievers = tuple(row for row in report.rows if row not in fusions and row not in by_name)
         measures = headline([report.traced.gold[question.id] for question in report.traced.questions])
-        use = ModelUse()
-        if counted is not None:
-            use = ModelUse(name=counted.name, calls=counted.calls, tokens=counted.tokens)
+        spent = models.spent.since(before)
+        use = ModelUse(
+            name=", ".join(models.names) or None,
+            calls=spent.calls,
+            tokens=spent.usage.prompt_tokens + spent.usage.completion_tokens,
+        )
+        against_first = [
+            (name, system.first, measure) for name, system in by_name.items() for measure in measures
+        ]
         write_runs(report, own)
         write_texts(own / QUESTIONS, report.traced.questions)
         result = SetResult(
@@ -132,9 +154,16 @@ def _judge(
             report=report.to_json(),
             retrievers=retrievers,
             fusions=fusions,
+            followed=tuple(by_name),
             measures=measures,
-            tests=tuple(map(Paired.of, against_best(report, retrievers, fusions, measures))),
-            latency=_latency(suite_set, engine, watch, report, retrievers, progress),
+            tests=tuple(
+                Paired.of(found)
+                for found in (
+                    *against_best(report, retrievers, fusions, measures),
+                    *compare_pairs(report, against_first),
+                )
+            ),
+            latency=_latency(suite_set, engine, watch, report, retrievers, by_name, progress),
             timed=min(TIMED, len(report.traced.questions)),
             model=use,
             store=asdict(engine.info()),
@@ -149,9 +178,12 @@ def _inputs(
     engine: Engine,
     named: tuple[tuple[str, ...], tuple[str, ...]],
     model: ChatModel | None,
+    systems: Sequence[System],
 ) -> dict[str, Any]:
     """Everything the outcome of a set depends on, times aside."""
+    after = {"followed": {system.name: system.depends_on for system in systems}} if systems else {}
     return {
+        **after,
         "version": trivium.__version__,
         "questions": digest_of_files([Path(suite_set.questions)]),
         "sample": suite_set.sample,
@@ -173,6 +205,7 @@ def _latency(
     watch: Stopwatch,
     report: Report,
     retrievers: Sequence[str],
+    systems: Mapping[str, System],
     progress: StageProgress | None,
 ) -> dict[str, dict[str, Timing]]:
     """What a search takes that asks for one row, stage by stage. The questions have all been asked before, so models and
@@ -184,10 +217,19 @@ def _latency(
     found = {}
     for done, row in enumerate(report.rows if timed else ()):
         laps = []
+        system = systems.get(row, System(row))
+        views, fusion = ([system.first], None) if system.first in retrievers else (None, system.first)
         for count, question in enumerate(timed, start=1):
-            views, fusion = ([row], None) if row in retrievers else (None, row)
             watch.start()
-            engine.search(question.text, _K, views, fusion, exact=suite_set.exact)
+            engine.search(
+                question.text,
+                _K,
+                views,
+                fusion,
+                exact=suite_set.exact,
+                rerank=system.reranker,
+                cut=system.cut,
+            )
             laps.append(watch.stop())
             if progress is not None:
                 progress(f"{suite_set.name}: times", done * len(timed) + count, len(report.rows) * len(timed))

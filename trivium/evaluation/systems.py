@@ -1,0 +1,55 @@
+"""What is measured beside a retriever, a fusion or a run: the same, put in order by a reranker and ended by a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.errors import InputError
+from trivium.evaluation.digests import digest_of_files
+from trivium.rerank.base import Reranker
+from trivium.search.cut import Cut
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What ``first`` finds, after a reranker and a cut where there are any."""
+
+    first: str
+    reranker: Reranker | None = None
+    cut: Cut | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in reports, such as ``default > bm25 > near``."""
+        parts = (self.first, None if self.reranker is None else self.reranker.name, self.cut)
+        return " > ".join(str(part) for part in parts if part is not None)
+
+    @property
+    def depends_on(self) -> list[object]:
+        """What its outcome depends on beside what ``first`` finds, as JSON values: names, the models that language models
+        are called by where a reranker asks one, and the files of one in a folder. Raises InputError."""
+        told: list[object] = [None if self.cut is None else str(self.cut)]
+        if self.reranker is not None:
+            told += [self.reranker.name, getattr(getattr(self.reranker, "model", None), "name", None)]
+            folder = Path(self.reranker.name.partition(":")[2]).expanduser()
+            if self.reranker.name.startswith("cross-encoder:") and folder.is_dir():
+                told.append(digest_of_files(sorted(path for path in folder.rglob("*") if path.is_file())))
+        return told
+
+
+def followed(firsts: Sequence[str], rerankers: Sequence[Reranker], cuts: Sequence[Cut]) -> list[System]:
+    """Every one of ``firsts`` after each reranker, then all these and ``firsts`` themselves ended by each cut, in the
+    order of reports. Raises InputError for two rerankers or cuts of one name."""
+    for names in ([reranker.name for reranker in rerankers], list(map(str, cuts))):
+        if len(set(names)) < len(names):
+            raise InputError(f"expected every reranker and every cut once, got {', '.join(names)}")
+    reranked = [System(first, reranker) for first in firsts for reranker in rerankers]
+    return [*reranked, *_ended([*map(System, firsts), *reranked], cuts)]
+
+
+def _ended(systems: Sequence[System], cuts: Sequence[Cut]) -> Iterator[System]:
+    for system in systems:
+        for cut in cuts:
+            yield System(system.first, system.reranker, cut)
