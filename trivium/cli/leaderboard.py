@@ -13,7 +13,12 @@ from trivium.cli.terminal import out, print_json, shown
 
 def leaderboard(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Folder of TREC runs (.run, .trec).", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Folder of TREC runs (.run, .trec), or of such folders, one for each set.",
+            show_default=False,
+        ),
     ],
     qrels: Annotated[
         Path | None, typer.Option("--qrels", help="Judgements.  \\[default: qrels.txt in FOLDER]")
@@ -45,7 +50,8 @@ def leaderboard(
 ) -> None:
     """Rank all runs of a folder on one web page, with paired tests by document against the best or a named one.
 
-    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed.
+    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed. Of a folder that a suite
+    wrote, every set is ranked, and the mean over the sets, each of which weighs the same.
 
     Examples:
 
@@ -54,17 +60,28 @@ def leaderboard(
         trivium leaderboard runs --baseline vector --measure ndcg@10
 
         trivium leaderboard results/squad --qrels my-qrels.txt --out squad.html
+
+        trivium leaderboard results --baseline vector
     """
     from trivium.evaluation.leaderboard.folder import (
         print_leaderboard,
+        print_sets,
         read_leaderboard,
+        read_sets,
         write_leaderboard,
     )
+    from trivium.evaluation.leaderboard.ranking import Leaderboard
 
-    found = read_leaderboard(folder, qrels, measure, baseline)
+    sets = read_sets(folder, measure, baseline)
+    if sets is not None and qrels is not None:
+        raise typer.BadParameter("every set of the folder has its own: leave it out", param_hint="--qrels")
+    found = read_leaderboard(folder, qrels, measure, baseline) if sets is None else sets
     written = write_leaderboard(found, folder / "leaderboard.html" if page is None else page)
     if json:
         print_json({**found.to_json(), "page": str(written)})
-    else:
+        return
+    if isinstance(found, Leaderboard):
         print_leaderboard(found, out)
-        out.print(shown(str(written)), soft_wrap=True)
+    else:
+        print_sets(found, out)
+    out.print(shown(str(written)), soft_wrap=True)

@@ -11,8 +11,9 @@ from rich.text import Text
 
 from trivium.common.files import write_file
 from trivium.errors import InputError
-from trivium.evaluation.leaderboard.page import leaderboard_page
+from trivium.evaluation.leaderboard.page import leaderboard_page, sets_note, sets_page
 from trivium.evaluation.leaderboard.ranking import Leaderboard, Place, rank_runs
+from trivium.evaluation.leaderboard.sets import SetRuns, SetsLeaderboard, rank_sets
 from trivium.evaluation.matches import NARROWEST, print_matches
 from trivium.evaluation.run_files import read_runs
 from trivium.evaluation.significance import LEVEL
@@ -34,17 +35,57 @@ def read_leaderboard(
     folder where no others are named); see :func:`~trivium.evaluation.leaderboard.ranking.rank_runs`. Raises InputError
     for files that are not there or do not fit together."""
     folder = Path(folder)
-    files = sorted(path for path in folder.glob("*") if path.suffix in ENDINGS and path.is_file())
+    files = _runs_in(folder)
     if not files:
-        raise InputError(f"{folder}: expected a folder with TREC runs ({', '.join(ENDINGS)}), got none")
+        raise InputError(
+            f"{folder}: expected a folder with TREC runs ({', '.join(ENDINGS)}), or with such folders, got none"
+        )
     gold = read_qrels(folder / QRELS if qrels is None else qrels)
     return rank_runs(read_runs(files, gold), gold, by, baseline)
 
 
-def write_leaderboard(found: Leaderboard, target: str | Path) -> Path:
+def read_sets(
+    folder: str | Path, by: str | None = None, baseline: str | None = None
+) -> SetsLeaderboard | None:
+    """The leaderboards of the sets of a folder, as a suite writes them: of its subfolders that hold runs, each with the
+    judgements ``qrels.txt`` in it (:func:`~trivium.evaluation.leaderboard.sets.rank_sets`). None where the folder holds
+    runs itself, or no subfolder does. Raises InputError."""
+    folder = Path(folder)
+    if _runs_in(folder):
+        return None
+    found: dict[str, SetRuns] = {}
+    for own in sorted(path for path in folder.glob("*") if path.is_dir()):
+        files = _runs_in(own)
+        if files:
+            gold = read_qrels(own / QRELS)
+            found[own.name] = read_runs(files, gold), gold
+    return rank_sets(found, by, baseline) if found else None
+
+
+def write_leaderboard(found: Leaderboard | SetsLeaderboard, target: str | Path) -> Path:
     """Write the page of a leaderboard; returns where. Raises InputError when it cannot be written."""
-    write_file(Path(target), leaderboard_page(found))
+    page = sets_page(found) if isinstance(found, SetsLeaderboard) else leaderboard_page(found)
+    write_file(Path(target), page)
     return Path(target)
+
+
+def print_sets(found: SetsLeaderboard, console: Console) -> None:
+    """Print the leaderboard of each set, and the means over them."""
+    for name, board in found.sets.items():
+        console.print(Text(name, style="bold"))
+        print_leaderboard(board, console)
+        console.print()
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("", justify="right")
+    table.add_column("run", overflow="fold", min_width=NARROWEST)
+    table.add_column(f"mean {found.measure}", justify="right", no_wrap=True)
+    for name in found.sets:
+        table.add_column(Text(name), justify="right", overflow="fold")
+    for rank, place in enumerate(found.places, start=1):
+        own = [f"{share(each.means[found.measure])} {each.mark or ' '}" for each in place.by_set.values()]
+        table.add_row(*map(Text, (str(rank), place.name, share(place.means[found.measure]), *own)))
+    console.print(table)
+    console.print(Text(sets_note(found)))
 
 
 def print_leaderboard(found: Leaderboard, console: Console) -> None:
@@ -73,6 +114,10 @@ def print_leaderboard(found: Leaderboard, console: Console) -> None:
             f"{found.clusters:,} {found.resampled}{hint}; {BETTER} {WORSE}: p < {LEVEL:g} after Holm's correction."
         )
     )
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if path.suffix in ENDINGS and path.is_file())
 
 
 def _against(place: Place) -> tuple[str, str, str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from trivium.evaluation.leaderboard.ranking import Leaderboard
+from trivium.evaluation.leaderboard.ranking import Leaderboard, Place
+from trivium.evaluation.leaderboard.sets import MeanPlace, SetsLeaderboard
 from trivium.evaluation.matches import SHOWN_RANKS
 from trivium.evaluation.own_pages import TABLES, Tick, render
 from trivium.evaluation.significance import LEVEL, RESAMPLES
@@ -27,23 +29,77 @@ class Line:
     points: str
 
 
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The leaderboard of a set as the page shows it: the best figure of each measure, and what is drawn. ``prefix`` is
+    what its headings begin with, and ``id`` what their names in the page end with; both empty where there is one set."""
+
+    prefix: str
+    id: str
+    found: Leaderboard
+    best: Mapping[str, str]
+    lines: Sequence[Line]
+
+    @classmethod
+    def of(cls, found: Leaderboard, prefix: str = "", identifier: str = "") -> Board:
+        """From a leaderboard."""
+        lines = [
+            Line(number, place.name, _points(place.matches))
+            for number, place in enumerate(found.places[:MOST_LINES])
+        ]
+        return cls(prefix, identifier, found, _best(found.places, _measures(found.measure)), lines)
+
+
 def leaderboard_page(found: Leaderboard) -> str:
     """The leaderboard as HTML. Names of runs are escaped."""
-    depth = len(found.places[0].matches)
-    measures = [found.measure, *(name for name in MEASURES if name != found.measure)]
-    best = {m: max(share(place.means[m]) for place in found.places) for m in measures}
+    return _page(found, [Board.of(found)], several=False)
+
+
+def sets_page(found: SetsLeaderboard) -> str:
+    """The leaderboards of several sets and the mean over them as HTML. Names of sets and runs are escaped."""
+    boards = [
+        Board.of(board, f"{name}: ", f"-{number}")
+        for number, (name, board) in enumerate(found.sets.items(), start=1)
+    ]
+    best = _best(found.places, _measures(found.measure))
+    best_in = {
+        name: max(share(p.means[found.measure]) for p in own.places) for name, own in found.sets.items()
+    }
+    return _page(found, boards, several=True, best=best, best_in=best_in, note=sets_note(found))
+
+
+def sets_note(found: SetsLeaderboard) -> str:
+    """What the means are, and what the marks beside the figures of a set mean."""
+    note = f"The mean of {len(found.sets)} sets, each of which weighs the same however many questions it has."
+    if found.baseline is not None:
+        chosen = ", the best mean on these same questions" if found.hindsight else ""
+        note += (
+            f" {BETTER} {WORSE}: differs from {found.baseline}{chosen}, on the questions of that set (p < {LEVEL:g} after"
+            " Holm's correction over its runs)."
+        )
+    if found.partial:
+        note += f" Not in all sets, and without a mean: {', '.join(found.partial)}."
+    return note
+
+
+def _measures(first: str) -> list[str]:
+    return [first, *(name for name in MEASURES if name != first)]
+
+
+def _best(places: Sequence[Place] | Sequence[MeanPlace], measures: Sequence[str]) -> dict[str, str]:
+    return {name: max((share(place.means[name]) for place in places), default="") for name in measures}
+
+
+def _page(found: Leaderboard | SetsLeaderboard, boards: Sequence[Board], **values: Any) -> str:
+    depth = len(boards[0].found.places[0].matches)
     return render(
         "trivium.evaluation.leaderboard",
         "leaderboard",
         look=TABLES,
         found=found,
-        measures=measures,
-        best=best,
+        boards=boards,
+        measures=_measures(found.measure),
         ranks=SHOWN_RANKS,
-        lines=[
-            Line(number, place.name, _points(place.matches))
-            for number, place in enumerate(found.places[:MOST_LINES])
-        ],
         columns=[Tick(_across(rank, depth), str(rank)) for rank in (1, *range(5, depth + 1, 5))],
         levels=[Tick(_up(tenths / 10), f"{tenths / 10:.1f}") for tenths in range(0, 11, 2)],
         size=(_WIDTH, _HEIGHT),
@@ -53,6 +109,7 @@ def leaderboard_page(found: Leaderboard) -> str:
         marks=(BETTER, WORSE),
         level=LEVEL,
         resamples=RESAMPLES,
+        **values,
     )
 
 

@@ -1,0 +1,121 @@
+"""The leaderboards of several sets of questions, and the mean over them. Pure: runs and gold are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trivium.datasets.gold import Gold
+from trivium.errors import InputError
+from trivium.evaluation.best_system import ONE_PART, SEVERAL_PARTS, headline
+from trivium.evaluation.leaderboard.ranking import Leaderboard, Place, rank_runs
+from trivium.evaluation.report import Ranking
+from trivium.evaluation.retrieval import measure
+
+SetRuns = tuple[Mapping[str, Mapping[str, Ranking]], Mapping[str, Gold]]
+"""The runs (system -> question id -> ranking) and the gold of a set."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanPlace:
+    """A system that all sets have. ``means`` are those over the sets, by measure, in which every set weighs the same
+    however many questions it has; ``by_set`` is its place in each."""
+
+    name: str
+    means: Mapping[str, float]
+    by_set: Mapping[str, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class SetsLeaderboard:
+    """The leaderboard of each set, ranked by one ``measure`` and tested against one ``baseline`` (None where no system is
+    in all sets: each set's own best then), and the systems ranked by their mean over the sets, the best first.
+    ``hindsight``: the baseline was not named, it is the best of these. ``partial`` are systems that some set lacks, which
+    have no mean."""
+
+    measure: str
+    baseline: str | None
+    hindsight: bool
+    sets: Mapping[str, Leaderboard]
+    places: tuple[MeanPlace, ...]
+    partial: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain JSON values; ``sets`` has the leaderboard of each."""
+        return {
+            "measure": self.measure,
+            "baseline": self.baseline,
+            "hindsight": self.hindsight,
+            "places": [
+                {
+                    "rank": rank,
+                    "name": place.name,
+                    "means": dict(place.means),
+                    "sets": {name: own.means[self.measure] for name, own in place.by_set.items()},
+                }
+                for rank, place in enumerate(self.places, start=1)
+            ],
+            "partial": list(self.partial),
+            "sets": {name: found.to_json() for name, found in self.sets.items()},
+        }
+
+
+def rank_sets(
+    sets: Mapping[str, SetRuns], by: str | None = None, baseline: str | None = None
+) -> SetsLeaderboard:
+    """Rank the runs of each set, as :func:`~trivium.evaluation.leaderboard.ranking.rank_runs` does, and their means over
+    the sets.
+
+    ``by`` is one measure for all, without one hit@1, or recall@5 where most questions of a set have several gold parts.
+    Every set is tested by itself, against the ``baseline``, without one against the system with the highest mean. Raises
+    InputError for an unknown measure, for a baseline that a set lacks, and for a set without runs or judged questions.
+    """
+    for name, (runs, gold) in sets.items():
+        if not runs or not gold:
+            raise InputError(f"{name}: expected runs and judged questions, got {len(runs)} and {len(gold)}")
+        if baseline is not None and baseline not in runs:
+            raise InputError(
+                f"{name}: expected one of the runs as baseline ({', '.join(runs)}), got {baseline!r}"
+            )
+    if by is None:
+        judged_by = {headline(list(gold.values())) for _, gold in sets.values()}
+        by = (ONE_PART if judged_by == {ONE_PART} else SEVERAL_PARTS)[0]
+    everywhere = [name for name in _systems(sets) if all(name in runs for runs, _ in sets.values())]
+    against = baseline
+    if baseline is None and everywhere:
+        means = {name: _mean(sets, name, by) for name in everywhere}
+        against = min(everywhere, key=lambda name: (-means[name], name))
+    boards = {name: rank_runs(runs, gold, by, against) for name, (runs, gold) in sets.items()}
+    by_name = {name: {place.name: place for place in board.places} for name, board in boards.items()}
+    places = [_place({each: by_name[each][name] for each in boards}) for name in everywhere]
+    return SetsLeaderboard(
+        by,
+        against,
+        baseline is None,
+        boards,
+        tuple(sorted(places, key=lambda place: (-place.means[by], place.name))),
+        tuple(name for name in _systems(sets) if name not in everywhere),
+    )
+
+
+def _systems(sets: Mapping[str, SetRuns]) -> list[str]:
+    return list(dict.fromkeys(name for runs, _ in sets.values() for name in runs))
+
+
+def _mean(sets: Mapping[str, SetRuns], system: str, by: str) -> float:
+    """The mean over the sets of one system's means. Raises InputError for an unknown measure."""
+    total = 0.0
+    for runs, gold in sets.values():
+        uris = [[uri for uri, _ in runs[system].get(question, ())] for question in gold]
+        values = measure(list(gold.values()), uris)
+        if by not in values:
+            raise InputError(f"expected a measure, one of {', '.join(values)}, got {by!r}")
+        total += float(values[by].mean())
+    return total / len(sets)
+
+
+def _place(by_set: Mapping[str, Place]) -> MeanPlace:
+    own = list(by_set.values())
+    means = {name: sum(place.means[name] for place in own) / len(own) for name in own[0].means}
+    return MeanPlace(own[0].name, means, by_set)
