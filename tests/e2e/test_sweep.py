@@ -231,6 +231,90 @@ def test_judges_cost_and_one_that_fails_leaves_the_rest(
         assert cell["judge_cost"] == pytest.approx(3 * 4 * 100 * 10 / 1e6) and cell["cost"] == 0
 
 
+SELECTED = """
+store = "store"
+questions = "questions.jsonl"
+retrievers = ["vector", "path"]
+measure = "f1"
+[selector]
+name = "llm:openai:chooser"
+prompt_price = 3
+completion_price = 5
+[[model]]
+name = "none"
+[[model]]
+name = "openai:good"
+prompt_price = 1
+"""
+
+
+def test_who_chooses_for_the_path_costs_too(
+    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: it is asked once a question where ``path`` finds the passages, reads 50 tokens and writes 4, at 3 and 5 a
+    million; three questions cost (150 x 3 + 12 x 5) / 1e6 = .00051, in each of the two cells. The budget counts them, and
+    earlier runs; the tables are the same however often it was interrupted."""
+
+    def respond(request: Request) -> Reply:
+        if request.body["model"] == "chooser":
+            return streamed('{"places": [1]}', usage=(50, 4))
+        return said(request)
+
+    file = folder / "selected.toml"
+    file.write_text(f"{SELECTED}[budget]\ntokens = 60\n")
+    with OpenAIServer(respond) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        stopped = trivium("sweep", file, "--out", tmp_path / "a")
+        assert stopped.code == 4 and "tokens: 108 of 60 used" in " ".join(stopped.err.split())
+        assert len(server.requests) == 2  # the second question exceeded it
+        file.write_text(SELECTED)
+        report = trivium("sweep", file, "--out", tmp_path / "a", "--json").json
+        asked = [request.body["model"] for request in server.requests]
+        assert (asked.count("chooser"), asked.count("good")) == (6, 6)
+        cells = {(cell["model"], cell["context"]): cell for cell in report["cells"]}
+        for model, context in cells:
+            cell = cells[model, context]
+            chose = context == "path"
+            assert cell["search_tokens"] == {"prompt": 150 * chose, "completion": 12 * chose}
+            assert cell["search_cost"] == pytest.approx(0.00051 * chose)
+            assert cell["tokens"]["prompt"] == (300 if model == "openai:good" else 0)
+        assert report["tokens"] == 2 * 162 + 2 * 330
+        assert report["spent"] == pytest.approx(2 * 0.00051 + 2 * 0.0003)
+        trivium("sweep", file, "--out", tmp_path / "whole")
+        for name in TABLES:
+            assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        with (tmp_path / "a" / "scores.csv").open(newline="") as table:
+            rows = [row for row in csv.DictReader(table) if row["context"] == "path"]
+        assert {(row["search_prompt_tokens"], row["search_cost"]) for row in rows} == {("150", "0.00051")}
+        assert "tokens of the selector" in (tmp_path / "a" / "sweep.html").read_text("utf-8")
+        file.write_text(SELECTED.replace("llm:openai:chooser", "match"))
+        refused = trivium("sweep", file, "--out", tmp_path / "a")
+        assert refused.code == 1 and "begun with other settings (selector" in " ".join(refused.err.split())
+
+
+def test_answers_say_what_the_selector_took(
+    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``evaluate --answers --selector llm:MODEL``: three questions, 50 tokens read and 4 written each."""
+    with OpenAIServer(lambda _: streamed('{"places": [1]}', usage=(50, 4))) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        asked = [
+            "evaluate",
+            folder / "questions.jsonl",
+            "--store",
+            folder / "store",
+            "--answers",
+            "--out",
+            tmp_path,
+        ]
+        asked += ["--retriever", "vector", "path", "--selector", "llm-all:openai:chooser"]
+        done = trivium(*asked, "--json")
+    assert done.code == 0, done.err
+    rows = done.json["rows"]
+    assert rows["path"]["search_tokens"] == {"prompt": 150, "completion": 12}
+    assert rows["vector"]["search_tokens"] == {"prompt": 0, "completion": 0}
+
+
 def test_no_model_no_context_and_gold(
     trivium: Run, folder: Path, server: OpenAIServer, tmp_path: Path
 ) -> None:

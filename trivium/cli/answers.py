@@ -40,6 +40,7 @@ def evaluate_answers(options: Evaluation) -> None:
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
     from trivium.evaluation.answers.run import evaluate_answers as run
     from trivium.evaluation.report import problem_lines, problems_json
+    from trivium.evaluation.search_models import SearchModels
 
     rule = annotators_rule(options.annotators)
     problems: list[Problem] = []
@@ -54,9 +55,12 @@ def evaluate_answers(options: Evaluation) -> None:
         raise typer.BadParameter(
             "expected it only with a language model as --model", param_hint="--no-context"
         )
+    searching = SearchModels()
     bertscore = None if options.bertscore is None else _bertscore(options.bertscore)
     with (
-        open_engine(store, options.selector, options.assignments, options.model) as engine,
+        open_engine(
+            store, options.selector, options.assignments, options.model, counted=searching.of_selector
+        ) as engine,
         progress(quiet=options.json) as bars,
     ):
         check_names(engine, options.retrievers, options.fusions)
@@ -81,6 +85,7 @@ def evaluate_answers(options: Evaluation) -> None:
             seed=0 if options.seed is None else options.seed,
             exact=options.exact,
             fresh=options.fresh,
+            searching=searching,
             annotators=rule,
             on_problem=problems.append,
             progress=lambda what, done, total: bars(escape(what), done, total),

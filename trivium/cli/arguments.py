@@ -6,7 +6,7 @@ arguments lead to (a store, a file, a model that is not there) ends it with 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -32,6 +32,7 @@ from trivium.llm.base import ChatModel
 from trivium.llm.registry import NO_MODEL, find_chat_model
 from trivium.plugins import list_plugins
 from trivium.rerank.registry import make_reranker
+from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.search.retriever_set import RetrieverSet
 from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
@@ -79,15 +80,17 @@ def open_engine(
     model: str | None = None,
     device: str | None = None,
     rerankers: Sequence[str] = (),
+    counted: Callable[[Selector], Selector] | None = None,
 ) -> Engine:
     """An engine on an existing store, with the path retriever's selector (``--selector``; ``model`` is the language
     model of the command), settings of retrievers (``--set``), the embedder's ``--device``, and the ``rerankers`` that
-    others may name."""
+    others may name. ``counted`` makes of the selector one that is counted."""
     values = read_settings(assignments)
     check_device_name(device)
+    name = selector_name(selector, model)
     return Engine.open(
         store,
-        selector=selector_name(selector, model),
+        selector=name if counted is None else counted(make_selector(name)),
         settings=values,
         rerankers=rerankers,
         device=device,

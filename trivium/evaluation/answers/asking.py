@@ -158,9 +158,11 @@ def collect_answers(
     folder: Path,
     progress: StageProgress | None = None,
     account: Account | None = None,
+    search_account: Account | None = None,
 ) -> dict[str, list[Answered]]:
     """The answers of every row, in the order of the questions ``asked``: those that the folder has, and the others, which
-    are asked for and kept. Raises ChatModelError, what the search raises, and what ``account`` raises."""
+    are asked for and kept. ``account`` is that of the reader, ``search_account`` that of who chooses passages. Raises
+    ChatModelError, what the search raises, and what ``account`` raises."""
     log = JsonLines(folder / ANSWERS, Answered)
     answers: dict[str, list[Answered]] = {row: [] for row in rows}
     with log.writing():
@@ -175,6 +177,8 @@ def collect_answers(
                     log.append(answered)
                     if account is not None:
                         account.spent(answered.prompt_tokens, answered.completion_tokens)
+                    if search_account is not None:
+                        search_account.spent(answered.search_prompt_tokens, answered.search_completion_tokens)
                 answers[row].append(answered)
                 if progress is not None:
                     progress(f"answers: {row}", done, len(asked))

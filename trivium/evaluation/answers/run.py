@@ -73,6 +73,7 @@ def evaluate_answers(
     seed: int = 0,
     exact: bool = False,
     fresh: bool = False,
+    searching: SearchModels | None = None,
     annotators: str = MAJORITY,
     on_problem: Callable[[Problem], None] = log_problem,
     progress: StageProgress | None = None,
@@ -88,7 +89,7 @@ def evaluate_answers(
     them if that is less, drawn with ``seed``. ``annotators`` and ``on_problem`` are as in
     :func:`~trivium.datasets.questions.read_questions`. A ``judge`` also judges the answers, in the ways of ``judge_by``
     (:data:`~trivium.evaluation.answers.judging.WAYS`); of several judges the mean counts, and their agreement is
-    reported.
+    reported. ``searching`` counts the language model of the engine's selector, where it was given one that it counts.
 
     Answers and judgements are appended to files in ``folder`` as they come. A run that was interrupted goes on when it is
     called again; more rows, questions of the same file or another judge may be asked for, but a folder that was begun
@@ -104,7 +105,7 @@ def evaluate_answers(
     if not retrievers and not fusions and not runs:
         retrievers, fusions = ("vector",), ("default",)
     given = read_runs(runs, [question.id for question in known])
-    models = SearchModels()
+    models = SearchModels() if searching is None else searching
     rerankers = [models.of_reranker(engine.searcher.retrievers.rerankers.get(one)) for one in rerank]
     cuts = [Cut.read(one) if isinstance(one, str) else one for one in cut]
     systems = followed([*(retrievers or ()), *(fusions or ()), *given], rerankers, cuts)

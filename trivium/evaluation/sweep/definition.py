@@ -22,6 +22,11 @@ name = "openai:gpt-4o"
 prompt_price = 2.5
 completion_price = 10.0
 
+[selector]                           # optional: who chooses for the retriever `path`, by default that of the settings
+name = "llm:openai:gpt-4o-mini"      # as for `--selector`; files are relative to this file
+prompt_price = 0.15
+completion_price = 0.60
+
 [budget]                             # optional: the sweep stops before it asks for more
 money = 5.0
 tokens = 2_000_000
@@ -43,6 +48,7 @@ from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.toml_file import read_toml
 from trivium.graph.factory import is_address
 from trivium.llm.registry import NO_MODEL
+from trivium.search.selectors import RECORDED
 from trivium.settings import MAX_TEMPERATURE, load_settings
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -56,7 +62,8 @@ _AXES = ("prompts", "temperatures", "k", "retrievers", "fusions", "judge_by")
 
 
 class Priced(BaseModel):
-    """A language model and what a million tokens of it cost; 0 where it costs nothing."""
+    """A language model (or the selector that asks one) and what a million tokens of it cost; 0 where it costs
+    nothing."""
 
     model_config = _STRICT
 
@@ -113,6 +120,7 @@ class _File(BaseModel):
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     judge: list[Priced] = []
     judge_by: Annotated[list[_Name], Field(min_length=1)] = list(DEFAULT_WAYS)
+    selector: Priced | None = None
     measure: _Name = "f1"
     baseline: BaselineLike = BaselineLike()
     budget: Budget = Budget()
@@ -138,7 +146,8 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep file, with paths that hold from anywhere. ``prompts`` are styles by the names they have in tables."""
+    """A sweep file, with paths that hold from anywhere. ``prompts`` are styles by the names they have in tables;
+    ``selector`` is None where it is that of the settings."""
 
     path: Path
     store: str
@@ -157,6 +166,7 @@ class Sweep:
     max_tokens: int | None
     judges: tuple[Priced, ...]
     judge_by: tuple[str, ...]
+    selector: Priced | None
     measure: str
     baseline: BaselineLike
     budget: Budget
@@ -191,6 +201,7 @@ def read_sweep(path: str | Path) -> Sweep:
         max_tokens=file.max_tokens,
         judges=tuple(file.judge),
         judge_by=tuple(file.judge_by),
+        selector=None if file.selector is None else _anchored(file.selector, folder),
         measure=file.measure,
         baseline=file.baseline,
         budget=file.budget,
@@ -200,6 +211,13 @@ def read_sweep(path: str | Path) -> Sweep:
 def needs_model(name: str) -> bool:
     """Whether a name of the file is that of a language model: ``none`` quotes the best sentences instead."""
     return name != NO_MODEL
+
+
+def _anchored(selector: Priced, folder: Path) -> Priced:
+    family, _, file = selector.name.partition(":")
+    if family not in RECORDED or not file:
+        return selector
+    return selector.model_copy(update={"name": f"{family}:{folder / file}"})
 
 
 def _styles(path: Path, names: list[str]) -> dict[str, PromptStyle]:

@@ -36,6 +36,7 @@ class CellAnswers:
 
     cell: Cell
     model: Priced
+    selector: Priced
     answers: Sequence[Answered] = field(repr=False)
     values: Mapping[str, Floats] = field(repr=False)
     judge_tokens: Mapping[Priced, tuple[int, int]] = field(repr=False)
@@ -49,10 +50,19 @@ class CellAnswers:
             sum(answered.completion_tokens for answered in self.answers),
         )
 
+    @property
+    def search_tokens(self) -> tuple[int, int]:
+        """Those that the language model of the selector read and wrote, where it asks one."""
+        return (
+            sum(answered.search_prompt_tokens for answered in self.answers),
+            sum(answered.search_completion_tokens for answered in self.answers),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CellScores:
     """A cell in the tables. ``answered`` of the questions are; only where all are there is anything else than counts.
+    ``tokens`` and ``cost`` are the reader's, ``search_...`` those of who chose for the retriever ``path``.
     ``intervals`` (95 %) have the means, over the ``counts`` answers that a measure speaks of; ``against`` are the
     differences to the baseline, by measure, and ``p_holm`` the p-value of the sweep's measure after Holm's correction
     over all cells; both None or empty for the baseline itself, and where that is not complete."""
@@ -62,7 +72,9 @@ class CellScores:
     complete: bool
     judged: bool
     tokens: tuple[int, int]
+    search_tokens: tuple[int, int]
     cost: float
+    search_cost: float
     judge_cost: float
     seconds: Timing | None
     intervals: Mapping[str, Interval]
@@ -117,6 +129,11 @@ class SweepReport:
     def measures(self) -> tuple[str, ...]:
         """Those that some complete cell has, in their order."""
         return tuple(dict.fromkeys(name for cell in self.cells for name in cell.intervals))
+
+    @property
+    def chosen(self) -> bool:
+        """Whether a language model chose passages, whose tokens are told beside the readers'."""
+        return any(sum(cell.search_tokens) for cell in self.cells)
 
     @property
     def only_a_hint(self) -> bool:
@@ -188,7 +205,9 @@ def summarise_sweep(
                 len(one.answers) == len(asked),
                 one.judged,
                 one.tokens,
+                one.search_tokens,
                 one.model.cost(*one.tokens),
+                one.selector.cost(*one.search_tokens),
                 sum(priced.cost(*tokens) for priced, tokens in one.judge_tokens.items()),
                 Timing.of([answered.seconds for answered in one.answers]) if one.answers else None,
                 {name: own[label, name] for name in named if counts[name]},
@@ -238,7 +257,9 @@ def _cell_json(cell: CellScores) -> dict[str, Any]:
         "complete": cell.complete,
         "judged": cell.judged,
         "tokens": {"prompt": cell.tokens[0], "completion": cell.tokens[1]},
+        "search_tokens": {"prompt": cell.search_tokens[0], "completion": cell.search_tokens[1]},
         "cost": round(cell.cost, 9),
+        "search_cost": round(cell.search_cost, 9),
         "judge_cost": round(cell.judge_cost, 9),
         "milliseconds": None if cell.seconds is None else cell.seconds.model_dump(),
         "means": {name: mean for name, mean in cell.means.items() if not math.isnan(mean)},

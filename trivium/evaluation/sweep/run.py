@@ -30,6 +30,7 @@ from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import NO_CONTEXT
 from trivium.evaluation.answers.run import RUN_FILES, named_rows, run_settings
 from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.sweep.budget import BudgetReachedError, Meter, Tab
 from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
@@ -37,6 +38,7 @@ from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import open_chat_model
+from trivium.search.selectors import make_selector
 from trivium.settings import load_settings
 from trivium.types import Question
 
@@ -56,6 +58,8 @@ class _State:
     rows: Mapping[str, str | None]
     models: Mapping[str, ChatModel]
     judges: Mapping[str, ChatModel]
+    searching: SearchModels
+    selector: Priced
     meter: Meter
     progress: StageProgress | None
     failures: dict[str, str] = field(default_factory=dict)
@@ -76,10 +80,10 @@ def run_sweep(
     are known, or ``sample`` of them.
 
     Answers and judgements are kept below ``folder`` as they come, so that the same call goes on after an interruption of
-    any kind; a changed question file or store is refused unless ``fresh`` empties the folders of the cells. A model that
-    fails is left alone, and the others go on; a budget that is used up ends the run. The report says both, and has the
-    scores of every cell that is complete. ``open_model`` gives the language models by their names. Raises InputError,
-    and what the search raises.
+    any kind; a changed question file, store or selector is refused unless ``fresh`` empties the folders of the cells. A
+    model that fails is left alone, and the others go on; a budget that is used up ends the run. The report says both, and
+    has the scores of every cell that is complete. ``open_model`` gives the language models by their names. Raises
+    InputError, and what the search raises.
     """
     folder = Path(folder)
     baseline = baseline_of(sweep)
@@ -90,7 +94,9 @@ def run_sweep(
     judges = {m.name: models.get(m.name) or open_model(m.name) for m in sweep.judges}
     if len({judge.name for judge in judges.values()}) < len(judges):
         raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
-    with Engine.open(sweep.store) as engine:
+    searching = SearchModels()
+    selector = Priced(name=load_settings().path_selector) if sweep.selector is None else sweep.selector
+    with Engine.open(sweep.store, selector=searching.of_selector(make_selector(selector.name))) as engine:
         rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, {})
         rows |= {NO_CONTEXT: None} if sweep.no_context else {}
         traced = Evaluator(engine.searcher).trace(known)
@@ -101,7 +107,21 @@ def run_sweep(
                 f"{sweep.questions}: expected questions with known answers that are in the store"
             )
         meter = Meter(sweep.budget)
-        state = _State(sweep, folder, engine, traced, known, asked, rows, models, judges, meter, progress)
+        state = _State(
+            sweep=sweep,
+            folder=folder,
+            engine=engine,
+            traced=traced,
+            known=known,
+            asked=asked,
+            rows=rows,
+            models=models,
+            judges=judges,
+            searching=searching,
+            selector=selector,
+            meter=meter,
+            progress=progress,
+        )
         groups = groups_of(sweep)
         for group in groups:
             begin(folder / group.folder, _settings(state, group), RUN_FILES, fresh)
@@ -149,6 +169,7 @@ def _count_earlier(state: _State, group: Group) -> None:
     folder = state.folder / group.folder
     for answered in JsonLines(folder / ANSWERS, Answered).records():
         state.meter.add(group.model, answered.prompt_tokens, answered.completion_tokens)
+        state.meter.add(state.selector, answered.search_prompt_tokens, answered.search_completion_tokens)
     for priced in state.sweep.judges:
         for way in state.sweep.judge_by:
             file = judgement_file(folder, state.judges[priced.name].name, way)
@@ -219,10 +240,12 @@ def _answers(state: _State, group: Group, row: str) -> list[Answered]:
         state.sweep.exact,
         state.sweep.retrievers,
         {},
+        models=state.searching,
     )
     folder = state.folder / group.folder
     told = partial(_told, state, "answers")
-    found = collect_answers(asking, [row], state.asked, folder, told, state.account(group.model))
+    accounts = state.account(group.model), state.account(state.selector)
+    found = collect_answers(asking, [row], state.asked, folder, told, *accounts)
     return found[row]
 
 
@@ -268,6 +291,7 @@ def _kept(state: _State, group: Group) -> list[CellAnswers]:
             CellAnswers(
                 cell,
                 group.model,
+                state.selector,
                 answers,
                 _values(state, row, answers, judgements) if complete else {},
                 {p: judge_tokens[p.name] for p in state.sweep.judges},

@@ -104,7 +104,8 @@ def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
         total = sums[cell.cell]
         if summed:
             row.append(Text("-" if total is None else f"{total:.1f}"))
-        row += [Text(f"{sum(cell.tokens):,}"), Text(cost(cell.cost + cell.judge_cost))]
+        spent = cell.cost + cell.search_cost + cell.judge_cost
+        row += [Text(f"{sum(cell.tokens) + sum(cell.search_tokens):,}"), Text(cost(spent))]
         table.add_row(*row)
     return table
 
@@ -178,11 +179,13 @@ def _footnotes(report: SweepReport) -> Iterator[str]:
 
 def _score_lines(report: SweepReport) -> Iterator[Sequence[object]]:
     measures = report.measures
-    yield [*_CELL, "answered", "prompt_tokens", "completion_tokens", "cost", "judge_cost", *(
+    yield [*_CELL, "answered", "prompt_tokens", "completion_tokens", "cost", "judge_cost",
+           "search_prompt_tokens", "search_completion_tokens", "search_cost", *(
         column for name in measures for column in (name, f"{name}_low", f"{name}_high", f"{name}_n")
     ), SUM_OF_FIVE]  # fmt: skip
     for cell in report.cells:
         line = [*_named(cell), cell.answered, *cell.tokens, round(cell.cost, 9), round(cell.judge_cost, 9)]
+        line += [*cell.search_tokens, round(cell.search_cost, 9)]
         for name in measures:
             found = cell.intervals.get(name)
             if found is None:
