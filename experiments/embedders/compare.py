@@ -24,10 +24,12 @@ from rich.progress import track
 
 from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_task, task_of_store
 from trivium.chunking.cuts import by_tokens
+from trivium.datasets.gold import Gold
 from trivium.embedding.base import Embedder, Vectors
 from trivium.embedding.late import TokenEmbedder, WholeText
 from trivium.embedding.registry import open_embedder
 from trivium.errors import InputError
+from trivium.evaluation import retrieval
 
 CUTOFFS = (1, 5, 10, 25)
 MEASURES = tuple(f"{name}@{k}" for name in ("recall", "mrr") for k in CUTOFFS)
@@ -80,14 +82,9 @@ def rank(question: Vectors, documents: Mapping[str, Vectors]) -> list[str]:
 
 def measure(rankings: Mapping[str, Sequence[str]], gold: Mapping[str, frozenset[str]]) -> dict[str, float]:
     """Means over the questions: the share of the gold documents among the first k, and 1 / rank of the first of them."""
-    sums = dict.fromkeys(MEASURES, 0.0)
-    for question, ranking in rankings.items():
-        places = [place for place, name in enumerate(ranking, start=1) if name in gold[question]]
-        for k in CUTOFFS:
-            within = [place for place in places if place <= k]
-            sums[f"recall@{k}"] += len(within) / len(gold[question])
-            sums[f"mrr@{k}"] += 1 / within[0] if within else 0.0
-    return {name: value / len(rankings) for name, value in sums.items()}
+    judged = [Gold.of([name] for name in gold[question]) for question in rankings]
+    values = retrieval.measure(judged, list(rankings.values()), CUTOFFS)
+    return {name: float(values[name].mean()) for name in MEASURES}
 
 
 def compare(

@@ -33,6 +33,29 @@ def test_two_gold_chunks_at_ranks_two_and_five() -> None:
     assert m["f3@3"] == pytest.approx(10 * (1 / 3) * 0.5 / (9 / 3 + 0.5))
 
 
+def test_every_measure_at_cutoffs_of_ones_own() -> None:
+    """Gold at ranks 2 and 25: half of it among 24, all among 25. Each measure has these cutoffs and no
+    others, whatever is usual, and the same value as at a usual one."""
+    gold, ranking = [Gold.of([["g"], ["h"]])], [["a", "g", *map(str, range(22)), "h"]]
+    m = {name: float(values[0]) for name, values in measure(gold, ranking, (2, 24, 25)).items()}
+    assert {name.rpartition("@")[2] for name in m if "@" in name} == {"2", "24", "25"}
+    assert {name.partition("@")[0] for name in m} == {
+        name.partition("@")[0] for name in measure(gold, ranking)
+    }
+    assert (m["recall@2"], m["recall@24"], m["recall@25"]) == (0.5, 0.5, 1)
+    assert (m["all@24"], m["all@25"], m["hit@2"]) == (0, 1, 1)
+    assert (m["precision@25"], m["mrr@2"]) == (2 / 25, 0.5)
+    assert m["map@25"] == pytest.approx((1 / 2 + 2 / 25) / 2) and m["map@24"] == 1 / 4
+    assert m["f1@25"] == pytest.approx(2 * 0.08 / 1.08)
+    usual, own = measure(gold, ranking), measure(gold, ranking, [5])
+    assert {name: usual[name] for name in own} == own
+    # A cutoff beyond all lists: nothing more is found there.
+    assert float(measure(gold, ranking, [100])["precision@100"][0]) == 0.02
+    for wrong in ([], [0], [3, -1]):
+        with pytest.raises(InputError, match="expected cutoffs of 1 or more"):
+            measure(gold, ranking, wrong)
+
+
 def test_alternatives_of_a_group_count_once_except_for_precision() -> None:
     """g and G are one thing to find, h another one, never found."""
     m = one([["g", "G"], ["h"]], "gGabc")

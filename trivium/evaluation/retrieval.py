@@ -26,6 +26,7 @@ retrieval of Zhai, Cohen and Lafferty, SIGIR 2003).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +44,38 @@ PRECISION_CUTOFFS = tuple(sorted({*SET_CUTOFFS, 10, 20}))
 CMC_DEPTH = 20
 
 
-def measure(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> dict[str, Floats]:
+@dataclass(frozen=True, slots=True)
+class _Cutoffs:
+    """Where each kind of measure looks: those of f-measures are among those of recall and precision."""
+
+    hit: Sequence[int] = SINGLE_HOP
+    recall: Sequence[int] = tuple(sorted({*SET_CUTOFFS, *DEEP}))
+    coverage: Sequence[int] = COVERAGE
+    precision: Sequence[int] = PRECISION_CUTOFFS
+    f: Sequence[int] = SET_CUTOFFS
+    ranked: Sequence[int] = DEEP
+
+    @property
+    def deepest(self) -> int:
+        """The largest of them."""
+        return max(*self.hit, *self.recall, *self.coverage, *self.precision, *self.ranked)
+
+
+def measure(
+    gold: Sequence[Gold], rankings: Sequence[Sequence[str]], cutoffs: Sequence[int] | None = None
+) -> dict[str, Floats]:
     """Every measure of one row of rankings, aligned with ``gold``: name -> (questions,).
 
-    Raises InputError when the lengths differ or a ranking lists a chunk twice.
+    Each kind of measure has its usual cutoffs (those above); where ``cutoffs`` are given every measure has these instead.
+    Raises InputError when the lengths differ, a ranking lists a chunk twice, or a cutoff is below 1.
     """
-    relevant, first, groups = _judge(gold, rankings)
+    if cutoffs is None:
+        at = _Cutoffs()
+    elif not cutoffs or min(cutoffs) < 1:
+        raise InputError(f"expected cutoffs of 1 or more, got {', '.join(map(str, cutoffs)) or 'none'}")
+    else:
+        at = _Cutoffs(*[tuple(cutoffs)] * len(fields(_Cutoffs)))
+    relevant, first, groups = _judge(gold, rankings, at.deepest)
     ranks = np.arange(1, relevant.shape[1] + 1)
     retrieved = np.cumsum(relevant, axis=1)
     found = np.cumsum(first, axis=1)
@@ -58,20 +85,20 @@ def measure(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> dict[str
     ideal = np.cumsum(1 / np.log2(ranks + 1))
 
     measures: dict[str, Floats] = {}
-    for k in SINGLE_HOP:
+    for k in at.hit:
         measures[f"hit@{k}"] = (found[:, k - 1] > 0).astype(np.float64)
-    for k in sorted({*SET_CUTOFFS, *DEEP}):
+    for k in at.recall:
         measures[f"recall@{k}"] = found[:, k - 1] / groups
-    for k in COVERAGE:
+    for k in at.coverage:
         measures[f"all@{k}"] = (found[:, k - 1] == groups).astype(np.float64)
-    for k in PRECISION_CUTOFFS:
+    for k in at.precision:
         measures[f"precision@{k}"] = retrieved[:, k - 1] / k
     for beta in (1, 2, 3):
-        for k in SET_CUTOFFS:
+        for k in at.f:
             measures[f"f{beta}@{k}"] = _f(measures[f"precision@{k}"], measures[f"recall@{k}"], beta)
     measures["mrr"] = reciprocal[:, -1]
     measures["map"] = precise[:, -1] / groups
-    for k in DEEP:
+    for k in at.ranked:
         measures[f"mrr@{k}"] = reciprocal[:, k - 1]
         measures[f"map@{k}"] = precise[:, k - 1] / groups
         measures[f"ndcg@{k}"] = gain[:, k - 1] / ideal[np.minimum(groups, k) - 1]
@@ -80,22 +107,22 @@ def measure(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> dict[str
 
 def cumulative_matches(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> Floats:
     """Cumulative match characteristic: the share of questions with a gold chunk by rank 1, 2 .. CMC_DEPTH."""
-    relevant, _, _ = _judge(gold, rankings)
+    relevant, _, _ = _judge(gold, rankings, CMC_DEPTH)
     matched: Floats = np.logical_or.accumulate(relevant[:, :CMC_DEPTH], axis=1).mean(axis=0)
     return matched
 
 
 def _judge(
-    gold: Sequence[Gold], rankings: Sequence[Sequence[str]]
+    gold: Sequence[Gold], rankings: Sequence[Sequence[str]], least: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
     """Is the chunk at a rank gold, and is it the first of its group (questions x ranks); groups (questions,).
 
-    There are at least as many ranks as the largest cutoff and the largest number of groups.
+    There are at least ``least`` ranks, and as many as the largest number of groups.
     """
     if len(gold) != len(rankings):
         raise InputError(f"expected one ranking for each of {len(gold)} questions, got {len(rankings)}")
     groups = np.array([len(answer.groups) for answer in gold], dtype=np.int64)
-    depth = max([*DEEP, *PRECISION_CUTOFFS, CMC_DEPTH, *map(len, rankings), *groups.tolist()])
+    depth = max([least, *map(len, rankings), *groups.tolist()])
     relevant = np.zeros((len(gold), depth), dtype=np.bool_)
     first = np.zeros_like(relevant)
     for row, (answer, ranking) in enumerate(zip(gold, rankings, strict=True)):
