@@ -34,8 +34,11 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.cli.loading import PANELS
+
 ROOT = Path(__file__).parents[1]
-MODULES = ("trivium.cli", "tokenizers", "tantivy", "usearch.index", "safetensors.numpy")
+COMMANDS = {f"trivium.cli.{place.partition('.')[0]}" for named in PANELS.values() for place in named.values()}
+MODULES = ("trivium.cli", *sorted(COMMANDS), "tokenizers", "tantivy", "usearch.index", "safetensors.numpy")
 """What most commands import. Not ONNX Runtime: it starts a thread, for which a forked process waits at its end."""
 
 _START_SECONDS = 300.0

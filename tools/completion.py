@@ -1,11 +1,10 @@
-"""Writes ``trivium/completion.json``, of which shells are told how a line may go on: run it after a change of
-the commands."""
+"""Writes ``trivium/completion.json``, of which shells are told how a line may go on, and ``trivium --help`` what each
+command does: run it after a change of the commands."""
 
 from __future__ import annotations
 
 import json
 import re
-import textwrap
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +12,7 @@ import typer
 
 from trivium.chunking.spec import CHUNKERS
 from trivium.cli.app import app
-from trivium.completion import TITLES
+from trivium.completion import TITLES, short
 from trivium.embedding.images import IMAGE_EMBEDDERS
 from trivium.embedding.manifest import manifest
 from trivium.embedding.registry import GROUP as EMBEDDERS
@@ -31,7 +30,6 @@ from trivium.search.selectors import SELECTORS
 from trivium.types import ChunkKind
 
 FILE = Path(__file__).resolve().parents[1] / "trivium" / "completion.json"
-MAX_HELP = 100
 
 VALUES: dict[str, tuple[list[str], str | None]] = {
     "--format": (list(FORMATS), None),
@@ -65,7 +63,7 @@ def written(commands: dict[str, Any]) -> str:
 
 
 def _command(command: Any) -> dict[str, Any]:
-    about = _short(_plain(command.help or "").partition("\n\n")[0])
+    about = _plain(command.help or "").partition("\n\n")[0]
     if hasattr(command, "commands"):
         children = {name: _command(child) for name, child in command.commands.items()}
         return {"help": about, "commands": children}
@@ -79,7 +77,7 @@ def _options(command: Any) -> dict[str, Any]:
         if parameter.name in ("install_completion", "show_completion", "help"):
             continue
         names = [parameter.metavar or parameter.name.upper()] if argument else parameter.opts
-        option: dict[str, Any] = {"help": _short(_plain(parameter.help or "").partition("  [")[0])}
+        option: dict[str, Any] = {"help": short(_plain(parameter.help or "").partition("  [")[0])}
         if getattr(parameter, "is_flag", False):
             option["flag"] = True
         elif parameter.nargs != 1 or getattr(parameter, "multiple", False):
@@ -93,11 +91,6 @@ def _options(command: Any) -> dict[str, Any]:
             option["looked_up"] = looked_up
         found[" ".join(names)] = option
     return found
-
-
-def _short(text: str) -> str:
-    """What fits beside a completion."""
-    return textwrap.shorten(text, MAX_HELP, placeholder=" …")
 
 
 def _plain(text: str) -> str:

@@ -17,9 +17,10 @@ def run() -> None:
 
             complete()
         from trivium.cli import main
+
+        main()
     except KeyboardInterrupt:
         sys.exit(130)
-    main()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 The shell starts the program at every press of the tab key. To import all that the commands do would take a second of
 it, so what there is to complete stands in ``completion.json``, which ``tools/completion.py`` writes; a test fails where
-it is out of date. What only this machine knows (installed packages, titles of a store) is looked up.
+it is out of date. ``trivium --help`` lists the commands from there, too. What only this machine knows (installed
+packages, titles of a store) is looked up.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.resources import files
@@ -25,7 +27,14 @@ TITLES = "titles"
 MAX_TITLES = 200
 """More are of no use to anybody who looks at them."""
 
+_MAX_HELP = 100
+
 _Complete = Callable[[typer.Context, str], list[str]]
+
+
+def short(text: str) -> str:
+    """What fits beside a completion."""
+    return textwrap.shorten(text, _MAX_HELP, placeholder=" …")
 
 
 def complete() -> None:
@@ -44,10 +53,10 @@ def _group(described: Mapping[str, Any], named: str = "") -> typer.Typer:
     app.callback()(_function(described.get("options", {})))
     for name, command in described["commands"].items():
         if "commands" in command:
-            app.add_typer(_group(command, named), name=name, help=command["help"])
+            app.add_typer(_group(command, named), name=name, help=short(command["help"]))
         else:
             options = command["options"] if name in named else {}
-            app.command(name, help=command["help"])(_function(options))
+            app.command(name, help=short(command["help"]))(_function(options))
     return app
 
 

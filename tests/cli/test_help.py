@@ -27,7 +27,22 @@ def test_help_has_an_example(command: tuple[str, ...]) -> None:
     short, long = (CliRunner().invoke(app, [*command, option]) for option in ("-h", "--help"))
     assert short.exit_code == 0 and short.output == long.output
     _, _, explained = " ".join(short.output.split()).partition("Example")
-    assert f"trivium {' '.join(command)} " in explained
+    assert f"trivium {' '.join(command)} " in f"{explained} "
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of groups, in their order, without any of them being loaded for it."""
+    monkeypatch.setenv("COLUMNS", "400")
+    rows = [
+        " ".join(line.strip("│ ").split()) for line in CliRunner().invoke(app, ["--help"]).output.split("\n")
+    ]
+    root: Any = typer.main.get_command(app)
+    said = [
+        " ".join(f"{name} {command.help}".partition("\n\n")[0].replace("\\[", "[").split())
+        for name, command in root.commands.items()
+    ]
+    assert [row for row in rows if row in said] == said
+    assert [command.name for command in root.commands.values()] == list(root.commands)
 
 
 def test_one_option_has_one_text() -> None:

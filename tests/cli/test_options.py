@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trivium.cli.options import spread
+from trivium.cli.lists import spread
 
 TWO = ["--retriever", "vector", "--retriever", "page"]
 

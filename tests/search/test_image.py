@@ -251,7 +251,7 @@ def test_a_damaged_vector_is_found_and_made_again(tmp_path: Path) -> None:
 
 def test_nothing_is_imported_unless_it_is_asked_for() -> None:
     """The main road does not pay for it."""
-    code = "import sys, trivium.cli.app, trivium.engine; assert not {'fastembed', 'PIL'} & {*sys.modules}"
+    code = "import sys, trivium.cli.search, trivium.engine; assert not {'fastembed', 'PIL'} & {*sys.modules}"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -50,7 +50,7 @@ from trivium.cli.options import (
     WithQuestions,
     Workers,
 )
-from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
+from trivium.cli.terminal import PARTIAL, NothingCommittedError, err, out, print_json, progress, shown
 from trivium.cli.watch import check_watched, follow, follower
 from trivium.embedding.images import check_image_embedder
 from trivium.engine import Engine
@@ -58,17 +58,14 @@ from trivium.errors import InputError, NothingReadError
 from trivium.graph.factory import is_address, may_hold_something, never_left_empty
 from trivium.index.indexer import BuildOptions
 from trivium.index.left_out import MAX_REASONS, nothing_read
-from trivium.index.sharding.build import DOCUMENTS, ShardPlan
+from trivium.index.sharding import DOCUMENTS
+from trivium.index.sharding.build import ShardPlan
 from trivium.index.sharding.cluster import check_ray
 from trivium.metadata import parse_assignments
 from trivium.parser.sources.base import FORMATS
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
 from trivium.types import MetadataValue
-
-
-class NothingCommittedError(Exception):
-    """A build was interrupted before a page was in its store, which is not there then."""
 
 
 def check_sources(sources: Sequence[str], format: str) -> None:

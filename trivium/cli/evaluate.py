@@ -54,8 +54,8 @@ from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import print_report
 from trivium.evaluation.trec import write_runs
 from trivium.fusion.default_decision import Decision
-from trivium.fusion.registry import NETWORK
-from trivium.retrievers.registry import RETRIEVERS
+from trivium.fusion.names import NETWORK
+from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import Cut
 
 

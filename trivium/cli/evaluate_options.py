@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from trivium.cli.options import FUSION_NAMES, MODEL_NAMES, default_store
-from trivium.rerank.registry import NAMES as RERANKER_NAMES
+from trivium.rerank.names import NAMES as RERANKER_NAMES
 from trivium.search.candidates import DEPTH
 from trivium.search.cut import FORMS as CUT_FORMS
 

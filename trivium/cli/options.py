@@ -1,35 +1,26 @@
-"""The options that several commands share, and how lists of names may be written."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trivium.errors import InputError
-from trivium.fusion.registry import FUSIONS
-from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
+from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import parse as parse_condition
-from trivium.index.sharding.build import DOCUMENTS
+from trivium.index.sharding import DOCUMENTS
 from trivium.languages import AUTO
 from trivium.languages import NAMES as LANGUAGES
-from trivium.live.registry import GROUP as LIVE_PLUGINS
 from trivium.live.registry import SOURCES
 from trivium.llm.registry import NAMES
 from trivium.parser.sources.annotators import ANNOTATORS, MAJORITY
 from trivium.parser.sources.base import FORMATS
-from trivium.plugins import list_plugins
-from trivium.rerank.column import PREFIX
-from trivium.rerank.registry import FAMILIES as RERANKER_FAMILIES
-from trivium.rerank.registry import NAMES as RERANKER_NAMES
-from trivium.rerank.registry import PLUGINS as RERANKER_PLUGINS
-from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
-from trivium.retrievers.registry import PLUGINS as RETRIEVER_PLUGINS
+from trivium.rerank.names import NAMES as RERANKER_NAMES
+from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import FORMS as CUT_FORMS
-from trivium.search.cut import RULES, Cut
+from trivium.search.cut import Cut
 from trivium.settings import load_settings
 
 MODEL_NAMES = f"{NAMES}, or one of an installed package"
@@ -431,97 +422,3 @@ Exact = Annotated[
         "--exact", metavar="", rich_help_panel=RANKING, help="Exact instead of approximate vector search."
     ),
 ]
-
-_Known = Callable[[str], bool]
-
-
-def _is_rank(word: str) -> bool:
-    return re.fullmatch(r"\d{1,3}", word) is not None
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(r"\d*\.?\d+", word) is not None
-
-
-def _is_retriever(word: str) -> bool:
-    named = word in (*RETRIEVERS, *OPTIONAL) or word.startswith(PREFIX)
-    return named or word in list_plugins(RETRIEVER_PLUGINS)
-
-
-def _is_fusion(word: str) -> bool:
-    return word in FUSIONS or word in list_plugins(FUSION_PLUGINS)
-
-
-def _is_reranker(word: str) -> bool:
-    return word.partition(":")[0] in RERANKER_FAMILIES or word in list_plugins(RERANKER_PLUGINS)
-
-
-def _is_cut(word: str) -> bool:
-    return word.partition(":")[0] in RULES
-
-
-def _is_live_source(word: str) -> bool:
-    return word in SOURCES or word in list_plugins(LIVE_PLUGINS)
-
-
-WAYS_TO_JUDGE = ("claims", "grades", "ragas")
-"""What ``--judge-by`` may name; said here so that no command has to load what judges."""
-
-
-def _is_way_to_judge(word: str) -> bool:
-    return word in WAYS_TO_JUDGE
-
-
-_LISTS: dict[str, _Known] = {
-    "--retriever": _is_retriever,
-    "-r": _is_retriever,
-    "--fusion": _is_fusion,
-    "-f": _is_fusion,
-    "--importance": _is_number,
-    "--rank": _is_rank,
-    "--live": _is_live_source,
-    "--rerank": _is_reranker,
-    "--cut": _is_cut,
-    "--judge-by": _is_way_to_judge,
-}
-"""Options with several values, and which words may be one."""
-
-
-def spread(arguments: Sequence[str]) -> list[str]:
-    """``--retriever a b`` and ``--retriever a,b`` as ``--retriever a --retriever b``, which the parser reads.
-
-    A word after the first value belongs to the option only if it is a name the option knows.
-
-    >>> spread(["--retriever", "vector", "page", "question"])
-    ['--retriever', 'vector', '--retriever', 'page', 'question']
-    """
-    result: list[str] = []
-    option: str | None = None
-    waiting = False  # the option has not had its first value yet
-    for place, word in enumerate(arguments):
-        if word == "--":
-            return [*result, *([option] if option and waiting else []), *arguments[place:]]
-        name, equals, value = word.partition("=")
-        if name in _LISTS:
-            if option and waiting:
-                result.append(option)
-            option, waiting = name, not equals
-            if equals:
-                result += _each(name, value)
-        elif option and not word.startswith("-") and (waiting or _all_known(option, word)):
-            result += _each(option, word)
-            waiting = False
-        else:
-            if option and waiting:
-                result.append(option)  # without a value: the parser says so
-            option, waiting = None, False
-            result.append(word)
-    return [*result, option] if option and waiting else result
-
-
-def _each(option: str, value: str) -> list[str]:
-    return [word for name in re.split(r"\s*,\s*", value) for word in (option, name)]
-
-
-def _all_known(option: str, value: str) -> bool:
-    return all(_LISTS[option](name) for name in re.split(r"\s*,\s*", value))

@@ -12,24 +12,17 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from trivium.text import plain
+
+if TYPE_CHECKING:  # bars are loaded when there is something to wait for
+    from trivium.cli.bars import Reporter
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -37,25 +30,10 @@ err = Console(stderr=True, highlight=False)
 PARTIAL = 3
 """Exit code of what was done although some documents or rows could not be read."""
 
-STAGES = {
-    "parse": "Reading",
-    "read": "Reading",
-    "shards": "Shards",
-    "records": "Linking",
-    "embed": "Embedding",
-    "sentences": "Sentences",
-    "index": "Indexing",
-    "links": "Mapping",
-    "facts": "Reading",
-    "relations": "Relating",
-    "types": "Typing",
-    "export": "Exporting",
-    "check": "Checking",
-    "pages": "Pages",
-    "compare": "Comparing",
-    "backup": "Copying",
-    "restore": "Restoring",
-}
+
+class NothingCommittedError(Exception):
+    """A build was interrupted before a page was in its store, which is not there then."""
+
 
 _SIMPLER = "trivium.simpler"
 """Name of the error handler for encodings that lack a character."""
@@ -104,40 +82,13 @@ def print_anything() -> None:
             stream.reconfigure(errors=_SIMPLER)
 
 
-class _Rate(ProgressColumn):
-    """Items a second."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
-
-
-class Reporter:
-    """Progress of named stages; call it with (stage, done, total)."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._tasks: dict[str, TaskID] = {}
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        if stage not in self._tasks:
-            self._tasks[stage] = self._progress.add_task(STAGES.get(stage, stage), total=total)
-        self._progress.update(self._tasks[stage], completed=done, total=total)
-
-
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Reporter]:
     """Bars on stderr with rate and remaining time, when it is a terminal."""
-    with Progress(
-        TextColumn("{task.description:<10}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-        console=err,
-        disable=quiet or not err.is_terminal,
-    ) as bars:
-        yield Reporter(bars)
+    from trivium.cli.bars import reporter
+
+    with reporter(err, quiet or not err.is_terminal) as bars:
+        yield bars
 
 
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -18,15 +18,15 @@ from trivium.evaluation.run import evaluate
 from trivium.evaluation.run_files import read_runs
 from trivium.fusion.default_decision import Decision
 from trivium.fusion.hits import HitFile, HitList, hit_list, save_hits
+from trivium.fusion.names import DEFAULT, NETWORK
 from trivium.fusion.network import NetworkFusion
-from trivium.fusion.registry import DEFAULT, NETWORK
 from trivium.fusion.table import Table
 from trivium.graph.filters import Condition, parse
 from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.base import Problem
 from trivium.rerank.base import Reranker
 from trivium.retrievers.base import Query
-from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.candidates import DEPTH
 from trivium.search.cut import Cut

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError, InputError
-from trivium.live.arxiv import Arxiv
-from trivium.live.base import LiveSource
-from trivium.live.brave import Brave
-from trivium.live.mediawiki import MediaWiki
-from trivium.live.searxng import SearXNG
-from trivium.live.serpapi import SerpAPI
-from trivium.live.tavily import Tavily
 from trivium.plugins import create_plugin, list_plugins
-from trivium.settings import Settings
+
+if TYPE_CHECKING:  # a source is loaded when it is asked
+    from trivium.live.base import LiveSource
+    from trivium.settings import Settings
 
 GROUP = "trivium.live_sources"
 WEB = "web"
@@ -99,22 +96,42 @@ _NEEDED: Mapping[str, str] = {
 
 
 def _searxng(settings: Settings) -> LiveSource:
+    from trivium.live.searxng import SearXNG
+
     return SearXNG(settings.searxng_url or "", settings.live_results)
 
 
 def _brave(settings: Settings) -> LiveSource:
+    from trivium.live.brave import Brave
+
     key = settings.brave_key
     return Brave("" if key is None else key.get_secret_value(), settings.brave_url, settings.live_results)
 
 
 def _tavily(settings: Settings) -> LiveSource:
+    from trivium.live.tavily import Tavily
+
     key = settings.tavily_key
     return Tavily("" if key is None else key.get_secret_value(), settings.tavily_url, settings.live_results)
 
 
 def _serpapi(settings: Settings) -> LiveSource:
+    from trivium.live.serpapi import SerpAPI
+
     key = settings.serpapi_key
     return SerpAPI("" if key is None else key.get_secret_value(), settings.serpapi_url, settings.live_results)
+
+
+def _arxiv(settings: Settings) -> LiveSource:
+    from trivium.live.arxiv import Arxiv
+
+    return Arxiv(settings)
+
+
+def _mediawiki(settings: Settings) -> LiveSource:
+    from trivium.live.mediawiki import MediaWiki
+
+    return MediaWiki(settings)
 
 
 _MAKERS: Mapping[str, Callable[[Settings], LiveSource]] = {
@@ -122,6 +139,6 @@ _MAKERS: Mapping[str, Callable[[Settings], LiveSource]] = {
     "brave": _brave,
     "tavily": _tavily,
     "serpapi": _serpapi,
-    "arxiv": Arxiv,
-    "mediawiki": MediaWiki,
+    "arxiv": _arxiv,
+    "mediawiki": _mediawiki,
 }

@@ -13,10 +13,8 @@ from trivium.errors import RerankError
 from trivium.graph.schema import headings_of
 from trivium.rerank.base import RerankCandidate, Reranker, RerankSettings
 from trivium.rerank.limits import score_within
+from trivium.rerank.names import PREFIX
 from trivium.retrievers.base import Candidate, Query, Retriever, check_depth, ranked
-
-PREFIX = "rerank:"
-"""Before the name of a reranker where a retriever is named."""
 
 _log = logging.getLogger(__name__)
 

@@ -12,20 +12,12 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
 from trivium.rerank.base import Reranker
 from trivium.rerank.bm25 import Bm25Reranker
+from trivium.rerank.names import FAMILIES, FREE, NAMES, PLUGINS
 from trivium.rerank.weighted import DEFAULT_WEIGHT, WeightedReranker
 from trivium.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from trivium.llm.base import ChatModel
-
-PLUGINS = "trivium.rerankers"
-"""The entry points of rerankers: functions called with the name and the settings."""
-FREE = ("bm25", "weighted")
-"""Families that cost nothing and load nothing, so that anybody may name them."""
-NAMES = "bm25, weighted:WEIGHT, cross-encoder:FOLDER|NAME, llm-pointwise:MODEL, llm-listwise:MODEL"
-"""What a reranker may be called, for messages."""
-FAMILIES = (*FREE, "cross-encoder", "llm-pointwise", "llm-listwise")
-"""What names of the package begin with."""
 
 
 def make_reranker(name: str, settings: Settings | None = None) -> Reranker:

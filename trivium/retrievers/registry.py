@@ -13,6 +13,7 @@ from trivium.retrievers.diffusion import DiffusionRetriever, DiffusionSettings
 from trivium.retrievers.entity import EntityRetriever, EntitySettings
 from trivium.retrievers.image import ImageRetriever, ImageSettings
 from trivium.retrievers.lexical import LexicalRetriever, LexicalSettings
+from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
 from trivium.retrievers.page import PageRetriever, PageSettings
 from trivium.retrievers.path import PathRetriever, PathSettings
 from trivium.retrievers.section import SectionRetriever, SectionSettings
@@ -20,15 +21,6 @@ from trivium.retrievers.selectors import MatchSelector, Selector
 from trivium.retrievers.setting_values import SettingValues, with_values
 from trivium.retrievers.vector import VectorRetriever, VectorSettings
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
-
-RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk")
-"""Names of the usual retrievers, in the order they are shown and stored."""
-
-OPTIONAL = ("image",)
-"""Names of those that are asked only where they are named: not every store has what they need."""
-
-PLUGINS = "trivium.retrievers"
-"""The entry points of retrievers that other packages bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +49,9 @@ def make_retrievers(
     names: Sequence[str] = RETRIEVERS,
     selector: Selector | None = None,
 ) -> dict[str, Retriever]:
-    """The named retrievers, in the order of :data:`RETRIEVERS`, optional ones after them. ``selector`` chooses for
-    ``path``; the default needs no language model. Raises ConfigurationError for an unknown name."""
+    """The named retrievers, in the order of :data:`~trivium.retrievers.names.RETRIEVERS`, optional ones after them.
+    ``selector`` chooses for ``path``; the default needs no language model. Raises ConfigurationError for an unknown
+    name."""
     known = (*RETRIEVERS, *OPTIONAL)
     unknown = [name for name in names if name not in known]
     if unknown:

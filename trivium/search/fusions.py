@@ -8,11 +8,12 @@ from pathlib import Path
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
 from trivium.fusion.default_decision import read_decision
-from trivium.fusion.registry import DEFAULT, FUSIONS, PLUGINS, make_fusion, suits
+from trivium.fusion.names import DEFAULT, FUSIONS, PLUGINS
+from trivium.fusion.registry import make_fusion, suits
 from trivium.graph.protocols import GraphStore
 from trivium.plugins import list_plugins
-from trivium.rerank.column import PREFIX
-from trivium.retrievers.registry import OPTIONAL
+from trivium.rerank.names import PREFIX
+from trivium.retrievers.names import OPTIONAL
 
 
 class Fusions:

@@ -10,13 +10,12 @@ from pydantic import AfterValidator, Field
 
 from trivium.answering.prompt_styles import shipped_styles, style_names
 from trivium.errors import ConfigurationError, InputError
-from trivium.fusion.registry import FUSIONS
+from trivium.fusion.names import FUSIONS
 from trivium.graph.filters import MAX_CHARACTERS, parse
 from trivium.live.asking import MAX_SOURCES
 from trivium.live.registry import SOURCES
-from trivium.rerank.column import PREFIX
-from trivium.rerank.registry import FREE
-from trivium.retrievers.registry import RETRIEVERS
+from trivium.rerank.names import FREE, PREFIX
+from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import FORMS, Cut
 from trivium.search.searcher import Searcher
 from trivium.settings import load_settings

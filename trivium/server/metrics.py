@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from trivium.graph.records import StoreInfo
-from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.names import RETRIEVERS
 from trivium.search.stages import StageEnded
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST

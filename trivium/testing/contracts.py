@@ -14,8 +14,8 @@ from trivium.fusion.table import Table
 from trivium.llm.base import ChatModel, Message
 from trivium.rerank.base import Deadline, RerankCandidate, Reranker
 from trivium.retrievers.base import Query, Retriever
+from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.options import Option, OptionKind
-from trivium.retrievers.registry import RETRIEVERS
 from trivium.retrievers.selectors import Selector
 from trivium.testing.toys import toy_query, toy_store
 

@@ -42,7 +42,7 @@ from trivium.llm.base import ChatModel
 from trivium.parser.sources.annotators import MAJORITY
 from trivium.parser.sources.base import Problem
 from trivium.rerank.base import Reranker
-from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.names import RETRIEVERS
 from trivium.search.cut import Cut
 from trivium.settings import load_settings
 from trivium.types import Question

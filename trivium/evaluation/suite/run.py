@@ -44,7 +44,7 @@ from trivium.evaluation.trec import write_runs
 from trivium.llm.base import ChatModel
 from trivium.rerank.registry import make_reranker
 from trivium.retrievers.llm_selector import LlmSelector
-from trivium.retrievers.registry import RETRIEVERS
+from trivium.retrievers.names import RETRIEVERS
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.cut import Cut

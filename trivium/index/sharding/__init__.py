@@ -6,3 +6,6 @@ them is a runner: this process (:mod:`.local`) or a cluster (:mod:`.cluster`). N
 and which of two copies stays hang on all documents: they are settled where a plain build settles them, in the order of
 the sources, so that the store is the same.
 """
+
+DOCUMENTS = 200
+"""Documents of a shard: a minute or two of work, which is what a lost node costs."""

@@ -16,6 +16,7 @@ from trivium.embedding.base import Embedder
 from trivium.errors import InputError
 from trivium.graph.protocols import VectorWriter
 from trivium.index.parsing import Loaded
+from trivium.index.sharding import DOCUMENTS
 from trivium.index.sharding.cluster import ClusterRunner, check_address, connected, is_connected
 from trivium.index.sharding.files import read_embedded, read_pages
 from trivium.index.sharding.local import LocalRunner
@@ -24,8 +25,6 @@ from trivium.index.sharding.work import Runner, Work, parsed_file
 from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import SHARDS_FILE
 
-DOCUMENTS = 200
-"""Documents of a shard: a minute or two of work, which is what a lost node costs."""
 _TEXTS = 1_000
 """Of a shard of texts, and of a transaction."""
 _PASSAGES = 200

@@ -1,0 +1,118 @@
+"""How lists of names may be written on a command line.
+
+It is read before any command is loaded: the names themselves are looked up only where a line has such a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+_Known = Callable[[str], bool]
+
+
+def _is_rank(word: str) -> bool:
+    return re.fullmatch(r"\d{1,3}", word) is not None
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"\d*\.?\d+", word) is not None
+
+
+def _is_retriever(word: str) -> bool:
+    from trivium.plugins import list_plugins
+    from trivium.rerank.names import PREFIX
+    from trivium.retrievers.names import OPTIONAL, PLUGINS, RETRIEVERS
+
+    named = word in (*RETRIEVERS, *OPTIONAL) or word.startswith(PREFIX)
+    return named or word in list_plugins(PLUGINS)
+
+
+def _is_fusion(word: str) -> bool:
+    from trivium.fusion.names import FUSIONS, PLUGINS
+    from trivium.plugins import list_plugins
+
+    return word in FUSIONS or word in list_plugins(PLUGINS)
+
+
+def _is_reranker(word: str) -> bool:
+    from trivium.plugins import list_plugins
+    from trivium.rerank.names import FAMILIES, PLUGINS
+
+    return word.partition(":")[0] in FAMILIES or word in list_plugins(PLUGINS)
+
+
+def _is_cut(word: str) -> bool:
+    from trivium.search.cut import RULES
+
+    return word.partition(":")[0] in RULES
+
+
+def _is_live_source(word: str) -> bool:
+    from trivium.live.registry import GROUP, SOURCES
+    from trivium.plugins import list_plugins
+
+    return word in SOURCES or word in list_plugins(GROUP)
+
+
+WAYS_TO_JUDGE = ("claims", "grades", "ragas")
+"""What ``--judge-by`` may name; said here so that no command has to load what judges."""
+
+
+def _is_way_to_judge(word: str) -> bool:
+    return word in WAYS_TO_JUDGE
+
+
+_LISTS: dict[str, _Known] = {
+    "--retriever": _is_retriever,
+    "-r": _is_retriever,
+    "--fusion": _is_fusion,
+    "-f": _is_fusion,
+    "--importance": _is_number,
+    "--rank": _is_rank,
+    "--live": _is_live_source,
+    "--rerank": _is_reranker,
+    "--cut": _is_cut,
+    "--judge-by": _is_way_to_judge,
+}
+"""Options with several values, and which words may be one."""
+
+
+def spread(arguments: Sequence[str]) -> list[str]:
+    """``--retriever a b`` and ``--retriever a,b`` as ``--retriever a --retriever b``, which the parser reads.
+
+    A word after the first value belongs to the option only if it is a name the option knows.
+
+    >>> spread(["--retriever", "vector", "page", "question"])
+    ['--retriever', 'vector', '--retriever', 'page', 'question']
+    """
+    result: list[str] = []
+    option: str | None = None
+    waiting = False  # the option has not had its first value yet
+    for place, word in enumerate(arguments):
+        if word == "--":
+            return [*result, *([option] if option and waiting else []), *arguments[place:]]
+        name, equals, value = word.partition("=")
+        if name in _LISTS:
+            if option and waiting:
+                result.append(option)
+            option, waiting = name, not equals
+            if equals:
+                result += _each(name, value)
+        elif option and not word.startswith("-") and (waiting or _all_known(option, word)):
+            result += _each(option, word)
+            waiting = False
+        else:
+            if option and waiting:
+                result.append(option)  # without a value: the parser says so
+            option, waiting = None, False
+            result.append(word)
+    return [*result, option] if option and waiting else result
+
+
+def _each(option: str, value: str) -> list[str]:
+    return [word for name in re.split(r"\s*,\s*", value) for word in (option, name)]
+
+
+def _all_known(option: str, value: str) -> bool:
+    return all(_LISTS[option](name) for name in re.split(r"\s*,\s*", value))

@@ -1,0 +1,143 @@
+"""Commands that are loaded when they are named: a line pays for its own command, not for those it does not use."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+PANELS: dict[str, dict[str, str]] = {
+    "Begin here": {
+        "demo": "demo.demo",
+        "build": "build.build",
+        "search": "search.search",
+        "ask": "ask.ask",
+        "chat": "ask.chat",
+        "serve": "serve.serve",
+    },
+    "Documents of a store": {
+        "add": "build.add",
+        "remove": "documents.remove",
+        "list": "documents.list_documents",
+        "embed": "build.embed",
+        "enrich": "enrich.enrich",
+    },
+    "The store itself": {
+        "stats": "stats.stats",
+        "check": "check.check",
+        "backup": "backup.backup",
+        "restore": "backup.restore",
+        "export": "export.export",
+    },
+    "For other programs": {
+        "mcp": "mcp.mcp",
+        "explore": "explore.explore",
+    },
+    "Measure and train": {
+        "evaluate": "evaluate.evaluate",
+        "questions": "questions.questions",
+        "compare": "compare.compare",
+        "leaderboard": "leaderboard.leaderboard",
+        "sweep": "sweep.sweep",
+        "train": "train.train",
+        "synthesize": "synthesize.synthesize",
+    },
+    "Models and keys": {
+        "models": "models.models",
+        "keys": "keys.keys",
+    },
+}
+"""The commands under the titles of ``trivium --help``, each with its function, or its group, in this package."""
+_PLACES = {name: (panel, place) for panel, commands in PANELS.items() for name, place in commands.items()}
+
+
+class _Commands(MutableMapping[str, Any]):
+    """The commands by name, each loaded when it is looked up. Their names cost nothing."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded[name] = _load(name, *_PLACES[name])
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("commands stay")
+
+    def __contains__(self, name: object) -> bool:
+        return name in _PLACES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+class CommandsByName(TyperGroup):
+    """The root: a group whose commands are loaded when they are named. Its list of them needs none of them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Commands()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, as it is run: its examples come last. None where there is none."""
+        command = super().get_command(ctx, cmd_name)
+        return None if command is None else with_examples_last(command)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """With what ``completion.json`` says of each command."""
+        listed = copy.copy(self)
+        listed.commands = _summaries()
+        TyperGroup.format_help(listed, ctx, formatter)
+
+
+def with_examples_last(command: Any) -> Any:
+    """A command and those below it whose examples are printed below the options, next to the prompt where they are
+    typed."""
+    for child in getattr(command, "commands", {}).values():
+        with_examples_last(child)
+    about, found, examples = inspect.cleandoc(command.help or "").partition("\n\nExample")
+    if found:
+        command.help = about
+        title, _, lines = examples.partition(":")
+        command.epilog = "\n".join(
+            [f"Example{title}:", *(f"  {line.strip()}" for line in lines.split("\n\n"))]
+        )
+    return command
+
+
+def _load(name: str, panel: str, place: str) -> Any:
+    module, _, attribute = place.partition(".")
+    found = getattr(import_module(f"trivium.cli.{module}"), attribute)
+    around = typer.Typer(add_completion=False)
+    around.callback()(lambda: None)
+    if isinstance(found, typer.Typer):
+        around.add_typer(found, name=name, rich_help_panel=panel)
+    else:
+        around.command(name, rich_help_panel=panel)(found)
+    group: Any = typer.main.get_command(around)
+    return group.commands[name]
+
+
+def _summaries() -> dict[str, Any]:
+    """What stands for the commands where they are only listed."""
+    from rich.markup import escape
+
+    described = json.loads(files("trivium").joinpath("completion.json").read_text(encoding="utf-8"))
+    return {
+        name: TyperCommand(name=name, help=escape(described["commands"][name]["help"]), rich_help_panel=panel)
+        for name, (panel, _) in _PLACES.items()
+    }
