@@ -14,8 +14,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
-from trivium.checking.report import CheckReport
-from trivium.checking.run import check_store
 from trivium.common import stopping
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.base import Embedder
@@ -23,14 +21,11 @@ from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
-from trivium.graph.backup import BackupReport, back_up, restore
 from trivium.graph.factory import open_or_create_store, open_store
 from trivium.graph.filters import Where
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
-from trivium.index.indexer import BuildOptions, Indexer
 from trivium.index.isolation import ParserProcess
-from trivium.index.report import IngestReport
 from trivium.live.asking import LiveSources
 from trivium.live.base import LiveSource
 from trivium.rerank.base import Reranker
@@ -38,7 +33,6 @@ from trivium.rerank.registry import Rerankers
 from trivium.retrievers.base import Retriever
 from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import SettingValues, flatten
-from trivium.search.answers import AskOptions, answer_stream
 from trivium.search.fusions import Fusions
 from trivium.search.options import SearchOptions
 from trivium.search.retriever_set import RetrieverSet, checked_settings
@@ -48,8 +42,13 @@ from trivium.search.stages import StageObserver, ignore_stages
 from trivium.settings import load_settings
 from trivium.types import Answer, Hit, Question
 
-if TYPE_CHECKING:  # what measures is loaded when it is used
+if TYPE_CHECKING:  # what fills, checks, answers and measures is loaded when it is used
+    from trivium.checking.report import CheckReport
     from trivium.evaluation.report import Report
+    from trivium.graph.backup import BackupReport
+    from trivium.index.indexer import BuildOptions, Indexer
+    from trivium.index.report import IngestReport
+    from trivium.search.answers import AskOptions
 
 
 class Engine:
@@ -157,6 +156,8 @@ class Engine:
     @property
     def indexer(self) -> Indexer:
         """What fills the store."""
+        from trivium.index.indexer import Indexer
+
         return Indexer(self.store, self.searcher.embedder, self._parser)
 
     def info(self) -> StoreInfo:
@@ -224,6 +225,8 @@ class Engine:
     def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[AnswerEvent, None, None]:
         """:meth:`ask` while it happens: what was found, the answer piece by piece, the answer. Wrong arguments are
         refused before the first event. Closing it stops the model."""
+        from trivium.search.answers import answer_stream
+
         return answer_stream(self.searcher, question, **options)
 
     def check(
@@ -237,17 +240,23 @@ class Engine:
         removed, and damaged pages marked, so that the next load of them replaces them. The report says what is left.
         Raises StoreError where the store cannot be read or written at all.
         """
+        from trivium.checking.run import check_store
+
         return check_store(self.store, self.searcher.embedder, repair=repair, full=full, progress=progress)
 
     def backup(self, file: str | Path, progress: Progress | None = None) -> BackupReport:
         """Write the store, as it is committed now, to one file, from which :meth:`restore` makes it again; see
         :func:`trivium.graph.backup.back_up`."""
+        from trivium.graph.backup import back_up
+
         return back_up(self.store.location, file, progress)
 
     @staticmethod
     def restore(file: str | Path, store: str | Path, progress: Progress | None = None) -> BackupReport:
         """Make a store in a new or empty folder of what :meth:`backup` wrote; see
         :func:`trivium.graph.backup.restore`."""
+        from trivium.graph.backup import restore
+
         return restore(file, store, progress)
 
     def evaluate(

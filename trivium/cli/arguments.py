@@ -10,35 +10,26 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
 
-from trivium.answering.prompt_styles import prompt_style
-from trivium.answering.writing import WritingOptions
-from trivium.embedding.base import Embedder
-from trivium.embedding.device import parse_device
-from trivium.embedding.registry import TEI, default_name, known_embedders
-from trivium.engine import Engine
 from trivium.errors import ConfigurationError, FusionError, InputError, TriviumError
-from trivium.graph.embedded import EmbeddedStore
-from trivium.graph.factory import is_address
-from trivium.index.languages import check_embedder_knows
 from trivium.index_parameters import IndexParameters
 from trivium.languages import AUTO, ENGLISH, check_language
 from trivium.limits import InputLimits
-from trivium.llm.base import ChatModel
 from trivium.llm.registry import NO_MODEL, find_chat_model
 from trivium.plugins import list_plugins
-from trivium.rerank.registry import make_reranker
-from trivium.retrievers.selectors import Selector
 from trivium.retrievers.setting_values import parse_assignments
-from trivium.search.retriever_set import RetrieverSet
-from trivium.search.selectors import PLUGINS as SELECTOR_PLUGINS
-from trivium.search.selectors import RECORDED as RECORDED_SELECTORS
-from trivium.search.selectors import SELECTORS, make_selector
 from trivium.settings import Settings, load_settings
+
+if TYPE_CHECKING:  # what an argument is checked with is loaded when there is one to check
+    from trivium.answering.writing import WritingOptions
+    from trivium.embedding.base import Embedder
+    from trivium.engine import Engine
+    from trivium.llm.base import ChatModel
+    from trivium.retrievers.selectors import Selector
 
 _RETRIES = 2
 """Attempts after the first of a language model whose answer somebody waits for."""
@@ -85,6 +76,9 @@ def open_engine(
     """An engine on an existing store, with the path retriever's selector (``--selector``; ``model`` is the language
     model of the command), settings of retrievers (``--set``), the embedder's ``--device``, and the ``rerankers`` that
     others may name. ``counted`` makes of the selector one that is counted."""
+    from trivium.engine import Engine
+    from trivium.search.selectors import make_selector
+
     values = read_settings(assignments)
     check_device_name(device)
     name = selector_name(selector, model)
@@ -99,6 +93,8 @@ def open_engine(
 
 def read_settings(assignments: Sequence[str] | None) -> dict[str, str]:
     """The settings of retrievers that ``--set`` names, checked."""
+    from trivium.search.retriever_set import RetrieverSet
+
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
         RetrieverSet(values=values)
@@ -118,6 +114,8 @@ class LoadSettings:
 def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
     """The settings, with those that ``--set`` names (``limits.NAME``, ``index.NAME``) in their place, and those of
     retrievers."""
+    from trivium.search.retriever_set import RetrieverSet
+
     configured = load_settings()
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
@@ -164,11 +162,13 @@ def _names(table: str, kind: type[BaseModel]) -> list[str]:
 def selector_name(name: str | None, model: str | None = None) -> str:
     """The name of the path retriever's selector, by default that of the settings. ``llm`` and ``llm-all`` are the
     language ``model`` of the command, where it names one."""
-    names = [*SELECTORS, *list_plugins(SELECTOR_PLUGINS)]
+    from trivium.search.selectors import PLUGINS, RECORDED, SELECTORS, make_selector
+
+    names = [*SELECTORS, *list_plugins(PLUGINS)]
     family, _, rest = (name or "").partition(":")
-    longer = rest and family in ("llm", "llm-all", *RECORDED_SELECTORS)
+    longer = rest and family in ("llm", "llm-all", *RECORDED)
     if name is not None and name not in names and not longer:
-        known = [*names, *(f"{recorded}:FILE" for recorded in RECORDED_SELECTORS)]
+        known = [*names, *(f"{recorded}:FILE" for recorded in RECORDED)]
         raise typer.BadParameter(f"expected one of {', '.join(known)}, got {name!r}", param_hint="--selector")
     chosen = load_settings().path_selector if name is None else name
     if family == "replay":
@@ -183,6 +183,8 @@ def reranker_name(name: str | None, model: str | None = None) -> str | None:
     if name in ("llm-pointwise", "llm-listwise") and model not in (None, NO_MODEL):
         name = f"{name}:{model}"
     if name is not None:
+        from trivium.rerank.registry import make_reranker
+
         with wrong_argument("--rerank"):
             make_reranker(name)
     return name
@@ -201,6 +203,8 @@ def check_names(
 
 def check_embedder(name: str | None) -> None:
     """Refuse the name of an embedder that nobody knows."""
+    from trivium.embedding.registry import known_embedders
+
     names = known_embedders()
     if name is not None and name.partition(":")[0] not in {embedder.partition(":")[0] for embedder in names}:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
@@ -209,6 +213,8 @@ def check_embedder(name: str | None) -> None:
 def check_device_name(device: str | None) -> None:
     """Refuse a device that nobody knows."""
     if device is not None:
+        from trivium.embedding.device import parse_device
+
         with wrong_argument("--device", (ConfigurationError,)):
             parse_device(device)
 
@@ -216,6 +222,8 @@ def check_device_name(device: str | None) -> None:
 def embedder_of(name: str | None, address: str | None, device: str | None = None) -> str | Embedder | None:
     """The embedder that ``--embedder`` and ``--embed-with`` say: that of a server, where there is an address. Raises
     ConfigurationError where it serves another model."""
+    from trivium.embedding.registry import TEI
+
     check_embedder(name)
     check_device_name(device)
     if device is not None and address is not None:
@@ -249,7 +257,13 @@ def check_embedder_for(language: str | None, embedder: str | Embedder | None, st
     there has its own, which is looked at when it is open."""
     if language is None or check_language(language) == AUTO:
         return
+    from trivium.embedding.registry import default_name
+    from trivium.graph.embedded import EmbeddedStore
+    from trivium.graph.factory import is_address
+
     if not (is_address(store) or EmbeddedStore.exists(store)):
+        from trivium.index.languages import check_embedder_knows
+
         name = embedder if embedder is None or isinstance(embedder, str) else embedder.identity.name
         check_embedder_knows(check_language(language), name or default_name())
 
@@ -267,6 +281,9 @@ def answer_writer(
 ) -> Writer:
     """What ``--model``, ``--prompt`` and ``--chat`` say, checked before anything is opened. For a ``batch`` nobody waits,
     and an endpoint is tried more often."""
+    from trivium.answering.prompt_styles import prompt_style
+    from trivium.answering.writing import WritingOptions
+
     settings = read_chat_settings(assignments)
     with wrong_argument("--prompt"):
         style = prompt_style(settings.prompt if prompt is None else prompt, settings.prompts)

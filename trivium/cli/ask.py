@@ -38,12 +38,12 @@ from trivium.cli.options import (
 from trivium.cli.places import print_citation
 from trivium.cli.speech import SpokenAsk
 from trivium.cli.terminal import err, out, print_json, shown
-from trivium.engine import Engine
 from trivium.serialization import answer_json
 from trivium.text import plain
 from trivium.types import Answer, Hit, Intent, Turn
 
 if TYPE_CHECKING:
+    from trivium.engine import Engine
     from trivium.speech import Transcript
 
 

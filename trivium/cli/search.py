@@ -37,7 +37,6 @@ from trivium.cli.options import (
 from trivium.cli.search_file import search_file
 from trivium.cli.terminal import cuts, err, out, print_json
 from trivium.errors import InputError
-from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture, views_for
 from trivium.serialization import hit_json
 from trivium.types import Hit, SourceOutcome
 
@@ -152,6 +151,8 @@ def search(
         return
     if question is None and image is None:
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
+    from trivium.search.pictures import views_for
+
     picture = None if image is None else _read(image)
     question, views = question or "", views_for(picture, retriever)
     outcomes: list[SourceOutcome] = []
@@ -210,6 +211,8 @@ def _of_ranks(hits: Sequence[Hit], ranks: Sequence[int]) -> list[Hit]:
 
 def _read(image: Path) -> bytes:
     """The content of a picture file, which may be no larger than a search takes."""
+    from trivium.search.pictures import MAX_PICTURE_BYTES, check_picture
+
     with wrong_argument("--image"):
         try:
             with image.open("rb") as file:

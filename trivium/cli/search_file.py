@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trivium.cli.hits import print_warnings
 from trivium.cli.terminal import out, print_json, progress, shown
-from trivium.engine import Engine
+
+if TYPE_CHECKING:
+    from trivium.engine import Engine
 
 
 def search_file(

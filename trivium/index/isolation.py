@@ -7,58 +7,24 @@ next.
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from trivium.chunking.spec import DEFAULT
-from trivium.common.iteration import batched
-from trivium.graph.model import PageGraph
-from trivium.index.graph_messages import Joined, dump, load
-from trivium.index.parser_process import parse_all
-from trivium.limits import InputLimits
-from trivium.parser.sources.base import Format, LeftOut, Problem, printable_path
-from trivium.parser.sources.discover import FoundFile
+
+if TYPE_CHECKING:  # an engine has one of these; the parser is loaded when there is something to parse
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+    from trivium.index.isolated_load import Names, Outcome
+    from trivium.limits import InputLimits
+    from trivium.parser.sources.base import Format
+    from trivium.parser.sources.discover import FoundFile
 
 _BEAT_SECONDS = 0.1
-_MAX_KILLED = 10
-"""Documents of one load that may end the process; the rest of the load is left out then."""
-_CLOCK = 3.0
-"""How many times its processor time a document may take by the clock."""
-_MAX_KILLED_BY_FILE = 2
-_START_SECONDS = 60.0
 _KEPT_BYTES = 192 << 20
 """A process that has taken more than this is not kept."""
-_NAMES_A_MESSAGE = 1_000
-
-Names = Callable[[], Iterable[tuple[str, str]]]
-Outcome = PageGraph | Problem | LeftOut | None
-"""A page, a document that could not be read, a file of no format that is read, or one of those that are only counted."""
-
-
-@dataclass(slots=True)
-class _File:
-    path: str
-    label: str | None
-    named: bool
-    place: str
-    done: int = 0  # items of it that have ended
-    killed: int = 0  # processes that ended over it
-    lost: bool = False
-
-    @property
-    def name(self) -> str:
-        return printable_path(self.path) if self.label is None else self.label
-
-
-class _TooLongError(Exception):
-    """A document takes too long."""
 
 
 class ParserProcess:
@@ -84,8 +50,9 @@ class ParserProcess:
         ``beat`` is called with the number of documents that have ended, at least once in a second; where it raises, the
         process is killed. ``chunker`` is the spec of one that asks no model.
         """
-        files = [_File(file.path, labels.get(file.path), file.named, file.place) for file in found]
-        load = _Load(self, files, format, limits, names, beat, chunker)
+        from trivium.index.isolated_load import IsolatedLoad
+
+        load = IsolatedLoad(self, found, labels, format, limits, names, beat, chunker)
         kept = False
         try:
             yield from load.outcomes()
@@ -96,6 +63,10 @@ class ParserProcess:
 
     def connect(self) -> Connection:
         """The pipe to the process, which is started where there is none."""
+        import multiprocessing
+
+        from trivium.index.parser_process import parse_all
+
         with self._lock:
             if self._pipe is None or self._process is None or not self._process.is_alive():
                 context = multiprocessing.get_context("spawn")
@@ -119,127 +90,3 @@ class ParserProcess:
             process.kill()
             process.join()
         return process.exitcode
-
-
-class _Load:
-    """One load: goes on after documents that end the process."""
-
-    def __init__(
-        self,
-        parser: ParserProcess,
-        files: list[_File],
-        format: Format,
-        limits: InputLimits,
-        names: Names,
-        beat: Callable[[int], None],
-        chunker: str,
-    ) -> None:
-        self.peak_bytes = 0
-        self._parser = parser
-        self._files = files
-        self._format: Format = format
-        self._limits = limits
-        self._names = names
-        self._beat = beat
-        self._chunker = chunker
-        self._at = files[0] if files else _File("", None, True, "")
-        self._ended = 0
-        self._received = 0  # bytes since the document began
-        self._waited = 0.0  # seconds since then
-        self._allowed = 0.0
-        self._in_records = False
-        self._has_page = False  # the document at hand came whole
-
-    def outcomes(self) -> Iterator[Outcome]:
-        for _ in range(_MAX_KILLED):
-            try:
-                yield from self._attempt([file for file in self._files if not file.lost])
-                return
-            except _TooLongError as error:
-                self._parser.close()
-                reason = str(error)
-            except (EOFError, OSError):
-                reason = self._why(self._parser.close())
-            lost = self._lost(reason)
-            if not self._has_page:
-                yield lost
-        names = ", ".join(file.name for file in self._files[self._files.index(self._at) :][:3])
-        yield Problem(names, f"left out, with what follows: {_MAX_KILLED} documents had to be stopped before")
-
-    def _lost(self, reason: str) -> Problem:
-        """Leave out the document at hand, or where records are loaded, the file."""
-        self._at.done += 1
-        self._at.killed += 1
-        self._at.lost = self._in_records or self._at.killed >= _MAX_KILLED_BY_FILE
-        self._ended += 1
-        return Problem(self._at.name, reason)
-
-    def _attempt(self, files: Sequence[_File]) -> Iterator[Outcome]:
-        self._in_records = False
-        self._received, self._waited, self._allowed = 0, 0.0, _START_SECONDS
-        pipe = self._parser.connect()
-        asked = {
-            "files": [(file.path, file.label, file.done, file.named, file.place) for file in files],
-            "format": self._format,
-            "limits": self._limits.model_dump(),
-            "chunker": self._chunker,
-        }
-        pipe.send_bytes(dump(asked))
-        joined = Joined()
-        while True:
-            kind, content = self._receive(pipe)
-            if kind == "begun":
-                joined = Joined()  # of a document that was given up some may have come
-                self._at = files[content]
-                self._has_page = False
-                self._received, self._waited = 0, 0.0
-                self._allowed = _CLOCK * (self._limits.seconds + self._limits.of_uploads().ocr_seconds)
-            elif kind == "ended":
-                files[content].done += 1
-                self._ended += 1
-            elif kind == "problem":
-                yield Problem(content[0], content[1])
-            elif kind == "left out":
-                yield LeftOut(content)
-            elif kind == "unlisted":
-                yield from [None] * content
-            elif kind == "names":
-                self._in_records = True
-                for batch in batched(self._names(), _NAMES_A_MESSAGE):
-                    pipe.send_bytes(dump(batch))
-                pipe.send_bytes(dump([]))
-            elif kind == "done":
-                self.peak_bytes = content
-                return
-            else:
-                graph = joined.add(kind, content)
-                if graph is not None:
-                    self._has_page = not self._in_records
-                    yield graph
-
-    def _receive(self, pipe: Connection) -> Any:
-        """The next message. Raises _TooLongError where it does not come, EOFError or OSError where the process ends or
-        sends too much."""
-        while True:
-            started = time.monotonic()
-            there = pipe.poll(_BEAT_SECONDS)
-            self._waited += time.monotonic() - started
-            self._beat(self._ended)
-            if there:
-                break
-            if self._waited > self._allowed:
-                raise _TooLongError(
-                    f"to parse it takes more than {self._allowed:g} seconds, the limit: split it"
-                )
-        most = 4 * self._limits.graph_bytes + (1 << 20)  # characters have up to four bytes
-        message = pipe.recv_bytes(most)
-        self._received += len(message)
-        if self._received > 2 * most:
-            raise OSError("it sends too much")
-        return load(message)
-
-    def _why(self, code: int | None) -> str:
-        megabytes, seconds = self._limits.worker_bytes >> 20, self._limits.seconds
-        if code == -getattr(signal, "SIGXCPU", 0):
-            return f"to parse it takes more than {seconds:g} seconds, the limit: split it"
-        return f"the parser process died on this document; it may take {megabytes} MB of memory and {seconds:g} seconds"

@@ -9,16 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urlsplit
 
 from trivium.errors import InputError
-from trivium.live.base import LiveDocument, LiveSource
-from trivium.live.cache import CachedAnswer, LiveCache
-from trivium.live.pages import with_pages
 from trivium.live.registry import make_source
 from trivium.live.together import run_together
 from trivium.settings import Settings, load_settings
 from trivium.types import LiveOrigin, SourceOutcome
+
+if TYPE_CHECKING:  # what asks and reads is loaded when something is asked
+    from trivium.live.base import LiveDocument, LiveSource
+    from trivium.live.cache import CachedAnswer, LiveCache
 
 MAX_SOURCES = 10
 """Names of live sources in one question."""
@@ -87,8 +90,11 @@ class LiveSources:
     def ask(self, question: str, names: Sequence[str]) -> LiveAnswers:
         """What the named sources find. Raises as :meth:`choose` does, and StoppedError where nobody waits any more;
         whatever goes wrong with a source is in its outcome."""
+        from trivium.live.cache import CachedAnswer
+
         sources = {source.name: source for source in self.choose(names)}
         settings = self.settings
+        import_module("trivium.live.pages")  # takes part of a second: before the clock starts
         began = time.monotonic()
         limit = min(settings.live_seconds, settings.live_total_seconds)
         asked = run_together(
@@ -122,6 +128,9 @@ class LiveSources:
         return LiveAnswers(tuple(documents.values()), tuple(outcomes))
 
     def _ask(self, source: LiveSource, question: str, seconds: float) -> _Asked:
+        from trivium.live.cache import CachedAnswer
+        from trivium.live.pages import with_pages
+
         began = time.monotonic()
         settings = self.settings
         key = self._key(source, question)
@@ -146,6 +155,8 @@ class LiveSources:
 
     @property
     def _store(self) -> LiveCache:
+        from trivium.live.cache import LiveCache
+
         folder = self.settings.home / "live"
         with self._lock:
             if self._cache is None:

@@ -10,8 +10,6 @@ from trivium.embedding.base import Vectors
 from trivium.embedding.images import ImageEmbedder, open_image_embedder
 from trivium.errors import EmbedderMismatchError, InputError, ParseError, StoreError
 from trivium.graph.pictures import EMBED_PICTURES
-from trivium.parser.picture_files import decoded, open_picture
-from trivium.parser.thumbnails import thumbnail_of
 from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
@@ -62,6 +60,9 @@ class StoreImageEmbedder:
         if picture is None:
             (vector,) = embedder.embed_texts([text])
             return vector
+        from trivium.parser.picture_files import decoded, open_picture
+        from trivium.parser.thumbnails import thumbnail_of
+
         # As its thumbnail, since those of the store are: a picture finds itself with a cosine of 1.
         limits = load_settings().limits
         try:

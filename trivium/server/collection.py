@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from trivium.common.threads import Thread
@@ -27,6 +28,14 @@ _MAX_CHECK_SECONDS = 60.0
 """The longest wait between two tries."""
 _WARMING = "which moon of a planet has an atmosphere"
 """A question that loads the embedder's weights and compiles what is compiled at first use."""
+_LOADED = (
+    "trivium.search.answers",
+    "trivium.index.indexer",
+    "trivium.index.isolated_load",
+    "trivium.live.pages",
+    *(f"trivium.live.{name}" for name in ("arxiv", "brave", "mediawiki", "searxng", "serpapi", "tavily")),
+)
+"""What an engine loads at its first use, which would be within a request."""
 
 _log = logging.getLogger(__name__)
 
@@ -83,6 +92,8 @@ class Collection:
         """Bring the indexes up to date, load what a search needs, and begin to serve. With ``follow`` changes
         by other processes are shown as they come, without it when :meth:`sync_to` is called. Raises StoreError and
         what loading the embedder raises."""
+        for name in _LOADED:
+            import_module(name)
         with self._changing:
             self._adopt()
         if follow:

@@ -9,12 +9,11 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from trivium.graph.embedded import reader, search, topology, writer
-from trivium.graph.embedded.check import EmbeddedChecker
 from trivium.graph.embedded.connection import DATABASE, Database, create_database, open_database
 from trivium.graph.embedded.frozen import freeze, pin
 from trivium.graph.embedded.keyword_index import document_frequency
@@ -69,6 +68,9 @@ from trivium.graph.schema import Hop, Label
 from trivium.graph.vectors import check_query
 from trivium.index_parameters import IndexParameters
 from trivium.types import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from trivium.graph.embedded.check import EmbeddedChecker
 
 
 class EmbeddedStore:
@@ -473,6 +475,8 @@ class EmbeddedStore:
     # -- checking ----------------------------------------------------------------------------------------------
 
     def checker(self) -> EmbeddedChecker:
+        from trivium.graph.embedded.check import EmbeddedChecker
+
         return EmbeddedChecker(self._database, self._forget_indexes)
 
     # -- the derived data ------------------------------------------------------------------------------------

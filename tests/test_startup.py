@@ -1,0 +1,126 @@
+"""What starts fast stays fast: a process loads what it is asked for, and nothing else.
+
+Told by what is loaded, not by seconds, which depend on who else works on the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trivium.cli.loading import PANELS
+from trivium.engine import Engine
+from trivium.testing.toys import HashEmbedder
+
+COMPUTES = {"numpy", "scipy", "numba", "tantivy", "usearch", "onnxruntime", "pydantic_settings"}
+ENGINE = {"trivium.engine", "trivium.settings"}
+NO_SEARCH_NEEDS = {
+    *("scipy.sparse", "requests", "jinja2", "tenacity", "tarfile"),
+    *("trivium.parser.html", "trivium.parser.sources", "trivium.parser.documents.front_matter"),
+    *("trivium.index.indexer", "trivium.index.load", "trivium.checking", "trivium.graph.backup"),
+    *("trivium.graph.dbpedia", "trivium.graph.bulk", "trivium.graph.neo4j", "neo4j"),
+    *("trivium.live.pages", "trivium.live.cache", "trivium.live.arxiv", "trivium.live.mediawiki"),
+    *("trivium.answering.answer", "trivium.endpoints", "trivium.chunking.registry"),
+    *("trivium.evaluation", "trivium.datasets", "trivium.synthetic", "trivium.training", "trivium.server"),
+}
+
+
+def loaded_by(code: str, *arguments: str) -> set[str]:
+    """The modules that a new process has loaded when it ends."""
+    told = "import atexit, json, sys; atexit.register(lambda: sys.stderr.write('\\n' + json.dumps(list(sys.modules))))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{told}\n{code}", *arguments], capture_output=True, text=True, check=False
+    )
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def loaded_by_command(*arguments: str) -> set[str]:
+    return loaded_by("from trivium.__main__ import run; run()", *arguments)
+
+
+@pytest.mark.parametrize("line", ["--version", "--help", "", "serch", "--nonsense"])
+def test_what_needs_no_command_loads_none(line: str) -> None:
+    loaded = loaded_by_command(*line.split())
+    assert "trivium.cli.app" in loaded
+    assert not loaded & (COMPUTES | ENGINE)
+    assert not {name for name in loaded if name.startswith("trivium.cli.")} & _modules_of_commands()
+
+
+@pytest.mark.parametrize("command", ["search", "stats", "ask"])
+def test_a_command_that_asks_loads_nothing_that_fills_or_measures(command: str) -> None:
+    loaded = loaded_by_command(command, "--help")
+    assert f"trivium.cli.{command}" in loaded
+    assert not loaded & (NO_SEARCH_NEEDS - {"trivium.parser.sources"})  # of which options name the formats
+    assert not loaded & {"trivium.cli.build", "trivium.cli.evaluate", "trivium.cli.synthesize", "yaml"}
+
+
+@pytest.mark.parametrize("command", ["compare", "leaderboard", "keys", "train"])
+def test_a_command_without_a_store_loads_no_engine(command: str) -> None:
+    loaded = loaded_by_command(command, "--help")
+    assert f"trivium.cli.{command}" in loaded and "trivium.engine" not in loaded
+
+
+def test_a_search_loads_neither_what_fills_a_store_nor_what_answers(tmp_path: Path) -> None:
+    """YAML is Numba's: it reads its own settings with it."""
+    (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([tmp_path / "mars.md"])
+    opened = (
+        "from trivium import Engine; from trivium.testing.toys import HashEmbedder\n"
+        f"engine = Engine.open({str(tmp_path / 'store')!r}, HashEmbedder())\n"
+    )
+    assert not loaded_by(opened) & (NO_SEARCH_NEEDS | {"yaml", "numba", "scipy"})
+    for named in (["lexical"], None):
+        searched = f"assert engine.search('moons of Mars', retrievers={named!r}); print('found')"
+        assert not loaded_by(opened + searched) & NO_SEARCH_NEEDS
+
+
+def test_every_part_of_an_engine_is_there_when_it_is_used(tmp_path: Path) -> None:
+    """In one process that has used none of them, from several threads at once."""
+    (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
+    code = f"""
+from concurrent.futures import ThreadPoolExecutor
+from trivium import Engine
+from trivium.testing.toys import HashEmbedder
+folder = {str(tmp_path)!r}
+with Engine.create(f"{{folder}}/store", HashEmbedder()) as engine:
+    engine.build([f"{{folder}}/mars.md"])
+    engine.backup(f"{{folder}}/copy")
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: engine.ask("moons of Mars").text, range(8)))
+        sound = list(threads.map(lambda _: not engine.check().findings, range(2)))
+    assert len(set(answers)) == 1 and all(sound), (answers, sound)
+Engine.restore(f"{{folder}}/copy", f"{{folder}}/restored")
+print("fine")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_an_interrupt_while_a_command_is_loaded_ends_without_a_traceback() -> None:
+    code = """
+import sys
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "trivium.cli.search":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+from trivium.__main__ import run
+run()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "search", "moons"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130 and "Traceback" not in done.stderr
+
+
+def _modules_of_commands() -> set[str]:
+    return {
+        f"trivium.cli.{place.partition('.')[0]}"
+        for commands in PANELS.values()
+        for place in commands.values()
+    }
