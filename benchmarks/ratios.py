@@ -4,17 +4,20 @@
     python benchmarks/ratios.py --store demo-store --questions ... --save
 
 Searches are measured in times of embedding a question, which the same processor does in the same seconds; changes in
-times of a search. Such ratios hold on other machines, and while others work, far better than milliseconds. Prints each
-beside the committed one (``ratios.json``, by the number of chunks) and ends with 1 where one is more than half as large
-again: less is noise. ``--save`` commits to this run's. What is counted rather than timed is in the tests
-(``tests/graph/embedded/test_counted_work.py``).
+times of a search; commands in the processor time of a process that imports NumPy. Such ratios hold on other machines,
+and while others work, far better than milliseconds. Prints each beside the committed one (``ratios.json``, by the number
+of chunks) and ends with 1 where one is more than half as large again: less is noise. ``--save`` commits to this run's.
+What is counted rather than timed is in the tests (``tests/graph/embedded/test_counted_work.py``,
+``tests/test_startup.py``).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -35,7 +38,7 @@ from trivium.retrievers.registry import RETRIEVERS
 COMMITTED = Path(__file__).with_name("ratios.json")
 TOLERANCE = 1.5
 """How many times the committed ratio is still taken for noise."""
-SAMPLE, ROUNDS, OPENINGS = 150, 8, 5
+SAMPLE, ROUNDS, OPENINGS, STARTS = 150, 8, 5, 5
 
 
 def main() -> None:
@@ -85,6 +88,7 @@ def ratios_of(store: Path, texts: Sequence[str]) -> tuple[int, dict[str, float]]
             engine.search(texts[0], retrievers=["lexical"])
         opening.append(time.perf_counter() - begun)
     ratios["opening / search"] = median(opening) / search
+    ratios |= _starts(store, texts[0])
     with TemporaryDirectory(prefix="trivium-") as folder:
         copy = Path(folder, "store")
         shutil.copytree(store, copy)
@@ -95,6 +99,31 @@ def ratios_of(store: Path, texts: Sequence[str]) -> tuple[int, dict[str, float]]
         if name != "search"
     }
     return chunks, ratios
+
+
+def _starts(store: Path, text: str) -> dict[str, float]:
+    """Of commands, in turns: the least of the processor times, since others at work can only add to them."""
+    search = ["search", text, "--store", str(store), "--retriever", "lexical"]
+    lines = {
+        "NumPy": ["-c", "import numpy"],
+        "trivium --version": ["-m", "trivium", "--version"],
+        "trivium stats": ["-m", "trivium", "stats", "--store", str(store)],
+        "trivium search": ["-m", "trivium", *search],
+    }
+    base, *times = (min(taken) for taken in zip(*_turns(list(lines.values())), strict=True))
+    return {f"{name} / importing NumPy": own / base for name, own in zip(list(lines)[1:], times, strict=True)}
+
+
+def _turns(lines: Sequence[Sequence[str]]) -> list[list[float]]:
+    """Seconds of processor of new interpreters with these arguments, a row a turn. The first turn only warms up."""
+
+    def taken(arguments: Sequence[str]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    return [[taken(line) for line in lines] for _ in range(STARTS + 1)][1:]
 
 
 def _median(engine: trivium.Engine, texts: Sequence[str], **options: object) -> float:

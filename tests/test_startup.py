@@ -79,6 +79,23 @@ def test_a_search_loads_neither_what_fills_a_store_nor_what_answers(tmp_path: Pa
         assert not loaded_by(opened + searched) & NO_SEARCH_NEEDS
 
 
+def test_a_server_loads_at_its_start_what_its_requests_need(tmp_path: Path) -> None:
+    """Nobody waits for it within a request."""
+    (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([tmp_path / "mars.md"])
+    code = f"""
+from trivium import Engine
+from trivium.server.collection import Collection
+from trivium.testing.toys import HashEmbedder
+collection = Collection(Engine.open({str(tmp_path / "store")!r}, HashEmbedder()), readers=1, changed=lambda info: None)
+collection.open(follow=False)
+collection.close()
+"""
+    needed = {"trivium.search.answers", "trivium.index.indexer", "trivium.parser.html", "trivium.live.pages"}
+    assert needed | {"trivium.live.arxiv", "requests", "jinja2", "numba"} <= loaded_by(code)
+
+
 def test_every_part_of_an_engine_is_there_when_it_is_used(tmp_path: Path) -> None:
     """In one process that has used none of them, from several threads at once."""
     (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")

@@ -12,7 +12,6 @@ from trivium.cli.options import Json
 from trivium.cli.terminal import err, out, print_json, shown
 from trivium.embedding.models import available, install, present, verify
 from trivium.errors import FusionError
-from trivium.fusion.registry import shipped, shipped_for
 
 models = typer.Typer(help="Embedding models on this machine.", no_args_is_help=True)
 
@@ -74,6 +73,8 @@ def models_verify(
     Example:  trivium models verify
     """
     if name is None:
+        from trivium.fusion.registry import shipped_for
+
         found = {model.name: verify(model.name) for model in available() if present(model.name)}
         found |= {f"fusion of {embedder}": _verify_fusion(embedder) for embedder in shipped_for()}
     else:
@@ -91,6 +92,8 @@ def models_verify(
 
 
 def _verify_fusion(embedder: str) -> list[str]:
+    from trivium.fusion.registry import shipped
+
     try:
         shipped(embedder)
     except FusionError as error:

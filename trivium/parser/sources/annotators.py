@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from trivium.errors import InputError
-from trivium.parser.sources.nq_rows import Annotation
 from trivium.types import NoAnswer
+
+if TYPE_CHECKING:
+    from trivium.parser.sources.nq_rows import Annotation
 
 ANNOTATORS = ("majority", "any", "agreed", "first")
 """Rules by which the answers of annotators count (:func:`counted`)."""
@@ -31,6 +34,7 @@ def counted(annotations: Sequence[Annotation], rule: str = MAJORITY) -> list[int
     marked one. ``agreed``: those who marked the same one as another, or the only one there is. ``first``: the first
     annotator alone. Raises InputError for another rule.
 
+    >>> from trivium.parser.sources.nq_rows import Annotation
     >>> alone, other = Annotation((3, 9), (), None), Annotation(None, (), None)
     >>> counted([alone]), counted([alone, other, other], "any")
     ([0], [0])
