@@ -38,7 +38,15 @@ from trivium.cli.loading import PANELS
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = {f"trivium.cli.{place.partition('.')[0]}" for named in PANELS.values() for place in named.values()}
-MODULES = ("trivium.cli", *sorted(COMMANDS), "tokenizers", "tantivy", "usearch.index", "safetensors.numpy")
+LATER = (
+    "trivium.search.answers",
+    "trivium.answering.writing",
+    "trivium.checking.run",
+    "trivium.live.answers",
+)
+"""What commands load when they need it."""
+OTHERS = ("tokenizers", "tantivy", "usearch.index", "safetensors.numpy", "rich.markdown")
+MODULES = ("trivium.cli", *sorted(COMMANDS), *LATER, *OTHERS)
 """What most commands import. Not ONNX Runtime: it starts a thread, for which a forked process waits at its end."""
 
 _START_SECONDS = 300.0
