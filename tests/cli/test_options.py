@@ -1,9 +1,13 @@
-"""Lists of names can be written in every usual way."""
+"""Lists of names can be written in every usual way; what cannot be meant is refused before anything is made."""
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from trivium.cli.app import app
 from trivium.cli.lists import spread
 
 TWO = ["--retriever", "vector", "--retriever", "page"]
@@ -34,3 +38,19 @@ TWO = ["--retriever", "vector", "--retriever", "page"]
 )
 def test_spreading(given: list[str], read: list[str]) -> None:
     assert spread(given) == read
+
+
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [("--no-embed", "a folder of that name is"), ("", "got an empty text"), (" ", "got an empty text")],
+)
+def test_a_forgotten_store_is_no_folder(
+    store: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``--store "$STORE" --no-embed`` with an empty variable, quoted or not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "note.md").write_text("# Note\n\nText.\n")
+    for command in (["build", "note.md"], ["stats"], ["mcp"]):
+        refused = CliRunner().invoke(app, [*command, "--store", store], env={"COLUMNS": "200"})
+        assert refused.exit_code == 2 and said in refused.output, refused.output
+    assert [path.name for path in tmp_path.iterdir()] == ["note.md"]

@@ -56,6 +56,17 @@ _STORE_HELP = (
 )
 
 
+def _checked_store(store: str | None) -> str | None:
+    """Neither empty nor an option, which is what follows ``--store`` where its value was forgotten."""
+    if store is not None and not store.strip():
+        raise typer.BadParameter("expected a folder or an address, got an empty text")
+    if store is not None and store.startswith("-"):
+        raise typer.BadParameter(
+            f"expected a folder or an address, got {store!r}; a folder of that name is ./{store}"
+        )
+    return store
+
+
 def _checked_condition(text: str | None) -> str | None:
     """A condition that can be read; it is refused before anything is opened."""
     if text is not None:
@@ -79,12 +90,20 @@ def _checked_cut(text: str | None) -> str | None:
 Store = Annotated[
     str,
     typer.Option(
-        "--store", "-s", metavar="STORE", help=_STORE_HELP, default_factory=_store_needed, show_default=False
+        "--store",
+        "-s",
+        metavar="STORE",
+        help=_STORE_HELP,
+        default_factory=_store_needed,
+        show_default=False,
+        callback=_checked_store,
     ),
 ]
 MaybeStore = Annotated[
     str | None,
-    typer.Option("--store", "-s", metavar="STORE", help=_STORE_HELP, show_default=False),
+    typer.Option(
+        "--store", "-s", metavar="STORE", help=_STORE_HELP, show_default=False, callback=_checked_store
+    ),
 ]
 Json = Annotated[
     bool,
