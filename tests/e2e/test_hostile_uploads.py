@@ -33,7 +33,8 @@ MOST_MEGABYTES = 1_000
 
 
 def resident(process: int) -> float:
-    """Megabytes that a process holds, and its children."""
+    """Megabytes that a process holds, and its children. One that is just being made still has the memory of its parent,
+    and its command line: it does not count yet."""
     try:
         folder = Path(f"/proc/{process}")
         found = re.search(r"^VmRSS:\s+(\d+) kB", (folder / "status").read_text(), re.MULTILINE)
@@ -42,7 +43,17 @@ def resident(process: int) -> float:
         ]
     except OSError:
         return 0.0
-    return (int(found.group(1)) / 1e3 if found else 0.0) + sum(resident(int(child)) for child in children)
+    command = command_line(process)
+    made = [child for child in children if command_line(int(child)) != command]
+    return (int(found.group(1)) / 1e3 if found else 0.0) + sum(resident(int(child)) for child in made)
+
+
+def command_line(process: int) -> bytes:
+    """Nothing of a process that has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 @contextmanager

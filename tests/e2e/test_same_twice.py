@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-QUESTIONS = 50
+QUESTIONS = 20
 THREADS = (None, "1", "2", "4")
 """Of the BLAS, a process each; None leaves it to the library."""
 ASK = """
@@ -32,7 +32,7 @@ json.dump(found, sys.stdout)
 
 
 def test_processes_with_different_threads_at_once_find_the_same(sample_store: Path) -> None:
-    """Fifty questions, four processes that compete for the processor: scores, baselines and every contribution."""
+    """Twenty questions, four processes that compete for the processor: scores, baselines and every contribution."""
     questions = Path(__file__).parents[2] / "trivium" / "sample" / "questions_two_hop.jsonl"
     asking = []
     for threads in THREADS:
