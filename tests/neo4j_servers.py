@@ -24,8 +24,9 @@ TOOL = Path(__file__).parents[1] / "tools" / "neo4j" / "server"
 V5 = "5.26.30"
 V2026 = "2026.08.1"
 MEMORY = ("--heap", "1g", "--page-cache", "256m")
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
-"""A server of the tests lives for minutes: what Java would spend on compiling a second time does not come back."""
+SHORT_LIVED = "-XX:TieredStopAtLevel=1"
+"""Options of Java for the server of one test: what it would spend on compiling a second time does not come back. In the
+servers that all tests share it does (8 % of the processor, a quarter of the time)."""
 _TIMEOUT = 1200.0
 """Seconds; the first start fetches the jars."""
 
@@ -66,15 +67,19 @@ def run_tool(*arguments: str | Path, **environment: str) -> subprocess.Completed
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env={"JAVA_TOOL_OPTIONS": JAVA_OPTIONS, **clean, **environment},
+        env={"JAVA_TOOL_OPTIONS": SHORT_LIVED, **clean, **environment},
         timeout=_TIMEOUT,
         check=False,
     )
 
 
-def start_server(home: Path, version: str, *options: str, password: str | None = None) -> Server:
+def start_server(
+    home: Path, version: str, *options: str, password: str | None = None, java: str = SHORT_LIVED
+) -> Server:
     """Start (or find) the server of a home, with a password of ours if it is new. Raises ServerError."""
-    environment = {} if password is None else {"NEO4J_PASSWORD": password}
+    environment = {"JAVA_TOOL_OPTIONS": java}
+    if password is not None:
+        environment["NEO4J_PASSWORD"] = password
     done = run_tool("start", "--json", "--home", home, "--version", version, *MEMORY, *options, **environment)
     if done.returncode != 0:
         raise ServerError(done.stderr.strip())
@@ -89,11 +94,13 @@ def stop_server(home: Path) -> None:
 
 
 @contextmanager
-def own_server(home: Path, version: str, *options: str, password: str | None = None) -> Iterator[Server]:
+def own_server(
+    home: Path, version: str, *options: str, password: str | None = None, java: str = SHORT_LIVED
+) -> Iterator[Server]:
     """A server for a test that kills it, fills its disk or the like; stopped at the end. Fails or skips as
     the fixtures do."""
     try:
-        yield _start_or_skip(home, version, *options, password=password)
+        yield _start_or_skip(home, version, *options, password=password, java=java)
     finally:
         stop_server(home)
 
@@ -118,13 +125,13 @@ def _server(version: str, variable: str, folders: pytest.TempPathFactory) -> Ite
     if given:
         yield Server.from_json(Path(given).read_text("utf-8"))
         return
-    with own_server(folders.mktemp("neo4j") / version, version) as server:
+    with own_server(folders.mktemp("neo4j") / version, version, java="") as server:
         yield server
 
 
-def _start_or_skip(home: Path, version: str, *options: str, password: str | None) -> Server:
+def _start_or_skip(home: Path, version: str, *options: str, password: str | None, java: str) -> Server:
     try:
-        return start_server(home, version, *options, password=password)
+        return start_server(home, version, *options, password=password, java=java)
     except ServerError as error:
         message = f"no server of Neo4j {version}: {error}"
         if os.environ.get("CI") == "true":
