@@ -336,10 +336,25 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens a language model read and wrote."""
+    """Tokens a language model read and wrote. Those of several calls can be added, and those of an earlier count taken
+    away.
+
+    >>> Usage(5, 2) + Usage(1, 1) - Usage(2)
+    Usage(prompt_tokens=4, completion_tokens=3)
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens - other.prompt_tokens, self.completion_tokens - other.completion_tokens
+        )
 
 
 Outcome = Literal["answered", "closest", "absent"]

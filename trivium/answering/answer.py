@@ -111,7 +111,7 @@ def answer(
             passages=hits,
             intent=meant,
             model=None if model is None else model.name,
-            usage=found.usage if asked is None else _sum(asked.usage, found.usage),
+            usage=found.usage if asked is None else asked.usage + found.usage,
             recall_query=None if asked is None else asked.recall_query,
         )
     )
@@ -123,12 +123,6 @@ def _told(question: str, history: Sequence[Turn], completed: bool) -> Told:
     if not completed or not history:
         return NOTHING_TOLD
     return Told(own_terms(question), history[-1].answer)
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        first.prompt_tokens + second.prompt_tokens, first.completion_tokens + second.completion_tokens
-    )
 
 
 def _quoted(quotation: Quotation) -> Generator[AnswerEvent, None, _Text]:

@@ -25,13 +25,7 @@ class Spent:
 
     def since(self, earlier: Spent) -> Spent:
         """What came after an earlier count."""
-        return Spent(
-            self.calls - earlier.calls,
-            Usage(
-                self.usage.prompt_tokens - earlier.usage.prompt_tokens,
-                self.usage.completion_tokens - earlier.usage.completion_tokens,
-            ),
-        )
+        return Spent(self.calls - earlier.calls, self.usage - earlier.usage)
 
 
 class SearchModels:
@@ -64,11 +58,8 @@ class SearchModels:
     @property
     def spent(self) -> Spent:
         """By all of them so far."""
-        used = [model.usage for model in self._models]
-        return Spent(
-            sum(model.calls for model in self._models),
-            Usage(sum(one.prompt_tokens for one in used), sum(one.completion_tokens for one in used)),
-        )
+        models = self._models
+        return Spent(sum(model.calls for model in models), sum((model.usage for model in models), Usage()))
 
     def _counted(self, asks: LlmSelector | PointwiseReranker | ListwiseReranker) -> CountingChatModel:
         counted = CountingChatModel(asks.model)

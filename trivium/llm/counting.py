@@ -99,7 +99,4 @@ class CountingChatModel:
 
     def _add(self, usage: Usage) -> None:
         with self._lock:
-            self._usage = Usage(
-                self._usage.prompt_tokens + usage.prompt_tokens,
-                self._usage.completion_tokens + usage.completion_tokens,
-            )
+            self._usage += usage

@@ -77,10 +77,7 @@ def _repeated(bridge: Bridge, model: ChatModel, asked: AskedQuestions, attempts:
     usage = Usage()
     for attempt in range(attempts):
         written = write(bridge, model, asked, None if attempt == 0 else AGAIN)
-        usage = Usage(
-            usage.prompt_tokens + written.usage.prompt_tokens,
-            usage.completion_tokens + written.usage.completion_tokens,
-        )
+        usage += written.usage
         if written.outcome in (Outcome.WRITTEN, Outcome.DECLINED):
             break
     return replace(written, usage=usage)

@@ -123,10 +123,7 @@ def write_plain(
             break
         prompt = plain_prompt(source, missing, [draft.question for draft, _ in passed], model)
         reply = ask(prompt, model, plain_schema(missing), temperature)
-        usage = Usage(
-            usage.prompt_tokens + reply.usage.prompt_tokens,
-            usage.completion_tokens + reply.usage.completion_tokens,
-        )
+        usage += reply.usage
         drafts = read_plain(reply.text)
         if isinstance(drafts, Unreadable):
             cut = f", cut off at {prompt.max_tokens:,} tokens" if reply.truncated else ""

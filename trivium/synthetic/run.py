@@ -139,7 +139,4 @@ def _frequencies(values: Iterable[str]) -> dict[str, int]:
 
 
 def _total_usage(usages: Iterable[Usage]) -> dict[str, int]:
-    listed = list(usages)
-    return asdict(
-        Usage(sum(usage.prompt_tokens for usage in listed), sum(usage.completion_tokens for usage in listed))
-    )
+    return asdict(sum(usages, Usage()))

@@ -114,10 +114,7 @@ class _Steps:
             ]
         messages.append(Message("user", form.format(text=sentence, name=name)))
         reply = ask(Prompt(tuple(messages), (), _REPLY_TOKENS), self.model, KIND_SCHEMA, temperature)
-        self.usage = Usage(
-            self.usage.prompt_tokens + reply.usage.prompt_tokens,
-            self.usage.completion_tokens + reply.usage.completion_tokens,
-        )
+        self.usage += reply.usage
         return read_kind(reply.text, KINDS)
 
 
