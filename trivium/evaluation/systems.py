@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 from trivium.errors import InputError
 from trivium.evaluation.digests import digest_of_files
 from trivium.rerank.base import Reranker
 from trivium.search.cut import Cut
+from trivium.search.options import SearchOptions
+from trivium.types import Hit
+
+if TYPE_CHECKING:
+    from trivium.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,19 @@ class System:
         """Its name in reports, such as ``default > bm25 > near``."""
         parts = (self.first, None if self.reranker is None else self.reranker.name, self.cut)
         return " > ".join(str(part) for part in parts if part is not None)
+
+    def search(
+        self,
+        engine: Engine,
+        question: str,
+        k: int,
+        retrievers: Collection[str],
+        **options: Unpack[SearchOptions],
+    ) -> list[Hit]:
+        """What it finds; ``first`` is one of ``retrievers``, or else a fusion. Raises what the search raises."""
+        views, fusion = ([self.first], None) if self.first in retrievers else (None, self.first)
+        asked: SearchOptions = {**options, "rerank": self.reranker, "cut": self.cut}
+        return engine.search(question, k, views, fusion, **asked)
 
     @property
     def depends_on(self) -> list[object]:

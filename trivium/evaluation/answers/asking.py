@@ -114,17 +114,8 @@ class Asking:
             with searcher.limited(None) as store:
                 placed = after.apply(searcher.query(asked, self.exact, store), ranking)
             return _hits_of(self.engine.store, [one.uri for one in placed])
-        views, fusion = ([system.first], None) if system.first in self.retrievers else (None, system.first)
-        return self.engine.search(
-            asked,
-            self.k,
-            views,
-            fusion,
-            exact=self.exact,
-            recall=recall,
-            rerank=system.reranker,
-            cut=system.cut,
-            on_warnings=warn,
+        return system.search(
+            self.engine, asked, self.k, self.retrievers, exact=self.exact, recall=recall, on_warnings=warn
         )
 
     def _offered(self, given: Answer) -> list[int]:

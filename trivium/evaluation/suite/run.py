@@ -218,18 +218,9 @@ def _latency(
     for done, row in enumerate(report.rows if timed else ()):
         laps = []
         system = systems.get(row, System(row))
-        views, fusion = ([system.first], None) if system.first in retrievers else (None, system.first)
         for count, question in enumerate(timed, start=1):
             watch.start()
-            engine.search(
-                question.text,
-                _K,
-                views,
-                fusion,
-                exact=suite_set.exact,
-                rerank=system.reranker,
-                cut=system.cut,
-            )
+            system.search(engine, question.text, _K, retrievers, exact=suite_set.exact)
             laps.append(watch.stop())
             if progress is not None:
                 progress(f"{suite_set.name}: times", done * len(timed) + count, len(report.rows) * len(timed))
