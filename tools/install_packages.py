@@ -32,8 +32,7 @@ def install(arguments: Sequence[str]) -> int:
     quiet = ["--quiet"] if os.environ.get("CI", "").lower() in ("1", "true") else []
     listed = subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=False).stdout
     flags = uv_flags(listed)
-    uv = None if flags is None else _uv([*pip, "install", "--quiet"])
-    if uv is not None and flags is not None:
+    if flags is not None and (uv := _uv([*pip, "install", "--quiet"])) is not None:
         command = [uv, "pip", "install", *quiet, "--python", sys.executable, *flags, *arguments]
         if subprocess.run(command, check=False).returncode == 0:
             return 0
@@ -66,12 +65,13 @@ def _settings(listed: str) -> Iterator[tuple[str, str]]:
 
 def _uv(pip_install: Sequence[str]) -> str | None:
     """A uv that can be run; None where none can be had."""
-    beside = shutil.which("uv", path=Path(sys.executable).parent) or shutil.which("uv")
-    if beside is None:
-        constraints = Path(__file__).parents[1] / "constraints.txt"
-        subprocess.run([*pip_install, "-c", constraints, "uv"], capture_output=True, check=False)
-        beside = shutil.which("uv", path=Path(sys.executable).parent)
-    return beside
+    beside = Path(sys.executable).parent
+    found = shutil.which("uv", path=beside) or shutil.which("uv")
+    if found is not None:
+        return found
+    constraints = Path(__file__).parents[1] / "constraints.txt"
+    subprocess.run([*pip_install, "-c", constraints, "uv"], capture_output=True, check=False)
+    return shutil.which("uv", path=beside)
 
 
 if __name__ == "__main__":
