@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from peers_race import System, judge, race, sample, table, to_json, warm_up
+from peers_race import System, default_search, judge, race, ranking, sample, table, to_json, warm_up
 from rich.console import Console
 
 import trivium
@@ -76,6 +76,12 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=300, help="Questions of a file at most (default 300).")
     parser.add_argument("--seed", type=int, default=0, help="Of the sample and of the order (default 0).")
     parser.add_argument("--only", action="append", choices=list(MAKERS), help="This peer; may be repeated.")
+    parser.add_argument(
+        "--folds",
+        type=Path,
+        help="Networks of folds that were trained on these questions (trivium train --keep-folds): Trivium's default asks"
+        " each question with one that has not seen its pages.",
+    )
     parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
     given = parser.parse_args()
     with TemporaryDirectory(prefix="trivium-peers-") as folder:
@@ -104,9 +110,9 @@ def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
                 f"{name}: made in {time.perf_counter() - begun:.1f} s, {size / 2**20:.0f} MB on disk"
             )
         systems = [
-            System("Trivium, default", lambda text: _ranking(engine.search(text, K))),
-            System("Trivium, convex", lambda text: _ranking(engine.search(text, K, fusion="convex"))),
-            System("Trivium, vector", lambda text: _ranking(engine.search(text, K, ["vector"]))),
+            System(*default_search(engine, K, given.folds, given.questions)),
+            System("Trivium, convex", lambda text: ranking(engine.search(text, K, fusion="convex"))),
+            System("Trivium, vector", lambda text: ranking(engine.search(text, K, ["vector"]))),
             *(System(each.name, _embedding_first(engine, each.ask)) for each in made),
             System("(embedding the question)", _embedding_first(engine, lambda *_: ()), judged=False),
         ]
@@ -150,10 +156,6 @@ def read(engine: trivium.Engine) -> Corpus:
         [text for text, there in zip(texts, known, strict=True) if there],
         np.ascontiguousarray(matrix[known]),
     )
-
-
-def _ranking(hits: Sequence[trivium.Hit]) -> Ranking:
-    return [(hit.uri, hit.score) for hit in hits]
 
 
 def _embedding_first(

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from neo4j import GraphDatabase, NotificationMinimumSeverity
-from peers_race import System, judge, race, sample, table, to_json, warm_up
+from peers_race import System, default_search, judge, race, ranking, sample, table, to_json, warm_up
 from rich.console import Console
 
 import trivium
@@ -59,6 +59,12 @@ def main() -> None:
         default=1,
         help="effective_search_ratio of the peers: how many times the neighbours they ask the vector index for"
         " (default 1, which is theirs).",
+    )
+    parser.add_argument(
+        "--folds",
+        type=Path,
+        help="Networks of folds that were trained on these questions (trivium train --keep-folds): Trivium's default asks"
+        " each question with one that has not seen its pages.",
     )
     parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
     given = parser.parse_args()
@@ -137,10 +143,9 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
         )
         words = stack.enter_context(text_index(driver, address.database))
         systems = [
-            # The network that is the default has learnt from questions of these sets: out of fold see experiments/fusion.
-            System("Trivium, convex", lambda text: _search(engine, text, fusion="convex")),
-            System("Trivium, default", lambda text: _search(third, text)),
-            System("Trivium, vector", lambda text: _search(other, text, ["vector"])),
+            System(*default_search(third, K, given.folds, given.questions)),
+            System("Trivium, convex", lambda text: ranking(engine.search(text, K, fusion="convex"))),
+            System("Trivium, vector", lambda text: ranking(other.search(text, K, ["vector"]))),
             *graphrag_systems(driver, address.database, vectors, words, embedder, K, given.ratio),
             *stack.enter_context(langchain_systems(address, vectors, words, embedder, K, given.ratio)),
             System("(embedding the question)", lambda text: _embed(engine, text), judged=False),
@@ -157,12 +162,6 @@ def replicate(engine: trivium.Engine) -> bool:
     store = engine.store
     assert isinstance(store, Neo4jStore)
     return store.replicate()
-
-
-def _search(
-    engine: trivium.Engine, text: str, retrievers: list[str] | None = None, fusion: str | None = None
-) -> Ranking:
-    return [(hit.uri, hit.score) for hit in engine.search(text, K, retrievers, fusion)]
 
 
 def _embed(engine: trivium.Engine, text: str) -> Ranking:

@@ -6,13 +6,17 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+import trivium
 from trivium.datasets.gold import Traced
+from trivium.datasets.questions import read_questions
 from trivium.evaluation.report import Ranking, Report
 from trivium.evaluation.run import evaluate
+from trivium.fusion.folds import read_folds
 from trivium.types import Question
 
 SHOWN = {"hit@1": "hit@1", "hit@3": "hit@3", "hit@5": "hit@5", "mrr": "MRR"}
@@ -56,6 +60,28 @@ class Outcome:
     title: str
     report: Report
     answers: Mapping[str, Answers]
+
+
+def default_search(
+    engine: trivium.Engine, k: int, folds: Path | None, files: Sequence[Path]
+) -> tuple[str, Callable[[str], Ranking]]:
+    """The name and the search of Trivium's default: with the network that ships, which may have learnt from the
+    questions, or, where the networks of ``folds`` are given, for each question with one that has not seen its pages."""
+    if folds is None:
+        return "Trivium, default", lambda text: ranking(engine.search(text, k))
+    networks = read_folds(folds)
+    ids = {question.text: question.id for file in files for question in read_questions(file)}
+
+    def ask(text: str) -> Ranking:
+        fusion = networks.fusion_for(ids[text]) if text in ids else folds / "1"  # a text to warm up with
+        return ranking(engine.search(text, k, fusion=str(fusion)))
+
+    return "Trivium, default out of fold", ask
+
+
+def ranking(hits: Sequence[trivium.Hit]) -> Ranking:
+    """Chunks with scores."""
+    return [(hit.uri, hit.score) for hit in hits]
 
 
 def sample(questions: Sequence[T], limit: int, seed: int) -> list[T]:

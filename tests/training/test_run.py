@@ -13,6 +13,7 @@ import pytest
 from tests.training.world import QUICK, RETRIEVERS, collection_of, needs_tensorflow
 from trivium.errors import FusionError, MissingExtraError
 from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, SUMS, load
+from trivium.fusion.folds import read_folds
 from trivium.fusion.registry import make_fusion
 from trivium.training import report as saving
 from trivium.training.report import save_outcome
@@ -84,6 +85,23 @@ def test_the_folder_says_what_it_is(outcome: Outcome, tmp_path: Path) -> None:
     assert outcome.collection.hits[0].gold[int(np.argmax(fused.scores))] == 0
     with pytest.raises(FusionError, match="trivium train"):
         make_fusion(str(tmp_path / "net"), "bge-small")
+
+
+def test_each_question_has_a_network_that_has_not_seen_its_pages(outcome: Outcome, tmp_path: Path) -> None:
+    """Its scores are those that the figures are of."""
+    save_outcome(outcome, tmp_path / "net", report=False, folds=True)
+    folds = read_folds(tmp_path / "net" / "folds")
+    scaling = outcome.calibration.scaling
+    for hit, logits in list(zip(outcome.collection.hits, outcome.fitted.logits, strict=True))[::7]:
+        fused = make_fusion(str(folds.fusion_for(hit.question_id)), "minilm").fuse(hit.table)
+        assert fused.scores == pytest.approx(scaling(logits), abs=1e-4)
+        whole = make_fusion(str(tmp_path / "net"), "minilm").fuse(hit.table)
+        assert np.abs(whole.scores - fused.scores).max() > 1e-2
+    with pytest.raises(FusionError, match="expected a question of the training"):
+        folds.fusion_for("unheard of")
+    save_outcome(outcome, tmp_path / "net", report=False)
+    with pytest.raises(FusionError, match="--keep-folds"):
+        read_folds(tmp_path / "net" / "folds")
 
 
 def test_the_same_training_writes_the_same_files(tmp_path: Path) -> None:

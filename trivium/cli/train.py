@@ -98,6 +98,13 @@ def train(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write a report with pictures.")
     ] = True,
+    keep_folds: Annotated[
+        bool,
+        typer.Option(
+            "--keep-folds",
+            help="Also keep the networks of the folds, to search for a question with one that has not seen its pages.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Train a fusion on questions with known answers; needs  pip install 'trivium\\[train]'.
@@ -113,6 +120,8 @@ def train(
 
         trivium train squad.npz users.npz --importance 1 3 --seeds 3 --out my-fusion
 
+        trivium train mine.npz --out my-fusion --keep-folds
+
         trivium train whole.npz --preset thesis --mining mixed --out thesis-fusion
 
         trivium search "..." --store my-store --fusion my-fusion --explain
@@ -123,6 +132,8 @@ def train(
         {"teacher": teacher, "prior": prior},
         {"sampling": sampling, "mining": mining},
     )
+    if keep_folds and preset != "default":
+        raise typer.BadParameter("only the default preset has networks to keep", param_hint="--keep-folds")
     with wrong_argument("--out"):
         check_publishable(folder)
     # What is behind them takes a second to load, which no other command should wait for.
@@ -139,7 +150,7 @@ def train(
     began = time.perf_counter()
     with progress(quiet=json) as bars:
         outcome = train_fusion(collection, settings, bars, version=trivium.__version__)
-        save_outcome(outcome, folder, report=report, progress=bars)
+        save_outcome(outcome, folder, report=report, folds=keep_folds, progress=bars)
     seconds = time.perf_counter() - began
     if json:
         print_json(

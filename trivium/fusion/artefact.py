@@ -28,7 +28,8 @@ NUMBERS = "network.safetensors"
 SUMS = "SHA256SUMS"
 CARD = "README.md"
 REPORT = "report"
-ENTRIES = (DESCRIPTION, NUMBERS, SUMS, CARD, REPORT)
+FOLDS = "folds"
+ENTRIES = (DESCRIPTION, NUMBERS, SUMS, CARD, REPORT, FOLDS)
 """What the folder of an artefact may hold."""
 FORMAT = 3
 """Bumped when what is computed from a layout changes: an artefact of another format is refused."""

@@ -22,14 +22,16 @@ from trivium.training.teacher import with_teacher_scores
 class Crossfit:
     """Out-of-fold scores.
 
-    ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in.
-    ``histories`` are the training histories of the first network of each fold; ``epochs`` is the mean of the best epochs
-    of all networks, at least 1."""
+    ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in;
+    ``networks`` are those of the folds, each the mean of its members, none of the preset thesis. ``histories`` are the
+    training histories of the first network of each fold; ``epochs`` is the mean of the best epochs of all networks, at
+    least 1."""
 
     logits: list[Floats]
     fold: NDArray[np.int64]
     histories: tuple[tuple[Epoch, ...], ...]
     epochs: int
+    networks: tuple[Network, ...] = ()
 
 
 def crossfit(
@@ -43,7 +45,7 @@ def crossfit(
     fold = folds(pages, settings.folds, seed=0)
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     logits: list[Floats] = [np.zeros(0)] * len(examples)
-    histories, epochs = [], []
+    histories, epochs, networks = [], [], []
     for held_out in range(settings.folds):
         rest = np.flatnonzero(fold != held_out).tolist()
         fold_examples = [examples[place] for place in rest]
@@ -55,11 +57,12 @@ def crossfit(
             for member in range(settings.members)
         ]
         network = stack([result.network for result in trained])
+        networks.append(network)
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = network.logits(examples[place].rows.astype(np.float64))
         histories.append(trained[0].history)
         epochs += [result.epochs for result in trained]
-    return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))))
+    return Crossfit(logits, fold, tuple(histories), max(1, round(float(np.mean(epochs)))), tuple(networks))
 
 
 def _with_teacher(

@@ -13,8 +13,9 @@ from trivium.common.progress import StageProgress
 from trivium.evaluation.gate import Against, Gate
 from trivium.evaluation.report import HEADLINE, Report
 from trivium.evaluation.tables import chance, grid, plain, share
-from trivium.fusion.artefact import CARD, DESCRIPTION, NUMBERS, publishing, write
+from trivium.fusion.artefact import CARD, DESCRIPTION, FOLDS, NUMBERS, publishing, write
 from trivium.fusion.artefact import REPORT as REPORT_FOLDER
+from trivium.fusion.folds import write_folds
 from trivium.fusion.network import NetworkFusion
 from trivium.search.ranking import order
 from trivium.training import plots
@@ -30,14 +31,21 @@ HITS = 5
 
 
 def save_outcome(
-    outcome: Outcome, folder: Path, *, report: bool = True, progress: StageProgress | None = None
+    outcome: Outcome,
+    folder: Path,
+    *,
+    report: bool = True,
+    folds: bool = False,
+    progress: StageProgress | None = None,
 ) -> None:
-    """Write the artefact, its card and (with ``report``) the report to a folder, which is created if it does not
-    exist. An earlier artefact there stays until the new one is complete. Raises FusionError when the folder holds
-    anything else, MissingExtraError for a report without matplotlib."""
+    """Write the artefact, its card, (with ``report``) the report and (with ``folds``) the networks of the folds to a
+    folder, which is created if it does not exist. An earlier artefact there stays until the new one is complete. Raises
+    FusionError when the folder holds anything else, MissingExtraError for a report without matplotlib."""
     with publishing(folder) as draft:
         write(outcome.artefact, draft)
         (draft / CARD).write_text(card(outcome, report=report), "utf-8")
+        if folds:
+            write_folds(outcome.folds(), outcome.held_out(), draft / FOLDS)
         if report:
             write_report(outcome, draft / REPORT_FOLDER, progress)
 

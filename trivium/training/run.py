@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from trivium.common.progress import StageProgress
@@ -35,6 +35,25 @@ class Outcome:
     calibration: Calibration
     reports: Mapping[str, Report]
     gate: Gate
+
+    def folds(self) -> list[Artefact]:
+        """The networks of the folds, scaled as the whole one is; none of the preset thesis."""
+        return [
+            replace(
+                self.artefact,
+                network=apply(self.calibration.scaling, network),
+                settings={**self.artefact.settings, "held_out": fold},
+            )
+            for fold, network in enumerate(self.fitted.networks, start=1)
+        ]
+
+    def held_out(self) -> dict[str, dict[str, int]]:
+        """Set -> id of a question -> the fold (from 1 on) that it was held out in."""
+        folds = iter((self.fitted.fold + 1).tolist())
+        return {
+            hit_set.name: {hit.question_id: next(folds) for hit in hit_set.hits}
+            for hit_set in self.collection.sets
+        }
 
 
 def train_fusion(
