@@ -8,7 +8,7 @@ DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,anthropic,fastembed,d
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install dev demo test check torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
+.PHONY: install dev demo test test-slow check torture bench docs models neo4j local-llm gemini ragas docling-core sbom lock clean
 
 install: $(VENV)/installed
 
@@ -47,6 +47,10 @@ check: dev
 # Three processes with whole files each, the first with all that asks the shared Neo4j servers (tests/conftest.py).
 test: check $(VENV)/models-tried
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+# What is too long for every change: servers killed, disks filled, the older Neo4j under the whole contract of stores.
+test-slow: dev $(VENV)/models-tried
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder
 
 # Faults on purpose for an hour (HOURS=0.1 for less); see CONTRIBUTING.md.
 HOURS ?= 1

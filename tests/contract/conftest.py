@@ -28,13 +28,24 @@ STORES: dict[str, Callable[[Path], GraphStore]] = {
 }
 SERVERS = {"neo4j-5.26": "neo4j_5", "neo4j-2026.08": "neo4j_2026"}
 """Stores in a server's database, by the fixture of the server."""
+OLDER = "neo4j-5.26"
+DIFFERS = ("facts", "filters", "index_parameters", "vectors", "words", "writing")
+"""Files of tests about what the two versions do in different ways (indexes, plans, transactions): of the older version
+only these are not slow."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test once for every store it can run on."""
     if "make_store" in metafunc.fixturenames:
         two = metafunc.definition.get_closest_marker("two_stores") is not None
-        metafunc.parametrize("make_store", [*STORES] if two else [*STORES, *SERVERS], indirect=True)
+        slow = () if _differs(metafunc.module.__name__) else (pytest.mark.slow,)
+        older = pytest.param(OLDER, marks=slow)
+        servers = [older if name == OLDER else name for name in SERVERS]
+        metafunc.parametrize("make_store", [*STORES] if two else [*STORES, *servers], indirect=True)
+
+
+def _differs(module: str) -> bool:
+    return module.rpartition(".test_store_")[2] in DIFFERS
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ def is_over(job: str) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
+@pytest.mark.slow
 def test_hostile_uploads_cost_little_memory_and_searches_go_on(sample_store: Path, tmp_path: Path) -> None:
     with serve(Path(copytree(sample_store, tmp_path / "store"))) as (running, address):
         ready(address)

@@ -44,6 +44,7 @@ def jobs(address: str) -> list[dict[str, Any]]:
     return found[::-1]
 
 
+@pytest.mark.slow
 def test_a_hundred_accepted_changes_are_made_though_the_server_is_killed_at_once_and_again(
     store: Path,
 ) -> None:

@@ -16,6 +16,8 @@ from tests.e2e.conftest import Run
 from tests.fakes.disks import small_disk
 from tests.neo4j_servers import V5, Server, count_pages, log_in, own_server, start_server, stop_server
 
+pytestmark = pytest.mark.slow
+
 SOME = 100
 """One transaction."""
 LOADED = 600

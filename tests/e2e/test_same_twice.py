@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 QUESTIONS = 20
 THREADS = (None, "1", "2", "4")
 """Of the BLAS, a process each; None leaves it to the library."""
@@ -31,6 +33,7 @@ json.dump(found, sys.stdout)
 """
 
 
+@pytest.mark.slow
 def test_processes_with_different_threads_at_once_find_the_same(sample_store: Path) -> None:
     """Twenty questions, four processes that compete for the processor: scores, baselines and every contribution."""
     questions = Path(__file__).parents[2] / "trivium" / "sample" / "questions_two_hop.jsonl"

@@ -114,7 +114,7 @@ def test_without_onnx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         OnnxEmbedder("minilm", device=CARD).embed_query("x")
 
 
-@pytest.mark.parametrize("name", ["bge-small", "minilm"])
+@pytest.mark.parametrize("name", [pytest.param("bge-small", marks=pytest.mark.slow), "minilm"])
 def test_vectors_of_a_card_are_those_of_the_processor(name: str) -> None:
     """Batched, padded and rewritten for a card: the same identity, the same vectors, of questions and of spans too."""
     if not installed(name, load_settings().home):

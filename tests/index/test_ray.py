@@ -40,6 +40,7 @@ def nodes() -> Iterator[Nodes]:
     made.close()
 
 
+@pytest.mark.slow
 def test_a_node_that_is_killed_costs_nothing_but_time(nodes: Nodes, sources: Path, tmp_path: Path) -> None:
     build(tmp_path / "plain", sources)
     killed: list[int] = []

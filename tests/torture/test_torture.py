@@ -36,6 +36,7 @@ def torture(folder: Path, *options: str) -> tuple[int, str, dict[str, Any]]:
     return done.returncode, done.stdout, json.loads(file.read_text())
 
 
+@pytest.mark.slow
 def test_a_few_cases_of_each_kind_hold(tmp_path: Path) -> None:
     """Each kind tries some, unless it says why it cannot."""
     code, printed, results = torture(tmp_path, "--quick", "--seed", FIRST, "--jobs", "1")
@@ -44,6 +45,7 @@ def test_a_few_cases_of_each_kind_hold(tmp_path: Path) -> None:
     assert all(result["tried"] > 0 or result["not_run"] for result in results.values()), printed
 
 
+@pytest.mark.slow
 def test_what_failed_once_holds(tmp_path: Path) -> None:
     """The seeds that are kept as mended."""
     mended = json.loads(SEEDS.read_text("utf-8"))["mended"]

@@ -25,6 +25,8 @@ from trivium.graph.protocols import GraphStore
 from trivium.graph.schema import page_uri
 from trivium.text import normalise_title
 
+pytestmark = pytest.mark.slow
+
 # As one list each, which the driver reads many times as fast as rows.
 NODES = "MATCH (n) RETURN collect([elementId(n), labels(n), properties(n)])"
 EDGES = "MATCH (a)-[r]->(b) RETURN collect([elementId(a), type(r), properties(r), elementId(b)])"
