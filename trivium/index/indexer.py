@@ -220,6 +220,7 @@ class Indexer:
                     annotators=annotators,
                     format=format,
                     limits=chosen,
+                    only=only,
                     progress=_stage(progress, "questions"),
                 )
                 for problem in report.questions.problems:

@@ -7,7 +7,7 @@ half the time that loading the pages takes, most of it for JSON, and little besi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -71,12 +71,13 @@ def put_questions(
     annotators: str = MAJORITY,
     format: str = "auto",
     limits: InputLimits = DEFAULT_LIMITS,
+    only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> QuestionReport:
     """Trace the questions of the rows among sources to chunks of their pages, and have the store keep these as
     ``is_answer_of``. ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`). A
-    question that chunks answered and that cannot be traced any more is taken back. ``progress`` counts bytes of files.
-    Raises InputError for an unknown rule."""
+    question that chunks answered and that cannot be traced any more is taken back. ``only``: paths of files of the
+    sources; no others are read. ``progress`` counts bytes of files. Raises InputError for an unknown rule."""
     report = QuestionReport()
     found = read_row_questions(
         sources,
@@ -84,6 +85,7 @@ def put_questions(
         limits,
         format="nq" if format == "nq" else "auto",
         others=True,
+        only=only,
         progress=progress,
     )
     # Rows are let go of one by one: with all their tokens many of them would take hundreds of megabytes.

@@ -7,7 +7,7 @@ place; the others go on.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -75,13 +75,15 @@ def read_rows(
     *,
     format: str = "auto",
     others: bool = False,
+    only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RowFound | Problem]:
     """The rows of sources, in their order: files (plain or gzipped), folders, globs, ``hf:NAME[:SPLIT]``.
 
     What is no such row is a Problem. With ``others`` whatever cannot be read as one is passed over instead: files and
     addresses of other kinds among the documents of a build, which itself tells what it could not read. ``format`` is
-    ``nq``, or ``auto`` to recognise each file. ``progress`` counts bytes of files.
+    ``nq``, or ``auto`` to recognise each file. Of the files only those with a path in ``only`` are read, where it is
+    given. ``progress`` counts bytes of files.
 
     Raises InputError at once where a source matches nothing, and MissingExtraError where a package is missing.
     """
@@ -91,12 +93,16 @@ def read_rows(
             huggingface.check(source)
             expanded.append(source)
         elif os.path.lexists(source) or not _is_address(source):
-            expanded.append(expand(source))
+            expanded.append([file for file in expand(source) if _wanted(file, only)])
         elif not others:
             raise InputError(
                 f"expected files, folders or hf:NAME with rows of Natural Questions, got {source!r}"
             )
     return _read(expanded, limits, format, others, progress)
+
+
+def _wanted(file: FoundFile | Problem, only: Container[str] | None) -> bool:
+    return only is None or isinstance(file, Problem) or file.path in only
 
 
 def _is_address(source: str) -> bool:
@@ -198,13 +204,14 @@ def read_row_questions(
     *,
     format: str = "auto",
     others: bool = False,
+    only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RowQuestion | Problem]:
     """The questions of rows (:func:`trivium.parser.sources.nq.questions`), each id once: a row that has the id of an
     earlier one is a Problem, as is one whose question, tokens or annotations are malformed. Arguments and errors as of
     :func:`read_rows`, and InputError for an unknown rule of annotators."""
     check_annotators(annotators)
-    rows = read_rows(sources, limits, format=format, others=others, progress=progress)
+    rows = read_rows(sources, limits, format=format, others=others, only=only, progress=progress)
     return _questions(rows, annotators)
 
 
