@@ -286,10 +286,144 @@ def test_who_chooses_for_the_path_costs_too(
         with (tmp_path / "a" / "scores.csv").open(newline="") as table:
             rows = [row for row in csv.DictReader(table) if row["context"] == "path"]
         assert {(row["search_prompt_tokens"], row["search_cost"]) for row in rows} == {("150", "0.00051")}
-        assert "tokens of the selector" in (tmp_path / "a" / "sweep.html").read_text("utf-8")
+        assert "tokens of the search" in (tmp_path / "a" / "sweep.html").read_text("utf-8")
         file.write_text(SELECTED.replace("llm:openai:chooser", "match"))
         refused = trivium("sweep", file, "--out", tmp_path / "a")
         assert refused.code == 1 and "begun with other settings (selector" in " ".join(refused.err.split())
+
+
+FOLLOWED = """
+store = "store"
+questions = "questions.jsonl"
+k = [1, 3]
+retrievers = ["vector"]
+rerank = ["bm25", { name = "llm-pointwise:openai:grader", prompt_price = 7, completion_price = 11 }]
+cut = ["near:0.5", "gap:1-2"]
+measure = "contained"
+[[model]]
+name = "none"
+"""
+
+
+def grading(request: Request) -> Reply:
+    """As :func:`said`, and a reranker that grades Triton's passage best: 100 tokens read, 7 written a passage."""
+    if request.body["model"] != "grader":
+        return said(request)
+    score = 5 if "Neptune" in request.body["messages"][-1]["content"] else 1
+    return streamed(json.dumps({"score": score}), usage=(100, 7))
+
+
+def test_contexts_are_also_reranked_and_cut(
+    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each context after each reranker, and all of them ended by each cut; a cut with bounds of its own once, whatever k.
+    By hand: the grader reads 100 and writes 7 of each of four passages, at 7 and 11 a million, for each of three
+    questions of a cell; 6 of the 15 cells ask it. With k = 1 it always gives Triton's passage, which answers one."""
+    file = folder / "followed.toml"
+    file.write_text(FOLLOWED)
+    with OpenAIServer(grading) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        whole = trivium("sweep", file, "--out", tmp_path / "whole", "--json")
+        assert whole.code == 0, whole.err
+        assert len(server.requests) == 5 * 3 * 4
+        file.write_text(FOLLOWED.replace("k = [1, 3]", "k = [1]").replace(', "gap:1-2"', ""))
+        trivium("sweep", file, "--out", tmp_path / "grown")
+        file.write_text(
+            f"{FOLLOWED}[budget]\ntokens = 4000"
+        )  # 24 passages have been graded, and the rest of a question
+        assert trivium("sweep", file, "--out", tmp_path / "grown").code == 4
+        assert len(server.requests) == 5 * 3 * 4 + 40
+        file.write_text(FOLLOWED)
+        grown = trivium("sweep", file, "--out", tmp_path / "grown", "--json")
+        assert len(server.requests) == 2 * 5 * 3 * 4
+    for name in TABLES:
+        assert (tmp_path / "grown" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert without_times(grown.json) == without_times(whole.json)
+
+    cells = {(cell["k"], cell["rerank"], cell["cut"]): cell for cell in whole.json["cells"]}
+    grader = "llm-pointwise:openai:grader"
+    rerankers = (None, "bm25", grader)
+    assert set(cells) == {
+        *((k, rerank, cut) for k in (1, 3) for rerank in rerankers for cut in (None, "near:0.5")),
+        *((None, rerank, "gap:1-2") for rerank in rerankers),
+    }
+    for (_, rerank, _), cell in cells.items():
+        asks = rerank == grader
+        assert cell["search_tokens"] == {"prompt": 1200 * asks, "completion": 84 * asks}
+        assert cell["search_cost"] == pytest.approx((1200 * 7 + 84 * 11) / 1e6 * asks)
+        assert cell["warnings"] == {} and cell["context"] == "vector"
+    assert whole.json["tokens"] == 5 * 1284
+    assert cells[1, grader, None]["means"]["contained"] == pytest.approx(1 / 3)
+    assert cells[1, None, None]["passages"] == 1 and cells[3, None, None]["passages"] == 3
+    assert cells[None, grader, "gap:1-2"]["passages"] == 1  # a grade of 5, then of 1
+    assert whole.json["baseline"] == "none, k 1, vector"
+    page = (tmp_path / "whole" / "sweep.html").read_text("utf-8")
+    assert (
+        f"none, k 3, vector &gt; {grader} &gt; near:0.5" in page and '<th scope="col">passages</th>' in page
+    )
+    with (tmp_path / "whole" / "scores.csv").open(newline="") as table:
+        rows = {(row["k"], row["rerank"], row["cut"]): row for row in csv.DictReader(table)}
+    assert (rows["", grader, "gap:1-2"]["passages"], rows["", grader, "gap:1-2"]["warnings"]) == ("1.0", "0")
+
+
+def test_reranker_and_selector_are_paid_for_apart(
+    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each at its own price, by the requests that came."""
+
+    def respond(request: Request) -> Reply:
+        if request.body["model"] == "chooser":
+            return streamed('{"places": [1, 2]}', usage=(50, 4))
+        return grading(request)
+
+    file = folder / "apart.toml"
+    file.write_text(
+        FOLLOWED.replace("k = [1, 3]", "k = [3]")
+        .replace('["vector"]', '["path"]')
+        .replace(
+            'cut = ["near:0.5", "gap:1-2"]\n', 'selector = {name = "llm:openai:chooser", prompt_price = 3}\n'
+        )
+    )
+    with OpenAIServer(respond) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        report = trivium("sweep", file, "--out", tmp_path, "--json").json
+        graded = sum(request.body["model"] == "grader" for request in server.requests)
+    plain, bm25, judged = report["cells"]
+    assert graded and plain["search_tokens"] == bm25["search_tokens"] == {"prompt": 150, "completion": 12}
+    assert judged["search_tokens"] == {"prompt": 150 + 100 * graded, "completion": 12 + 7 * graded}
+    own = 150 * 3 / 1e6
+    assert judged["search_cost"] == pytest.approx(own + graded * (100 * 7 + 7 * 11) / 1e6)
+    assert report["spent"] == pytest.approx(2 * own + judged["search_cost"])
+
+
+def test_a_reranker_that_fails_is_told_of(
+    trivium: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The passages are those of the search, and so are the scores; JSON, tables and page say of how many answers, also
+    when nothing is asked again."""
+    file = folder / "failing.toml"
+    file.write_text(FOLLOWED.replace("k = [1, 3]", "k = [3]").replace('"near:0.5", "gap:1-2"', '"near:0.5"'))
+    refused = error(401, "no such key")
+    with OpenAIServer(
+        lambda request: refused if request.body["model"] == "grader" else said(request)
+    ) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        report = trivium("sweep", file, "--out", tmp_path, "--json").json
+        asked = len(server.requests)
+        again = trivium("sweep", file, "--out", tmp_path)
+        assert again.code == 0 and len(server.requests) == asked
+    cells = {(cell["rerank"], cell["cut"]): cell for cell in report["cells"]}
+    grader = "llm-pointwise:openai:grader"
+    for (rerank, cut), cell in cells.items():
+        assert cell["complete"] and sum(cell["warnings"].values()) == (3 if rerank == grader else 0)
+        if rerank == grader:
+            assert cell["means"] == cells[None, cut]["means"]
+            assert all("no such key" in why and "order of the search" in why for why in cell["warnings"])
+    with (tmp_path / "scores.csv").open(newline="") as table:
+        assert [row["warnings"] for row in csv.DictReader(table)] == ["0", "0", "3", "0", "0", "3"]
+    line = f"warning: none, k 3, vector > {grader}: 3 of 3 questions: {grader}: "
+    assert line in again.out and line.replace(">", "&gt;") in (tmp_path / "sweep.html").read_text("utf-8")
+    assert " warnings " in again.out.splitlines()[0]
 
 
 def test_answers_say_what_the_selector_took(
@@ -349,13 +483,22 @@ def test_no_model_no_context_and_gold(
     assert by_context["no-context"]["gold_offered"] == 0 and by_context["gold"]["gold_offered"] == 1
 
 
-def test_what_is_wrong_with_a_file_is_said(trivium: Run, folder: Path, tmp_path: Path) -> None:
-    """With the key; nothing is made."""
+def test_what_is_wrong_with_a_file_is_said(
+    trivium: Run, folder: Path, server: OpenAIServer, tmp_path: Path
+) -> None:
+    """With the key; nothing is made and nothing asked."""
     for change, word in {
         "k = [2]\nsamples = 3": "samples",
         "k = [0]": "k.1",
         "k = [2, 2]": "every one of k once",
         'k = [2]\nbaseline = { model = "none" }': "baseline that is one of the cells",
+        'k = [2]\nrerank = ["bm26"]': "'rerank.1.name': unknown reranker 'bm26': did you mean bm25",
+        'k = [2]\nrerank = ["bm25", { name = "bm25" }]': "every one of rerank once, got bm25, bm25",
+        'k = [2]\nrerank = [{ name = "bm25", price = 1 }]': "rerank.1.price",
+        'k = [2]\ncut = ["elbow"]': "'cut.1': unknown cut 'elbow'",
+        'k = [2]\ncut = ["near:0.7", "near:0.70"]': "every one of cut once",
+        'k = [2]\ncut = ["probability"]': "the cut probability needs probabilities",
+        'k = [2]\nrerank = ["bm25"]\nbaseline = { rerank = "weighted" }': "baseline that is one of the cells",
         'k = [2]\njudge_by = ["feeling"]': "judge_by of claims, grades, ragas",
     }.items():
         file = folder / "wrong.toml"
@@ -366,4 +509,4 @@ def test_what_is_wrong_with_a_file_is_said(trivium: Run, folder: Path, tmp_path:
     assert "expected as measure one of exact_match, f1" in " ".join(
         trivium("sweep", file, "--out", tmp_path / "out").err.split()
     )
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out").exists() and not server.requests

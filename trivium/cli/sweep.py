@@ -32,8 +32,8 @@ def sweep(
     fresh: Annotated[bool, typer.Option("--fresh", help="Ask everything again.")] = False,
     json: Json = False,
 ) -> None:
-    """Have questions answered by every combination of models, prompts, temperatures, k and contexts of a file, and
-    compare them.
+    """Have questions answered by every combination of models, prompts, temperatures, k and contexts of a file, these
+    also reranked and cut, and compare them.
 
     Prints a table of scores, one of differences to a baseline, and the baseline beside the best; writes them as CSV, JSON
     and a page with a plot. Interrupted in any way, the same command goes on. A budget of money or tokens stops it with

@@ -18,14 +18,17 @@ _NOTHING = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """How often language models were asked, and the tokens they took."""
+    """How often language models were asked, and the tokens they took; ``reranking`` is the part of those that rerank."""
 
     calls: int = 0
     usage: Usage = _NOTHING
+    reranking: Usage = _NOTHING
 
     def since(self, earlier: Spent) -> Spent:
         """What came after an earlier count."""
-        return Spent(self.calls - earlier.calls, self.usage - earlier.usage)
+        return Spent(
+            self.calls - earlier.calls, self.usage - earlier.usage, self.reranking - earlier.reranking
+        )
 
 
 class SearchModels:
@@ -33,35 +36,40 @@ class SearchModels:
     somebody's own asks whom it likes, and is not counted."""
 
     def __init__(self) -> None:
-        self._models: list[CountingChatModel] = []
+        self._choosing: list[CountingChatModel] = []
+        self._reranking: list[CountingChatModel] = []
 
     def of_selector(self, selector: Selector) -> Selector:
         """The same selector, whose model is counted where it has one."""
         if isinstance(selector, LlmSelector):
-            return replace(selector, model=self._counted(selector))
+            return replace(selector, model=self._chooses(selector))
         if isinstance(selector, RecordedSelector) and selector.model_selector is not None:
             inner = selector.model_selector
-            return RecordedSelector(selector.path, replace(inner, model=self._counted(inner)))
+            return RecordedSelector(selector.path, replace(inner, model=self._chooses(inner)))
         return selector
 
     def of_reranker(self, reranker: Reranker) -> Reranker:
         """The same reranker, whose model is counted where it has one."""
         if isinstance(reranker, PointwiseReranker | ListwiseReranker):
-            return type(reranker)(self._counted(reranker), reranker.name)
+            self._reranking.append(CountingChatModel(reranker.model))
+            return type(reranker)(self._reranking[-1], reranker.name)
         return reranker
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the models, each once."""
-        return tuple(dict.fromkeys(model.name for model in self._models))
+        return tuple(dict.fromkeys(model.name for model in (*self._choosing, *self._reranking)))
 
     @property
     def spent(self) -> Spent:
         """By all of them so far."""
-        models = self._models
-        return Spent(sum(model.calls for model in models), sum((model.usage for model in models), Usage()))
+        reranking = sum((model.usage for model in self._reranking), _NOTHING)
+        return Spent(
+            sum(model.calls for model in (*self._choosing, *self._reranking)),
+            sum((model.usage for model in self._choosing), reranking),
+            reranking,
+        )
 
-    def _counted(self, asks: LlmSelector | PointwiseReranker | ListwiseReranker) -> CountingChatModel:
-        counted = CountingChatModel(asks.model)
-        self._models.append(counted)
-        return counted
+    def _chooses(self, selector: LlmSelector) -> CountingChatModel:
+        self._choosing.append(CountingChatModel(selector.model))
+        return self._choosing[-1]

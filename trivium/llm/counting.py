@@ -44,7 +44,7 @@ class CountingChatModel:
     @property
     def tokens(self) -> int:
         """Those read and written together."""
-        return self._usage.prompt_tokens + self._usage.completion_tokens
+        return self._usage.total
 
     def count_tokens(self, text: str) -> int:
         """The model's own count; not a call."""

@@ -34,17 +34,18 @@ from trivium.types import Answer, Hit, Question
 ANSWERS = "answers.jsonl"
 
 T = TypeVar("T")
+R = TypeVar("R", contravariant=True)
 
 
-class Account(Protocol):
+class Account(Protocol[R]):
     """Keeps count of what language models take, and may have an end."""
 
     def check(self) -> None:
         """Raises where nothing more may be spent; asked before each answer, and each judgement."""
         ...
 
-    def spent(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Told what an answer or a judgement took."""
+    def spent(self, record: R) -> None:
+        """Told of an answer or a judgement, which says what it took."""
         ...
 
 
@@ -88,6 +89,7 @@ class Asking:
             elif isinstance(event, Done):
                 whole = event.answer
         seconds = time.perf_counter() - began
+        spent = self.models.spent.since(before)
         if whole is None:
             raise RuntimeError("an answer ends with Done")
         return Answered.of(
@@ -97,7 +99,8 @@ class Asking:
             self._offered(whole),
             round(seconds, 6),
             round(searched - began, 6),
-            self.models.spent.since(before).usage,
+            spent.usage,
+            spent.reranking,
             warnings,
         )
 
@@ -148,12 +151,10 @@ def collect_answers(
     asked: Sequence[Question],
     folder: Path,
     progress: StageProgress | None = None,
-    account: Account | None = None,
-    search_account: Account | None = None,
+    account: Account[Answered] | None = None,
 ) -> dict[str, list[Answered]]:
     """The answers of every row, in the order of the questions ``asked``: those that the folder has, and the others, which
-    are asked for and kept. ``account`` is that of the reader, ``search_account`` that of who chooses passages. Raises
-    ChatModelError, what the search raises, and what ``account`` raises."""
+    are asked for and kept. Raises ChatModelError, what the search raises, and what ``account`` raises."""
     log = JsonLines(folder / ANSWERS, Answered)
     answers: dict[str, list[Answered]] = {row: [] for row in rows}
     with log.writing():
@@ -167,9 +168,7 @@ def collect_answers(
                     answered = kept(folder, partial(asking.answered, row, question))
                     log.append(answered)
                     if account is not None:
-                        account.spent(answered.prompt_tokens, answered.completion_tokens)
-                    if search_account is not None:
-                        search_account.spent(answered.search_prompt_tokens, answered.search_completion_tokens)
+                        account.spent(answered)
                 answers[row].append(answered)
                 if progress is not None:
                     progress(f"answers: {row}", done, len(asked))

@@ -13,6 +13,7 @@ from trivium.evaluation.answers.judge_reply import MalformedError
 from trivium.llm.base import ChatModel, Message, usage_of
 from trivium.llm.json_replies import JsonSchema
 from trivium.text import plain
+from trivium.types import Usage
 
 ATTEMPTS = 2
 MOST_TOKENS = 1024
@@ -40,6 +41,11 @@ class JudgedAnswer(BaseModel):
     unread: tuple[str, ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that it read and wrote."""
+        return Usage(self.prompt_tokens, self.completion_tokens)
 
     def value(self, measure: str) -> float | None:
         """A measure; None where it cannot be had."""

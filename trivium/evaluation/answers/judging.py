@@ -78,7 +78,7 @@ def collect_judgements(
     asked: Sequence[Question],
     folder: Path,
     progress: StageProgress | None = None,
-    accounts: Mapping[str, Account] | None = None,
+    accounts: Mapping[str, Account[JudgedAnswer]] | None = None,
 ) -> Judgements:
     """What every model says of every answer, in every way: what the folder has, and the rest, which is asked for and
     kept. ``accounts`` are by model. Raises ChatModelError, MissingExtraError, and what an account raises."""
@@ -104,7 +104,7 @@ def collect_judgements(
                             record = kept(folder, partial(ask, answered, question, shown))
                             log.append(record)
                             if account is not None:
-                                account.spent(record.prompt_tokens, record.completion_tokens)
+                                account.spent(record)
                         rows[row].append(record)
                         if progress is not None:
                             progress(f"{name} by {model.name}: {row}", done, len(asked))

@@ -38,8 +38,9 @@ class Answered(BaseModel):
     """The answer to a question from the context of a ``row``. ``hits`` are the chunks that were found, best first, and
     ``offered`` the numbers (ranks, from 1) of those that the reader was given: as many as fit into its window.
     ``seconds`` is the whole time and ``search_seconds`` the part until the passages were there; tokens are those the
-    reader read and wrote, ``search_..._tokens`` those of language models that chose or reranked passages. ``warnings``
-    say what did not work meanwhile, such as a reranker."""
+    reader read and wrote, ``search_..._tokens`` those of language models that chose or reranked passages, and
+    ``rerank_..._tokens`` the part of these that reranked. ``warnings`` say what did not work meanwhile, such as a
+    reranker."""
 
     model_config = _FROZEN
 
@@ -57,6 +58,8 @@ class Answered(BaseModel):
     search_seconds: float
     search_prompt_tokens: int = 0
     search_completion_tokens: int = 0
+    rerank_prompt_tokens: int = 0
+    rerank_completion_tokens: int = 0
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -69,6 +72,7 @@ class Answered(BaseModel):
         seconds: float,
         search_seconds: float,
         search_usage: Usage = NOTHING_SPENT,
+        rerank_usage: Usage = NOTHING_SPENT,
         warnings: Sequence[str] = (),
     ) -> Answered:
         """From an answer to the question with the id ``question``."""
@@ -96,8 +100,25 @@ class Answered(BaseModel):
             search_seconds=search_seconds,
             search_prompt_tokens=search_usage.prompt_tokens,
             search_completion_tokens=search_usage.completion_tokens,
+            rerank_prompt_tokens=rerank_usage.prompt_tokens,
+            rerank_completion_tokens=rerank_usage.completion_tokens,
             warnings=tuple(warnings),
         )
+
+    @property
+    def usage(self) -> Usage:
+        """What the reader read and wrote."""
+        return Usage(self.prompt_tokens, self.completion_tokens)
+
+    @property
+    def search_usage(self) -> Usage:
+        """What language models that chose or reranked passages did."""
+        return Usage(self.search_prompt_tokens, self.search_completion_tokens)
+
+    @property
+    def rerank_usage(self) -> Usage:
+        """The part of it that reranked."""
+        return Usage(self.rerank_prompt_tokens, self.rerank_completion_tokens)
 
     @property
     def said(self) -> str:

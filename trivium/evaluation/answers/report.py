@@ -59,10 +59,7 @@ class Judged:
             Counter(f"{name}: {why}" for judgement in judgements for name, why in judgement.missing.items()),
             sum(judgement.malformed for judgement in judgements),
             sum(judgement.calls for judgement in judgements),
-            Usage(
-                sum(judgement.prompt_tokens for judgement in judgements),
-                sum(judgement.completion_tokens for judgement in judgements),
-            ),
+            sum((judgement.usage for judgement in judgements), NOTHING_SPENT),
         )
 
 
@@ -189,16 +186,24 @@ def _row_json(row: AnswerRow) -> dict[str, Any]:
         "ci": {name: [interval.low, interval.high] for name, interval in row.intervals.items()},
         "n": dict(row.counts),
         "milliseconds": {name: timing.model_dump() for name, timing in row.latency.items()},
-        "tokens": {"prompt": row.usage.prompt_tokens, "completion": row.usage.completion_tokens},
-        "search_tokens": {
-            "prompt": row.search_usage.prompt_tokens,
-            "completion": row.search_usage.completion_tokens,
-        },
+        "tokens": usage_json(row.usage),
+        "search_tokens": usage_json(row.search_usage),
         "passages": None if math.isnan(row.passages) else row.passages,
         "warnings": dict(row.warnings),
         "judge": None if row.judged is None else _judged_json(row.judged),
         SUM_OF_FIVE: sum_of_five(row.means),
     }
+
+
+def warning_lines(name: str, warnings: Mapping[str, int], asked: int) -> Iterator[str]:
+    """What did not work in a row, a line each, for people."""
+    for why, count in warnings.items():
+        yield f"warning: {plain(name)}: {count} of {asked} questions: {plain(why)}"
+
+
+def usage_json(usage: Usage) -> dict[str, int]:
+    """Tokens as JSON values."""
+    return {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens}
 
 
 def sum_of_five(means: Mapping[str, float]) -> float | None:
@@ -227,7 +232,7 @@ def _judged_json(judged: Judged) -> dict[str, Any]:
         "missing": dict(judged.missing),
         "malformed": judged.malformed,
         "calls": judged.calls,
-        "tokens": {"prompt": judged.usage.prompt_tokens, "completion": judged.usage.completion_tokens},
+        "tokens": usage_json(judged.usage),
     }
 
 
@@ -273,11 +278,8 @@ def _footnotes(report: AnswerReport) -> Iterator[Text]:
     )
     for name, row in report.rows.items():
         yield Text(f"{plain(name)}: {_cost(row, report.k)}")
-        for why, count in row.warnings.items():
-            yield Text(
-                f"warning: {plain(name)}: {count} of {len(report.asked)} questions: {plain(why)}",
-                style="yellow",
-            )
+        for line in warning_lines(name, row.warnings, len(report.asked)):
+            yield Text(line, style="yellow")
     for c in report.comparisons:
         if c.found.measure in TESTED:
             p = "p < 0.001" if c.found.p < 0.001 else f"p = {c.found.p:.3f}"

@@ -110,7 +110,7 @@ def evaluate_answers(
     cuts = [Cut.read(one) if isinstance(one, str) else one for one in cut]
     systems = followed([*(retrievers or ()), *(fusions or ()), *given], rerankers, cuts)
     rows = named_rows(engine, retrievers or (), fusions or (), gold, given, systems)
-    _check_stages(engine, systems, fusions or (), k)
+    check_stages(engine, systems, fusions or (), k)
     if no_context:
         if model is None:
             raise InputError("a row without context is for a language model: name one, or leave the row out")
@@ -164,7 +164,7 @@ def _distinct(judge: ChatModel | Sequence[ChatModel] | None) -> list[ChatModel]:
     return judges
 
 
-def _check_stages(engine: Engine, systems: Sequence[System], fusions: Sequence[str], k: int) -> None:
+def check_stages(engine: Engine, systems: Sequence[System], fusions: Sequence[str], k: int) -> None:
     """Raise InputError for a reranker or a cut that cannot follow what it is to follow, before anything is asked."""
     for system in systems:
         after = engine.searcher.second_stage(k, system.reranker, system.cut)

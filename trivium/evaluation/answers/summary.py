@@ -15,12 +15,11 @@ from trivium.evaluation.answers.agreement import agreements
 from trivium.evaluation.answers.judged import JudgedAnswer
 from trivium.evaluation.answers.judging import Judgements
 from trivium.evaluation.answers.measuring import judged_values
-from trivium.evaluation.answers.records import Answered
+from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
 from trivium.evaluation.answers.report import AnswerReport, AnswerRow, Compared, Judged
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import Comparison
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
-from trivium.types import Usage
 
 _Name = tuple[str, str]
 Values = Mapping[str, Mapping[str, Floats]]
@@ -60,17 +59,11 @@ def summarise(
             counts=counts,
             intervals={name: own[row, name] for name in values[row] if counts[name]},
             latency=_latency(given),
-            usage=Usage(
-                sum(answered.prompt_tokens for answered in given),
-                sum(answered.completion_tokens for answered in given),
-            ),
+            usage=sum((answered.usage for answered in given), NOTHING_SPENT),
             judged=Judged.of(_judged_of(judgements, row)) if judgements else None,
-            search_usage=Usage(
-                sum(answered.search_prompt_tokens for answered in given),
-                sum(answered.search_completion_tokens for answered in given),
-            ),
-            passages=sum(len(answered.hits) for answered in given) / len(given) if given else math.nan,
-            warnings=Counter(warning for answered in given for warning in answered.warnings),
+            search_usage=sum((answered.search_usage for answered in given), NOTHING_SPENT),
+            passages=mean_passages(given),
+            warnings=count_warnings(given),
         )
     told = {name: {row: judged_values(row, ways) for row in answers} for name, ways in judgements.items()}
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
@@ -93,6 +86,16 @@ def summarise(
         },
         tuple(agreements({name: _all_rows(list(of_rows.values())) for name, of_rows in told.items()})),
     )
+
+
+def mean_passages(given: Sequence[Answered]) -> float:
+    """How many passages were found for an answer in the mean; NaN of no answers."""
+    return sum(len(answered.hits) for answered in given) / len(given) if given else math.nan
+
+
+def count_warnings(given: Sequence[Answered]) -> dict[str, int]:
+    """What did not work, such as a reranker, with the number of answers."""
+    return dict(Counter(warning for answered in given for warning in answered.warnings))
 
 
 def _means(measures: Mapping[str, Floats]) -> dict[str, float]:

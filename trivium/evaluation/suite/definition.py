@@ -13,21 +13,18 @@ cut = ["near:0.7"]                # optional: and all of them ended by these rul
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from trivium.errors import ConfigurationError, InputError
-from trivium.evaluation.toml_file import read_toml
+from trivium.errors import InputError
+from trivium.evaluation.toml_file import CutRule, RerankerName, read_toml
 from trivium.graph.factory import is_address
-from trivium.rerank.registry import make_reranker
-from trivium.search.cut import Cut
 
 T = TypeVar("T")
-_Name = Annotated[str, Field(min_length=1)]
 
 _EXAMPLE = '[[set]] with name = "...", questions = "FILE.jsonl" and store = "FOLDER"'
 
@@ -44,18 +41,16 @@ class SuiteSet(BaseModel):
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     exact: bool = False
-    rerank: list[_Name] = []
-    cut: list[_Name] = []
+    rerank: list[RerankerName] = []
+    cut: list[CutRule] = []
 
-    @field_validator("rerank")
+    @field_validator("rerank", "cut")
     @classmethod
-    def _rerankers(cls, names: list[str]) -> list[str]:
-        return _checked(names, make_reranker)
-
-    @field_validator("cut")
-    @classmethod
-    def _cuts(cls, rules: list[str]) -> list[str]:
-        return _checked(rules, Cut.read)
+    def _every_one_once(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"expected every one once, got {name!r} again")
+        return names
 
 
 class _File(BaseModel):
@@ -105,19 +100,6 @@ def sample(questions: Sequence[T], size: int | None, seed: int) -> list[T]:
         return list(questions)
     drawn = random.Random(seed).sample(range(len(questions)), size)  # noqa: S311 - not a secret
     return [questions[place] for place in sorted(drawn)]
-
-
-def _checked(names: list[str], make: Callable[[str], object]) -> list[str]:
-    """The names of which something can be made. Raises ValueError for others, as pydantic wants it, and where one comes
-    twice."""
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"expected every one once, got {name!r} again")
-        try:
-            make(name)
-        except (InputError, ConfigurationError) as error:
-            raise ValueError(str(error)) from error
-    return names
 
 
 def _anchored(suite_set: SuiteSet, folder: Path) -> SuiteSet:

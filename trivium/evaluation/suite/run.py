@@ -140,7 +140,7 @@ def _judge(
         use = ModelUse(
             name=", ".join(models.names) or None,
             calls=spent.calls,
-            tokens=spent.usage.prompt_tokens + spent.usage.completion_tokens,
+            tokens=spent.usage.total,
         )
         against_first = [
             (name, system.first, measure) for name, system in by_name.items() for measure in measures

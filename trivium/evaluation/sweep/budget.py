@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trivium.evaluation.answers.judged import JudgedAnswer
+from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.sweep.definition import Budget, Priced
+from trivium.types import Usage
 
 
 class BudgetReachedError(Exception):
@@ -12,17 +16,22 @@ class BudgetReachedError(Exception):
 
 
 class Meter:
-    """Counts what answers and judgements took, of all models together."""
+    """Counts what answers and judgements took, now or earlier, of all models together."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.money = 0.0
         self.tokens = 0
 
-    def add(self, model: Priced, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count what was answered, now or earlier."""
-        self.tokens += prompt_tokens + completion_tokens
-        self.money += model.cost(prompt_tokens, completion_tokens)
+    def add(self, model: Priced, usage: Usage) -> None:
+        """Count what a model took."""
+        self.tokens += usage.total
+        self.money += model.cost(usage)
+
+    def check(self) -> None:
+        """Raises BudgetReachedError where the budget is used up."""
+        if self.reached is not None:
+            raise BudgetReachedError(self.reached)
 
     @property
     def reached(self) -> str | None:
@@ -35,17 +44,38 @@ class Meter:
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
-    """What one model takes, on a meter: an :class:`~trivium.evaluation.answers.asking.Account`."""
+class ReaderTab:
+    """What answers of a reader take, on a meter: an :class:`~trivium.evaluation.answers.asking.Account`. ``rerankers``
+    are by row, where a row has one."""
 
     meter: Meter
-    model: Priced
+    reader: Priced
+    selector: Priced
+    rerankers: Mapping[str, Priced]
 
     def check(self) -> None:
         """Raises BudgetReachedError where the budget is used up."""
-        if self.meter.reached is not None:
-            raise BudgetReachedError(self.meter.reached)
+        self.meter.check()
 
-    def spent(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Count an answer or a judgement."""
-        self.meter.add(self.model, prompt_tokens, completion_tokens)
+    def spent(self, record: Answered) -> None:
+        """Count an answer, and what it took to find its passages."""
+        self.meter.add(self.reader, record.usage)
+        self.meter.add(self.selector, record.search_usage - record.rerank_usage)
+        if record.row in self.rerankers:
+            self.meter.add(self.rerankers[record.row], record.rerank_usage)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTab:
+    """What judgements of a model take, on a meter: an :class:`~trivium.evaluation.answers.asking.Account`."""
+
+    meter: Meter
+    judge: Priced
+
+    def check(self) -> None:
+        """Raises BudgetReachedError where the budget is used up."""
+        self.meter.check()
+
+    def spent(self, record: JudgedAnswer) -> None:
+        """Count a judgement."""
+        self.meter.add(self.judge, record.usage)

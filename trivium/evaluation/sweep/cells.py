@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -11,18 +11,24 @@ from urllib.parse import quote
 from trivium.errors import InputError
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
+from trivium.evaluation.systems import System
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cells that differ in their context only, and share a folder. ``prompt`` and ``temperature`` are None where no
-    language model is asked."""
+    """Cells that differ in their passages only, and share a folder: a row for each of ``systems``. ``prompt`` and
+    ``temperature`` are None where no language model is asked."""
 
     model: Priced
     prompt: str | None
     temperature: float | None
     k: int
-    contexts: tuple[str, ...]
+    systems: tuple[System, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names that its answers are kept under, one a cell."""
+        return tuple(system.name for system in self.systems)
 
     @property
     def folder(self) -> Path:
@@ -34,69 +40,77 @@ class Group:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """One a context."""
+        """One a system."""
         return tuple(
             Cell(
                 self.model.name,
                 self.prompt,
                 self.temperature,
-                None if context == NO_CONTEXT else self.k,
-                context,
+                self.k if _asks_for_k(system) else None,
+                system.first,
+                None if system.reranker is None else system.reranker.name,
+                None if system.cut is None else str(system.cut),
             )
-            for context in self.contexts
+            for system in self.systems
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One reader on one context. ``k`` is None where it is given no passages."""
+    """One reader on the passages of one ``context``, after a reranker and a cut where there are any. ``k`` is None where
+    it says nothing: without any passages, and under a cut with bounds of its own."""
 
     model: str
     prompt: str | None
     temperature: float | None
     k: int | None
     context: str
+    rerank: str | None = None
+    cut: str | None = None
 
     @property
     def label(self) -> str:
         """Its name in tables.
 
-        >>> Cell("local", "extractive", 0.2, 6, "default").label
-        'local, extractive, t 0.2, k 6, default'
+        >>> Cell("local", "extractive", 0.2, 6, "default", "bm25", "near").label
+        'local, extractive, t 0.2, k 6, default > bm25 > near'
         """
+        passages = " > ".join(part for part in (self.context, self.rerank, self.cut) if part is not None)
         parts = [self.model, self.prompt]
         parts += [None if self.temperature is None else f"t {self.temperature:g}"]
-        parts += [None if self.k is None else f"k {self.k}", self.context]
+        parts += [None if self.k is None else f"k {self.k}", passages]
         return ", ".join(part for part in parts if part is not None)
 
 
-def groups_of(sweep: Sweep) -> list[Group]:
-    """In the order of the file: models, then prompts, temperatures, k. A reader that quotes sentences is asked once for
-    each k, whatever the prompts; the row without context once, whatever k."""
-    contexts = [*sweep.retrievers, *sweep.fusions, *([GOLD] if sweep.gold else [])]
-    found = []
+def groups_of(sweep: Sweep, followed: Sequence[System] = ()) -> list[Group]:
+    """In the order of the file: models, then prompts, temperatures, k; within a group the contexts, then those
+    ``followed`` by a reranker or a cut, the one without any passages last. A reader that quotes sentences is asked once
+    for each k, whatever the prompts; what no k changes is asked once."""
+    firsts = [*sweep.retrievers, *sweep.fusions, *([GOLD] if sweep.gold else [])]
+    found = [*map(System, firsts), *followed]
+    alone = [System(NO_CONTEXT)] if sweep.no_context else []
+    groups = []
     for model in sweep.models:
-        if not needs_model(model.name):
-            found += [Group(model, None, None, k, tuple(contexts)) for k in sweep.k if contexts]
-            continue
-        for prompt, temperature, k in product(sweep.prompts, sweep.temperatures, sweep.k):
-            alone = [NO_CONTEXT] if sweep.no_context and k == sweep.k[0] else []
-            if contexts or alone:
-                found.append(Group(model, prompt, temperature, k, (*contexts, *alone)))
-    return found
+        asked = needs_model(model.name)
+        systems = [*found, *alone] if asked else found
+        prompts, temperatures = (sweep.prompts, sweep.temperatures) if asked else ((None,), (None,))
+        for prompt, temperature, k in product(prompts, temperatures, sweep.k):
+            there = tuple(system for system in systems if k == sweep.k[0] or _asks_for_k(system))
+            if there:
+                groups.append(Group(model, prompt, temperature, k, there))
+    return groups
 
 
-def baseline_of(sweep: Sweep) -> Cell:
+def baseline_of(sweep: Sweep, groups: Sequence[Group]) -> Cell:
     """The first cell that is like the file's ``baseline``. Raises InputError where none is, and for no cells at all."""
     like = sweep.baseline
     wanted = {name: value for name, value in like.model_dump().items() if value is not None}
-    for cell in _cells(sweep):
+    for cell in (cell for group in groups for cell in group.cells):
         if all(getattr(cell, name) == value for name, value in wanted.items()):
             return cell
     what = ", ".join(f"{name} = {value!r}" for name, value in wanted.items())
     raise InputError(f"{sweep.path}: expected a baseline that is one of the cells, got {what or 'no cells'}")
 
 
-def _cells(sweep: Sweep) -> Iterator[Cell]:
-    for group in groups_of(sweep):
-        yield from group.cells
+def _asks_for_k(system: System) -> bool:
+    return system.first != NO_CONTEXT and (system.cut is None or system.cut.max_k is None)

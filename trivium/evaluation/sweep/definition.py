@@ -8,6 +8,8 @@ temperatures = [0, 0.2]
 k = [3, 6]
 retrievers = ["vector"]              # contexts: retrievers and fusions, `gold = true`, `no_context = true`
 fusions = ["default"]
+rerank = ["bm25"]                    # optional: every context also after these rerankers, named as for `--rerank`
+cut = ["near:0.7"]                   # optional: and all of them ended by these rules
 judge_by = ["claims", "grades"]      # optional: how the judges judge
 measure = "f1"                       # what the plot shows and the best is chosen by
 baseline = { model = "none", context = "vector" }  # optional: the first cell that is like this; else the first of all
@@ -39,17 +41,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from trivium.answering.prompt_styles import PromptStyle, prompt_style
 from trivium.errors import ConfigurationError, InputError
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, WAYS
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.toml_file import read_toml
+from trivium.evaluation.toml_file import CutRule, RerankerName, read_toml
 from trivium.graph.factory import is_address
 from trivium.llm.registry import NO_MODEL
+from trivium.search.cut import Cut
 from trivium.search.selectors import RECORDED
 from trivium.settings import MAX_TEMPERATURE, load_settings
+from trivium.types import Usage
 
 _STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
 _Name = Annotated[str, Field(min_length=1)]
@@ -58,12 +62,14 @@ _Temperature = Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)]
 _EXAMPLE = (
     'store, questions and one or more [[model]] with name = "...", as docs/howto/sweep.md describes them'
 )
-_AXES = ("prompts", "temperatures", "k", "retrievers", "fusions", "judge_by")
+_AXES = (
+    "model", "prompts", "temperatures", "k", "retrievers", "fusions", "rerank", "cut", "judge", "judge_by"
+)  # fmt: skip
 
 
 class Priced(BaseModel):
-    """A language model (or the selector that asks one) and what a million tokens of it cost; 0 where it costs
-    nothing."""
+    """A language model (or the selector or reranker that asks one) and what a million tokens of it cost; 0 where it
+    costs nothing."""
 
     model_config = _STRICT
 
@@ -71,13 +77,23 @@ class Priced(BaseModel):
     prompt_price: _Price = 0.0
     completion_price: _Price = 0.0
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+    def cost(self, usage: Usage) -> float:
         """What these tokens cost.
 
-        >>> Priced(name="m", prompt_price=0.5, completion_price=2.0).cost(1_000_000, 500_000)
+        >>> Priced(name="m", prompt_price=0.5, completion_price=2.0).cost(Usage(1_000_000, 500_000))
         1.5
         """
-        return (prompt_tokens * self.prompt_price + completion_tokens * self.completion_price) / 1e6
+        read, written = usage.prompt_tokens, usage.completion_tokens
+        return (read * self.prompt_price + written * self.completion_price) / 1e6
+
+
+def _priced(given: object) -> object:
+    """A reranker may be named alone, without a price."""
+    return {"name": given} if isinstance(given, str) else given
+
+
+class _PricedReranker(Priced):
+    name: RerankerName
 
 
 class Budget(BaseModel):
@@ -99,6 +115,8 @@ class BaselineLike(BaseModel):
     temperature: float | None = None
     k: int | None = None
     context: str | None = None
+    rerank: str | None = None
+    cut: CutRule | None = None
 
 
 class _File(BaseModel):
@@ -115,6 +133,8 @@ class _File(BaseModel):
     k: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [6]
     retrievers: list[_Name] = []
     fusions: list[_Name] = []
+    rerank: list[Annotated[_PricedReranker, BeforeValidator(_priced)]] = []
+    cut: list[CutRule] = []
     gold: bool = False
     no_context: bool = False
     max_tokens: Annotated[int, Field(ge=1)] | None = None
@@ -128,13 +148,9 @@ class _File(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> _File:
         for axis in _AXES:
-            values = getattr(self, axis)
+            values = [getattr(value, "name", value) for value in getattr(self, axis)]
             if len(set(values)) < len(values):
                 raise ValueError(f"expected every one of {axis} once, got {', '.join(map(str, values))}")
-        for kind in ("model", "judge"):
-            names = [priced.name for priced in getattr(self, kind)]
-            if len(set(names)) < len(names):
-                raise ValueError(f"expected every {kind} once, got {', '.join(names)}")
         if not all(needs_model(priced.name) for priced in self.judge):
             raise ValueError("expected a language model as judge, got none")
         if unknown := set(self.judge_by) - WAYS.keys():
@@ -158,6 +174,8 @@ class Sweep:
     k: tuple[int, ...]
     retrievers: tuple[str, ...]
     fusions: tuple[str, ...]
+    rerankers: tuple[Priced, ...]
+    cuts: tuple[Cut, ...]
     gold: bool
     no_context: bool
     sample: int | None
@@ -193,6 +211,8 @@ def read_sweep(path: str | Path) -> Sweep:
         k=tuple(file.k),
         retrievers=tuple(file.retrievers) if contexts else ("vector",),
         fusions=tuple(file.fusions) if contexts else ("default",),
+        rerankers=tuple(file.rerank),
+        cuts=tuple(map(Cut.read, file.cut)),
         gold=file.gold,
         no_context=file.no_context,
         sample=file.sample,

@@ -8,13 +8,15 @@ from trivium.evaluation.answers.report import sum_of_five
 from trivium.evaluation.own_pages import TABLES, Tick, render
 from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.sweep.results import SweepReport
-from trivium.evaluation.sweep.tables import best_mean, cost, shown_measures
+from trivium.evaluation.sweep.tables import best_mean, cost, length, shown_measures
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
 
 MOST_DRAWN = 60
 """How many cells are drawn, the best of them; the tables have all."""
 COLOURS = 8
-_WIDTH, _ROW, _TOP, _BOTTOM, _LABELS = 860, 22, 12, 30, 360
+_DRAWN, _ROW, _TOP, _BOTTOM, _LABELS = 484, 22, 12, 30, 360
+_LETTER = 6.5
+"""How wide a letter of a label is, about; labels are longer where rerankers and cuts are in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ def sweep_page(report: SweepReport) -> str:
     """The sweep as HTML. Names are escaped."""
     cells = report.complete[:MOST_DRAWN]
     models = list(dict.fromkeys(cell.cell.model for cell in report.cells))
+    labels = max([_LABELS, *(round(20 + _LETTER * len(cell.cell.label)) for cell in cells)])
     dots = []
     for place, cell in enumerate(cells):
         found = cell.intervals[report.measure]
@@ -43,9 +46,9 @@ def sweep_page(report: SweepReport) -> str:
             Dot(
                 cell.cell.label,
                 _TOP + _ROW * (place + 0.5),
-                _across(found.mean),
-                _across(found.low),
-                _across(found.high),
+                _across(found.mean, labels),
+                _across(found.low, labels),
+                _across(found.high, labels),
                 models.index(cell.cell.model) % COLOURS,
                 cell.cell.label == report.baseline,
                 told,
@@ -62,18 +65,19 @@ def sweep_page(report: SweepReport) -> str:
         sums={cell.cell.label: sum_of_five(cell.means) for cell in report.cells},
         dots=dots,
         zero=next((dot.mean for dot in dots if dot.baseline), None),
-        ticks=[Tick(_across(tenths / 10), f"{tenths / 10:.1f}") for tenths in range(0, 11, 2)],
+        ticks=[Tick(_across(tenths / 10, labels), f"{tenths / 10:.1f}") for tenths in range(0, 11, 2)],
         models=[(number % COLOURS, model) for number, model in enumerate(models)],
-        size=(_WIDTH, round(_TOP + _ROW * len(dots) + _BOTTOM)),
-        labels=_LABELS,
+        size=(labels + _DRAWN + 16, round(_TOP + _ROW * len(dots) + _BOTTOM)),
+        labels=labels,
         share=share,
         chance=chance,
         cost=cost,
+        length=length,
         marks=(BETTER, WORSE),
         level=LEVEL,
         resamples=RESAMPLES,
     )
 
 
-def _across(value: float) -> float:
-    return round(_LABELS + (_WIDTH - _LABELS - 16) * value, 1)
+def _across(value: float, labels: int) -> float:
+    return round(labels + _DRAWN * value, 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,14 @@ from trivium.common.frames import data_frame
 from trivium.datasets.gold import Traced
 from trivium.datasets.splits import clusters
 from trivium.evaluation.answers.grades import LOWER_IS_BETTER
-from trivium.evaluation.answers.records import Answered
-from trivium.evaluation.answers.report import SUM_OF_FIVE, Compared, sum_of_five
-from trivium.evaluation.answers.summary import compare_with_first, intervals_of
+from trivium.evaluation.answers.records import NOTHING_SPENT, Answered
+from trivium.evaluation.answers.report import SUM_OF_FIVE, Compared, sum_of_five, usage_json, warning_lines
+from trivium.evaluation.answers.summary import (
+    compare_with_first,
+    count_warnings,
+    intervals_of,
+    mean_passages,
+)
 from trivium.evaluation.latency import Timing
 from trivium.evaluation.report import compared_json, traced_json
 from trivium.evaluation.significance import FEW, LEVEL, Interval, holm
@@ -24,59 +30,70 @@ from trivium.evaluation.sweep.budget import Meter
 from trivium.evaluation.sweep.cells import Cell
 from trivium.evaluation.sweep.definition import Priced, Sweep
 from trivium.evaluation.tables import BETTER, WORSE
+from trivium.types import Usage
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+CELL = tuple(axis.name for axis in fields(Cell))
+"""What a cell is, as columns of tables."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellAnswers:
     """What is kept of a cell: its ``answers``, the ``values`` of every measure question by question where it is complete
-    (else none), the tokens (read, written) of each judge, and whether all of them have judged all of it."""
+    (else none), what each judge took, and whether all of them have judged all of it. ``reranker`` is None without one."""
 
     cell: Cell
     model: Priced
     selector: Priced
+    reranker: Priced | None
     answers: Sequence[Answered] = field(repr=False)
     values: Mapping[str, Floats] = field(repr=False)
-    judge_tokens: Mapping[Priced, tuple[int, int]] = field(repr=False)
+    judge_usage: Mapping[Priced, Usage] = field(repr=False)
     judged: bool
 
     @property
-    def tokens(self) -> tuple[int, int]:
-        """Those that the reader read and wrote."""
-        return (
-            sum(answered.prompt_tokens for answered in self.answers),
-            sum(answered.completion_tokens for answered in self.answers),
-        )
+    def usage(self) -> Usage:
+        """What the reader read and wrote."""
+        return sum((answered.usage for answered in self.answers), NOTHING_SPENT)
 
     @property
-    def search_tokens(self) -> tuple[int, int]:
-        """Those that the language model of the selector read and wrote, where it asks one."""
-        return (
-            sum(answered.search_prompt_tokens for answered in self.answers),
-            sum(answered.search_completion_tokens for answered in self.answers),
-        )
+    def search_usage(self) -> Usage:
+        """What the language models of selector and reranker did, where they ask one."""
+        return sum((answered.search_usage for answered in self.answers), NOTHING_SPENT)
+
+    @property
+    def search_cost(self) -> float:
+        """What these cost, each at its price."""
+        reranked = sum((answered.rerank_usage for answered in self.answers), NOTHING_SPENT)
+        after = 0.0 if self.reranker is None else self.reranker.cost(reranked)
+        return self.selector.cost(self.search_usage - reranked) + after
 
 
 @dataclass(frozen=True, slots=True)
 class CellScores:
     """A cell in the tables. ``answered`` of the questions are; only where all are there is anything else than counts.
-    ``tokens`` and ``cost`` are the reader's, ``search_...`` those of who chose for the retriever ``path``.
-    ``intervals`` (95 %) have the means, over the ``counts`` answers that a measure speaks of; ``against`` are the
-    differences to the baseline, by measure, and ``p_holm`` the p-value of the sweep's measure after Holm's correction
-    over all cells; both None or empty for the baseline itself, and where that is not complete."""
+    ``usage`` and ``cost`` are the reader's, ``search_...`` those of language models that chose or reranked passages.
+    ``passages`` is how many were found in the mean, and ``warnings`` what did not work meanwhile, such as a reranker,
+    with the number of answers. ``intervals`` (95 %) have the means, over the ``counts`` answers that a measure speaks
+    of; ``against`` are the differences to the baseline, by measure, and ``p_holm`` the p-value of the sweep's measure
+    after Holm's correction over all cells; both None or empty for the baseline itself, and where that is not
+    complete."""
 
     cell: Cell
     answered: int
     complete: bool
     judged: bool
-    tokens: tuple[int, int]
-    search_tokens: tuple[int, int]
+    usage: Usage
+    search_usage: Usage
     cost: float
     search_cost: float
     judge_cost: float
     seconds: Timing | None
+    passages: float
+    warnings: Mapping[str, int]
     intervals: Mapping[str, Interval]
     counts: Mapping[str, int]
     against: Mapping[str, Compared]
@@ -86,6 +103,11 @@ class CellScores:
     def means(self) -> dict[str, float]:
         """By measure."""
         return {name: interval.mean for name, interval in self.intervals.items()}
+
+    @property
+    def warned(self) -> int:
+        """How often something did not work."""
+        return sum(self.warnings.values())
 
     def mark(self, measure: str) -> str:
         """Whether it differs from the baseline in the sweep's measure, and to which side."""
@@ -132,8 +154,19 @@ class SweepReport:
 
     @property
     def chosen(self) -> bool:
-        """Whether a language model chose passages, whose tokens are told beside the readers'."""
-        return any(sum(cell.search_tokens) for cell in self.cells)
+        """Whether a language model chose or reranked passages, whose tokens are told beside the readers'."""
+        return any(cell.search_usage != NOTHING_SPENT for cell in self.cells)
+
+    @property
+    def cut(self) -> bool:
+        """Whether lists of some cells end by their scores, so that it is told how long they were."""
+        return any(cell.cell.cut is not None for cell in self.cells)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What did not work meanwhile, such as a reranker, a line each."""
+        lines = (warning_lines(cell.cell.label, cell.warnings, cell.answered) for cell in self.cells)
+        return tuple(chain.from_iterable(lines))
 
     @property
     def only_a_hint(self) -> bool:
@@ -166,7 +199,7 @@ class SweepReport:
                 for cell in self.cells
                 for name, interval in cell.intervals.items()
             ),
-            ["model", "prompt", "temperature", "k", "context", "measure", "mean", "low", "high", "n"],
+            [*CELL, "measure", "mean", "low", "high", "n"],
         )
 
 
@@ -204,12 +237,14 @@ def summarise_sweep(
                 len(one.answers),
                 len(one.answers) == len(asked),
                 one.judged,
-                one.tokens,
-                one.search_tokens,
-                one.model.cost(*one.tokens),
-                one.selector.cost(*one.search_tokens),
-                sum(priced.cost(*tokens) for priced, tokens in one.judge_tokens.items()),
+                one.usage,
+                one.search_usage,
+                one.model.cost(one.usage),
+                one.search_cost,
+                sum(priced.cost(usage) for priced, usage in one.judge_usage.items()),
                 Timing.of([answered.seconds for answered in one.answers]) if one.answers else None,
+                mean_passages(one.answers),
+                count_warnings(one.answers),
                 {name: own[label, name] for name in named if counts[name]},
                 counts,
                 against.get(label, {}),
@@ -256,12 +291,14 @@ def _cell_json(cell: CellScores) -> dict[str, Any]:
         "answered": cell.answered,
         "complete": cell.complete,
         "judged": cell.judged,
-        "tokens": {"prompt": cell.tokens[0], "completion": cell.tokens[1]},
-        "search_tokens": {"prompt": cell.search_tokens[0], "completion": cell.search_tokens[1]},
+        "tokens": usage_json(cell.usage),
+        "search_tokens": usage_json(cell.search_usage),
         "cost": round(cell.cost, 9),
         "search_cost": round(cell.search_cost, 9),
         "judge_cost": round(cell.judge_cost, 9),
         "milliseconds": None if cell.seconds is None else cell.seconds.model_dump(),
+        "passages": None if math.isnan(cell.passages) else cell.passages,
+        "warnings": dict(cell.warnings),
         "means": {name: mean for name, mean in cell.means.items() if not math.isnan(mean)},
         SUM_OF_FIVE: sum_of_five(cell.means),
         "ci": {name: [interval.low, interval.high] for name, interval in cell.intervals.items()},

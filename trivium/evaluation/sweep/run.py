@@ -28,19 +28,21 @@ from trivium.evaluation.answers.measures import MEASURES
 from trivium.evaluation.answers.measuring import measure_answers
 from trivium.evaluation.answers.records import Answered
 from trivium.evaluation.answers.report import NO_CONTEXT
-from trivium.evaluation.answers.run import RUN_FILES, named_rows, run_settings
+from trivium.evaluation.answers.run import RUN_FILES, check_stages, named_rows, run_settings
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.search_models import SearchModels
 from trivium.evaluation.suite.definition import sample as drawn
-from trivium.evaluation.sweep.budget import BudgetReachedError, Meter, Tab
+from trivium.evaluation.sweep.budget import BudgetReachedError, JudgeTab, Meter, ReaderTab
 from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.sweep.results import CellAnswers, SweepReport, summarise_sweep
+from trivium.evaluation.systems import System, followed
 from trivium.llm.base import ChatModel
 from trivium.llm.registry import open_chat_model
+from trivium.rerank.registry import make_reranker
 from trivium.search.selectors import make_selector
 from trivium.settings import load_settings
-from trivium.types import Question
+from trivium.types import Question, Usage
 
 OpenModel = Callable[[str], ChatModel]
 
@@ -60,12 +62,22 @@ class _State:
     judges: Mapping[str, ChatModel]
     searching: SearchModels
     selector: Priced
+    systems: Mapping[str, System]
     meter: Meter
     progress: StageProgress | None
     failures: dict[str, str] = field(default_factory=dict)
 
-    def account(self, model: Priced) -> Tab:
-        return Tab(self.meter, model)
+    def reranker(self, row: str) -> Priced | None:
+        """What puts the passages of a row in order, where something does."""
+        system = self.systems.get(row)
+        if system is None or system.reranker is None:
+            return None
+        return next(priced for priced in self.sweep.rerankers if priced.name == system.reranker.name)
+
+    def reader_tab(self, reader: Priced) -> ReaderTab:
+        """What answers of a reader are counted on."""
+        rerankers = {row: priced for row in self.systems if (priced := self.reranker(row)) is not None}
+        return ReaderTab(self.meter, reader, self.selector, rerankers)
 
 
 def run_sweep(
@@ -81,12 +93,17 @@ def run_sweep(
 
     Answers and judgements are kept below ``folder`` as they come, so that the same call goes on after an interruption of
     any kind; a changed question file, store or selector is refused unless ``fresh`` empties the folders of the cells. A
-    model that fails is left alone, and the others go on; a budget that is used up ends the run. The report says both, and
+    model that fails is left alone, and the others go on; where a reranker fails, the passages stay in the order of the
+    search, and the report counts the answers; a budget that is used up ends the run. The report says both, and
     has the scores of every cell that is complete. ``open_model`` gives the language models by their names. Raises
     InputError, and what the search raises.
     """
     folder = Path(folder)
-    baseline = baseline_of(sweep)
+    searching = SearchModels()
+    rerankers = [searching.of_reranker(make_reranker(priced.name)) for priced in sweep.rerankers]
+    systems = followed([*sweep.retrievers, *sweep.fusions], rerankers, sweep.cuts)
+    groups = groups_of(sweep, systems)
+    baseline = baseline_of(sweep, groups)
     check_ways(sweep.judge_by if sweep.judges else ())
     _check_measure(sweep)
     known = read_questions(sweep.questions)
@@ -94,10 +111,11 @@ def run_sweep(
     judges = {m.name: models.get(m.name) or open_model(m.name) for m in sweep.judges}
     if len({judge.name for judge in judges.values()}) < len(judges):
         raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
-    searching = SearchModels()
     selector = Priced(name=load_settings().path_selector) if sweep.selector is None else sweep.selector
     with Engine.open(sweep.store, selector=searching.of_selector(make_selector(selector.name))) as engine:
-        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, {})
+        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, {}, systems)
+        for k in sweep.k:
+            check_stages(engine, systems, sweep.fusions, k)
         rows |= {NO_CONTEXT: None} if sweep.no_context else {}
         traced = Evaluator(engine.searcher).trace(known)
         with_answers = [question for question in traced.questions if question.answers]
@@ -119,10 +137,10 @@ def run_sweep(
             judges=judges,
             searching=searching,
             selector=selector,
+            systems={system.name: system for system in systems},
             meter=meter,
             progress=progress,
         )
-        groups = groups_of(sweep)
         for group in groups:
             begin(folder / group.folder, _settings(state, group), RUN_FILES, fresh)
         for group in groups:
@@ -154,7 +172,7 @@ def _settings(state: _State, group: Group) -> dict[str, Any]:
     return run_settings(
         state.engine,
         state.known,
-        {row: state.rows[row] for row in group.contexts},
+        {row: state.rows[row] for row in group.rows},
         state.models.get(group.model.name),
         _writing(state.sweep, group),
         tuple(state.judges.values()),
@@ -167,21 +185,21 @@ def _settings(state: _State, group: Group) -> dict[str, Any]:
 def _count_earlier(state: _State, group: Group) -> None:
     """What the cells of a group took in earlier runs has been spent."""
     folder = state.folder / group.folder
+    tab = state.reader_tab(group.model)
     for answered in JsonLines(folder / ANSWERS, Answered).records():
-        state.meter.add(group.model, answered.prompt_tokens, answered.completion_tokens)
-        state.meter.add(state.selector, answered.search_prompt_tokens, answered.search_completion_tokens)
+        tab.spent(answered)
     for priced in state.sweep.judges:
         for way in state.sweep.judge_by:
             file = judgement_file(folder, state.judges[priced.name].name, way)
             log: JsonLines[Any] = JsonLines(file, WAYS[way].kind)
             for judged in log.records():
-                state.meter.add(priced, judged.prompt_tokens, judged.completion_tokens)
+                state.meter.add(priced, judged.usage)
 
 
 def _ask_all(state: _State, groups: Sequence[Group]) -> str | None:
     """Ask and judge cell after cell, so that as many as possible are complete when a budget ends it: returns which one
     did, None where all is done, or failed."""
-    cells = [(group, row) for group in groups for row in group.contexts]
+    cells = [(group, row) for group in groups for row in group.rows]
     asked_last: str | None = None
     for place, (group, row) in enumerate(cells):
         _tell(state, "cells", place, len(cells))
@@ -240,12 +258,12 @@ def _answers(state: _State, group: Group, row: str) -> list[Answered]:
         state.sweep.exact,
         state.sweep.retrievers,
         {},
-        models=state.searching,
+        state.systems,
+        state.searching,
     )
     folder = state.folder / group.folder
     told = partial(_told, state, "answers")
-    accounts = state.account(group.model), state.account(state.selector)
-    found = collect_answers(asking, [row], state.asked, folder, told, *accounts)
+    found = collect_answers(asking, [row], state.asked, folder, told, state.reader_tab(group.model))
     return found[row]
 
 
@@ -260,7 +278,7 @@ def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], p
         state.asked,
         state.folder / group.folder,
         partial(_told, state, "judgements"),
-        {model.name: state.account(priced)},
+        {model.name: JudgeTab(state.meter, priced)},
     )
 
 
@@ -269,22 +287,18 @@ def _kept(state: _State, group: Group) -> list[CellAnswers]:
     folder = state.folder / group.folder
     by_place = {(a.row, a.question): a for a in JsonLines(folder / ANSWERS, Answered).records()}
     found = []
-    for row, cell in zip(group.contexts, group.cells, strict=True):
+    for row, cell in zip(group.rows, group.cells, strict=True):
         answers = [by_place[row, q.id] for q in state.asked if (row, q.id) in by_place]
         complete = len(answers) == len(state.asked)
         judgements: dict[str, dict[str, dict[str, list[Any]]]] = {}
-        judge_tokens: dict[str, tuple[int, int]] = {}
+        judge_usage: dict[Priced, Usage] = {}
         for priced in state.sweep.judges:
             model = state.judges[priced.name]
             for way in state.sweep.judge_by:
                 log: JsonLines[Any] = JsonLines(judgement_file(folder, model.name, way), WAYS[way].kind)
                 judged = {j.question: j for j in log.records() if j.row == row}
                 told = [judged[q.id] for q in state.asked if q.id in judged]
-                read, wrote = judge_tokens.get(priced.name, (0, 0))
-                judge_tokens[priced.name] = (
-                    read + sum(j.prompt_tokens for j in told),
-                    wrote + sum(j.completion_tokens for j in told),
-                )
+                judge_usage[priced] = sum((j.usage for j in told), judge_usage.get(priced, Usage()))
                 if len(told) == len(state.asked):
                     judgements.setdefault(model.name, {})[way] = {row: told}
         found.append(
@@ -292,9 +306,10 @@ def _kept(state: _State, group: Group) -> list[CellAnswers]:
                 cell,
                 group.model,
                 state.selector,
+                state.reranker(row),
                 answers,
                 _values(state, row, answers, judgements) if complete else {},
-                {p: judge_tokens[p.name] for p in state.sweep.judges},
+                judge_usage,
                 _all_judged(state, judgements),
             )
         )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 from rich import box
@@ -16,7 +18,7 @@ from rich.text import Text
 from trivium.common.files import write_file
 from trivium.evaluation.answers.report import SUM_OF_FIVE, sum_of_five
 from trivium.evaluation.significance import LEVEL
-from trivium.evaluation.sweep.results import CellScores, SweepReport
+from trivium.evaluation.sweep.results import CELL, CellScores, SweepReport
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
 from trivium.text import plain
 
@@ -28,7 +30,6 @@ SHOWN = (
 NARROWEST = 30
 """Characters of a line that a cell's name may take at least; it is folded rather than cut."""
 _WIDEST = 10_000
-_CELL = ("model", "prompt", "temperature", "k", "context")
 
 
 def shown_measures(report: SweepReport) -> list[str]:
@@ -89,10 +90,20 @@ def cost(value: float) -> str:
     return "0" if not value else f"{value:.4f}" if value < 1 else f"{value:,.2f}"
 
 
+def length(passages: float) -> str:
+    """A mean number of passages.
+
+    >>> length(2.25), length(float("nan"))
+    ('2.2', '-')
+    """
+    return "-" if math.isnan(passages) else f"{passages:.1f}"
+
+
 def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
     sums = {cell.cell: sum_of_five(cell.means) for cell in report.cells}
     summed = any(total is not None for total in sums.values())
-    table = _table(("cell", *measures, *(["sum of five"] if summed else []), "tokens", "cost"))
+    told = [name for name, there in (("passages", report.cut), ("warnings", report.warnings)) if there]
+    table = _table(("cell", *measures, *(["sum of five"] if summed else []), *told, "tokens", "cost"))
     best = best_mean(report)
     for cell in report.cells:
         row = [Text(plain(cell.cell.label))]
@@ -104,8 +115,10 @@ def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
         total = sums[cell.cell]
         if summed:
             row.append(Text("-" if total is None else f"{total:.1f}"))
+        values = {"passages": length(cell.passages), "warnings": f"{cell.warned}"}
+        row += [Text(values[name]) for name in told]
         spent = cell.cost + cell.search_cost + cell.judge_cost
-        row += [Text(f"{sum(cell.tokens) + sum(cell.search_tokens):,}"), Text(cost(spent))]
+        row += [Text(f"{(cell.usage + cell.search_usage).total:,}"), Text(cost(spent))]
         table.add_row(*row)
     return table
 
@@ -168,6 +181,7 @@ def _footnotes(report: SweepReport) -> Iterator[str]:
         " correction over all cells. The best cell is chosen on these same questions, which favours it."
     )
     yield f"spent so far: {report.tokens:,} tokens, {cost(report.spent)}"
+    yield from report.warnings
     for model, reason in report.failures.items():
         yield f"{plain(model)} failed, and its cells were left: {plain(reason)}"
     if report.stopped is not None:
@@ -179,13 +193,14 @@ def _footnotes(report: SweepReport) -> Iterator[str]:
 
 def _score_lines(report: SweepReport) -> Iterator[Sequence[object]]:
     measures = report.measures
-    yield [*_CELL, "answered", "prompt_tokens", "completion_tokens", "cost", "judge_cost",
-           "search_prompt_tokens", "search_completion_tokens", "search_cost", *(
+    yield [*CELL, "answered", "prompt_tokens", "completion_tokens", "cost", "judge_cost",
+           "search_prompt_tokens", "search_completion_tokens", "search_cost", "passages", "warnings", *(
         column for name in measures for column in (name, f"{name}_low", f"{name}_high", f"{name}_n")
     ), SUM_OF_FIVE]  # fmt: skip
     for cell in report.cells:
-        line = [*_named(cell), cell.answered, *cell.tokens, round(cell.cost, 9), round(cell.judge_cost, 9)]
-        line += [*cell.search_tokens, round(cell.search_cost, 9)]
+        line = [*_named(cell), cell.answered, *astuple(cell.usage), round(cell.cost, 9)]
+        line += [round(cell.judge_cost, 9), *astuple(cell.search_usage), round(cell.search_cost, 9)]
+        line += ["" if math.isnan(cell.passages) else round(cell.passages, 4), cell.warned]
         for name in measures:
             found = cell.intervals.get(name)
             if found is None:
@@ -200,7 +215,7 @@ def _score_lines(report: SweepReport) -> Iterator[Sequence[object]]:
 
 
 def _difference_lines(report: SweepReport) -> Iterator[Sequence[object]]:
-    yield [*_CELL, "against", "measure", "difference", "low", "high", "p", "p_holm", "questions"]
+    yield [*CELL, "against", "measure", "difference", "low", "high", "p", "p_holm", "questions"]
     for cell in report.cells:
         for name, compared in cell.against.items():
             d = compared.found.difference
@@ -215,7 +230,7 @@ def _difference_lines(report: SweepReport) -> Iterator[Sequence[object]]:
 
 
 def _named(cell: CellScores) -> list[object]:
-    return ["" if (value := getattr(cell.cell, name)) is None else value for name in _CELL]
+    return ["" if (value := getattr(cell.cell, name)) is None else value for name in CELL]
 
 
 def _csv(lines: Iterator[Sequence[object]]) -> str:
