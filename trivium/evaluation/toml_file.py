@@ -1,19 +1,31 @@
-"""TOML files that say what to measure."""
+"""TOML files that say what to measure: how they are read, what their tables share, and how their faults are named."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from trivium.errors import ConfigurationError, InputError
+from trivium.graph.factory import is_address
 from trivium.rerank.registry import make_reranker
 from trivium.search.cut import Cut
 
 T = TypeVar("T")
+File = TypeVar("File", bound=BaseModel)
+_SHOWN = 60
+"""Characters of what came that are shown."""
+
+
+def _once(values: list[T]) -> list[T]:
+    names = [getattr(value, "name", value) for value in values]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"expected every one once, got {name!r} again")
+    return values
 
 
 def _made(make: Callable[[str], T], text: str) -> T:
@@ -33,17 +45,91 @@ def _cut(rule: str) -> str:
     return str(_made(Cut.read, rule))
 
 
+Name = Annotated[str, Field(min_length=1)]
+Distinct = Annotated[list[T], AfterValidator(_once)]
+"""A list in which nothing, or no name, comes twice."""
+NonEmpty = Annotated[list[T], Field(min_length=1), AfterValidator(_once)]
+"""The same of one or more."""
 RerankerName = Annotated[str, AfterValidator(_reranker)]
 """A name of which a reranker can be made."""
 CutRule = Annotated[str, AfterValidator(_cut)]
 """A rule where lists end, as :class:`~trivium.search.cut.Cut` writes it."""
 
 
-def read_toml(path: Path, kind: str, expected: str) -> dict[str, Any]:
-    """What a file holds. Raises InputError, which says ``kind`` and ``expected``, and the line of a syntax error."""
+class Table(BaseModel):
+    """A table of such a file: nothing in it is guessed at, and no key is left over."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class QuestionSet(Table):
+    """Questions and the store they are asked. ``sample`` None means all of them."""
+
+    questions: Name
+    store: Name
+    sample: Annotated[int, Field(ge=1)] | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    exact: bool = False
+
+    def paths(self, folder: Path) -> dict[str, str]:
+        """``questions`` and ``store``, which are relative to the folder of the file, as they hold from anywhere."""
+        store = self.store if is_address(self.store) else str(folder / self.store)
+        return {"questions": str(folder / self.questions), "store": store}
+
+
+def read_toml(path: Path, kind: str, expected: str, model: type[File]) -> File:
+    """What a file of some ``kind`` says. Raises InputError, which says what is ``expected``, naming the line of a syntax
+    error, or each key that is not as expected."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        data = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: expected a readable {kind} file, got {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: expected TOML {expected}, got {error}") from error
+        raise InputError(f"{path}: expected TOML with {expected}, got {error}") from error
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        wrong = "\n".join(f"  {_complaint(fault, data, model)}" for fault in error.errors(include_url=False))
+        raise InputError(f"{path}: expected {expected}, got\n{wrong}") from error
+
+
+def _complaint(fault: Any, data: Any, model: type[BaseModel]) -> str:
+    """One fault of a file: where it is, what was expected, and what came."""
+    words = ", ".join(_place(fault["loc"], data))
+    words = f"{words}: " if words else ""
+    if fault["type"] == "missing":
+        return f"{words}expected it, got nothing"
+    if fault["type"] == "extra_forbidden":
+        return f"{words}expected one of {', '.join(_model_at(model, fault['loc'][:-1]).model_fields)}"
+    message = fault["msg"].removeprefix("Value error, ")
+    told = fault["type"] == "value_error" or isinstance(fault["input"], dict | list)
+    return f"{words}{message}" + ("" if told else f", got {fault['input']!r}"[:_SHOWN])
+
+
+def _place(location: tuple[int | str, ...], data: Any) -> list[str]:
+    """Where a fault is, from the outside to the inside: ``set 2 ('squad')``, ``key 'sample'``."""
+    words: list[str] = []
+    list_key = ""
+    for key in location:
+        data = data[key] if isinstance(key, int) else data.get(key) if isinstance(data, dict) else None
+        if isinstance(key, str):
+            words.append(f"key {key!r}")
+            list_key = key
+        else:
+            name = data.get("name") if isinstance(data, dict) else None
+            words[-1] = f"{list_key} {key + 1}" + (f" ({name!r})" if isinstance(name, str) else "")
+    return words
+
+
+def _model_at(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel]:
+    for key in location:
+        if isinstance(key, str):
+            model = next(_models_in(model.model_fields[key].annotation))
+    return model
+
+
+def _models_in(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)

@@ -45,15 +45,18 @@ def test_paths_are_relative_to_the_file_and_addresses_stay(tmp_path: Path) -> No
         ("", "key 'set': expected it, got nothing"),
         ("title = 1\nset = []", "key 'title': expected one of set"),
         ('[[set]]\nname = "a"\nstore = "s"', "set 1 ('a'), key 'questions': expected it, got nothing"),
-        (TWO_SETS + "samples = 3", "set 2 ('nq-earth'), key 'samples': expected one of name, questions"),
+        (
+            TWO_SETS + "samples = 3",
+            "set 2 ('nq-earth'), key 'samples': expected one of questions, store, sample",
+        ),
         (TWO_SETS.replace("200", "0"), "set 1 ('squad'), key 'sample': .*greater than or equal to 1, got 0"),
         (TWO_SETS.replace("200", '"200"'), "key 'sample': .*integer, got '200'"),
         (TWO_SETS.replace('"squad"', '"../squad"'), r"key 'name': .*pattern.*got '\.\./squad'"),
         (TWO_SETS.replace('"nq-earth"', '"Squad"'), "every name once, got 'squad' again"),
         ("set = [3]", "set 1: .*got 3"),
-        (TWO_SETS + 'rerank = ["bm26"]', "set 2 ('nq-earth'), key 'rerank': .*did you mean bm25"),
+        (TWO_SETS + 'rerank = ["bm26"]', "set 2 ('nq-earth'), rerank 1: .*did you mean bm25"),
         (TWO_SETS + 'rerank = ["bm25", "bm25"]', "key 'rerank': expected every one once, got 'bm25' again"),
-        (TWO_SETS + 'cut = ["elbow"]', "key 'cut': unknown cut 'elbow'"),
+        (TWO_SETS + 'cut = ["elbow"]', "set 2 ('nq-earth'), cut 1: unknown cut 'elbow'"),
     ],
 )
 def test_a_fault_is_named_by_line_or_set_and_key(tmp_path: Path, text: str, said: str) -> None:

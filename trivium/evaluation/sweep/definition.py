@@ -39,41 +39,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from trivium.answering.prompt_styles import PromptStyle, prompt_style
 from trivium.errors import ConfigurationError, InputError
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, WAYS
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.toml_file import CutRule, RerankerName, read_toml
-from trivium.graph.factory import is_address
+from trivium.evaluation.toml_file import (
+    CutRule,
+    Distinct,
+    Name,
+    NonEmpty,
+    QuestionSet,
+    RerankerName,
+    Table,
+    read_toml,
+)
 from trivium.llm.registry import NO_MODEL
 from trivium.search.cut import Cut
 from trivium.search.selectors import RECORDED
 from trivium.settings import MAX_TEMPERATURE, load_settings
 from trivium.types import Usage
 
-_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True)
-_Name = Annotated[str, Field(min_length=1)]
 _Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Temperature = Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)]
 _EXAMPLE = (
     'store, questions and one or more [[model]] with name = "...", as docs/howto/sweep.md describes them'
 )
-_AXES = (
-    "model", "prompts", "temperatures", "k", "retrievers", "fusions", "rerank", "cut", "judge", "judge_by"
-)  # fmt: skip
 
 
-class Priced(BaseModel):
+class Priced(Table):
     """A language model (or the selector or reranker that asks one) and what a million tokens of it cost; 0 where it
     costs nothing."""
 
-    model_config = _STRICT
-
-    name: _Name
+    name: Name
     prompt_price: _Price = 0.0
     completion_price: _Price = 0.0
 
@@ -96,19 +97,15 @@ class _PricedReranker(Priced):
     name: RerankerName
 
 
-class Budget(BaseModel):
+class Budget(Table):
     """What may be spent in all; None means no limit."""
-
-    model_config = _STRICT
 
     money: _Price | None = None
     tokens: Annotated[int, Field(ge=0)] | None = None
 
 
-class BaselineLike(BaseModel):
+class BaselineLike(Table):
     """What the baseline is like; what is None may be anything."""
-
-    model_config = _STRICT
 
     model: str | None = None
     prompt: str | None = None
@@ -119,38 +116,27 @@ class BaselineLike(BaseModel):
     cut: CutRule | None = None
 
 
-class _File(BaseModel):
-    model_config = _STRICT
-
-    store: _Name
-    questions: _Name
-    model: Annotated[list[Priced], Field(min_length=1)]
-    sample: Annotated[int, Field(ge=1)] | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
-    exact: bool = False
-    prompts: Annotated[list[_Name], Field(min_length=1)] = ["zero-shot"]
-    temperatures: Annotated[list[_Temperature], Field(min_length=1)] = [0.0]
-    k: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [6]
-    retrievers: list[_Name] = []
-    fusions: list[_Name] = []
-    rerank: list[Annotated[_PricedReranker, BeforeValidator(_priced)]] = []
-    cut: list[CutRule] = []
+class _File(QuestionSet):
+    model: NonEmpty[Priced]
+    prompts: NonEmpty[Name] = Field(["zero-shot"])
+    temperatures: NonEmpty[_Temperature] = Field([0.0])
+    k: NonEmpty[Annotated[int, Field(ge=1)]] = Field([6])
+    retrievers: Distinct[Name] = Field([])
+    fusions: Distinct[Name] = Field([])
+    rerank: Distinct[Annotated[_PricedReranker, BeforeValidator(_priced)]] = Field([])
+    cut: Distinct[CutRule] = Field([])
     gold: bool = False
     no_context: bool = False
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    judge: list[Priced] = []
-    judge_by: Annotated[list[_Name], Field(min_length=1)] = list(DEFAULT_WAYS)
+    judge: Distinct[Priced] = Field([])
+    judge_by: NonEmpty[Name] = Field(list(DEFAULT_WAYS))
     selector: Priced | None = None
-    measure: _Name = "f1"
+    measure: Name = "f1"
     baseline: BaselineLike = BaselineLike()
     budget: Budget = Budget()
 
     @model_validator(mode="after")
     def _consistent(self) -> _File:
-        for axis in _AXES:
-            values = [getattr(value, "name", value) for value in getattr(self, axis)]
-            if len(set(values)) < len(values):
-                raise ValueError(f"expected every one of {axis} once, got {', '.join(map(str, values))}")
         if not all(needs_model(priced.name) for priced in self.judge):
             raise ValueError("expected a language model as judge, got none")
         if unknown := set(self.judge_by) - WAYS.keys():
@@ -193,18 +179,14 @@ class Sweep:
 def read_sweep(path: str | Path) -> Sweep:
     """Read a sweep file. Raises InputError naming the line of a syntax error, or the key that is not as expected."""
     path = Path(path)
-    data = read_toml(path, "sweep", f"with {_EXAMPLE}")
-    try:
-        file = _File.model_validate(data)
-    except ValidationError as error:
-        wrong = "\n".join(f"  {_complaint(fault)}" for fault in error.errors(include_url=False))
-        raise InputError(f"{path}: expected {_EXAMPLE}, got\n{wrong}") from error
+    file = read_toml(path, "sweep", _EXAMPLE, _File)
     folder = path.parent
+    paths = file.paths(folder)
     contexts = file.retrievers or file.fusions or file.gold or file.no_context
     return Sweep(
         path=path,
-        store=file.store if is_address(file.store) else str(folder / file.store),
-        questions=folder / file.questions,
+        store=paths["store"],
+        questions=Path(paths["questions"]),
         models=tuple(file.model),
         prompts=_styles(path, file.prompts),
         temperatures=tuple(file.temperatures),
@@ -254,16 +236,3 @@ def _styles(path: Path, names: list[str]) -> dict[str, PromptStyle]:
             raise InputError(f"{path}: expected prompts of different names, got a second one named {label!r}")
         styles[label] = style
     return styles
-
-
-def _complaint(fault: Any) -> str:
-    """One fault of the file: where it is, what was expected, and what came."""
-    where = ".".join(str(key + 1) if isinstance(key, int) else key for key in fault["loc"])
-    words = f"key {where!r}: " if where else ""
-    if fault["type"] == "missing":
-        return f"{words}expected it, got nothing"
-    if fault["type"] == "extra_forbidden":
-        return f"{words}a key that is not known"
-    message = fault["msg"].removeprefix("Value error, ")
-    plain = isinstance(fault["input"], str | int | float | bool)
-    return f"{words}{message}" + (f", got {fault['input']!r}"[:70] if plain else "")
