@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -13,6 +14,8 @@ from tests.evaluation.leaderboard.test_ranking import GOLD, RUNS
 from trivium.cli.app import app
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
+from trivium.evaluation import retrieval
+from trivium.evaluation.leaderboard import ranking
 from trivium.evaluation.leaderboard.page import leaderboard_page, sets_page
 from trivium.evaluation.leaderboard.ranking import rank_runs
 from trivium.evaluation.leaderboard.sets import rank_sets
@@ -53,6 +56,19 @@ def test_each_set_is_ranked_and_tested_by_itself_against_the_same_run() -> None:
         rank_sets(SETS, "luck")
     with pytest.raises(InputError, match="empty: expected runs and judged questions, got 0 and 2"):
         rank_sets({"empty": ({}, SMALL)})
+
+
+def test_a_run_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To choose the baseline and to be ranked: five runs in two sets."""
+    asked = []
+
+    def counted(*given: Any) -> Any:
+        asked.append(given)
+        return retrieval.measure(*given)
+
+    monkeypatch.setattr(ranking, "measure", counted)
+    rank_sets(SETS)
+    assert len(asked) == 5
 
 
 def test_one_set_of_several_parts_makes_recall_the_measure_of_all() -> None:

@@ -73,19 +73,48 @@ class Leaderboard:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """Every measure of a run, question by question, and its mean; the CMC by rank from 1, and how many of the questions
+    it has hits for."""
+
+    values: Mapping[str, Floats]
+    means: Mapping[str, float]
+    matches: tuple[float, ...]
+    answered: int
+
+
+def measure_runs(
+    runs: Mapping[str, Mapping[str, Ranking]], gold: Mapping[str, Gold]
+) -> dict[str, MeasuredRun]:
+    """Runs (system -> question id -> ranking) measured on the judged questions. A question that a run does not answer
+    has an empty ranking there, and counts as zero."""
+    judged = list(gold.values())
+    measured = {}
+    for name, run in runs.items():
+        uris = [[uri for uri, _ in run.get(question, ())] for question in gold]
+        values = measure(judged, uris)
+        measured[name] = MeasuredRun(
+            values,
+            {each: float(value.mean()) for each, value in values.items()},
+            tuple(cumulative_matches(judged, uris).tolist()),
+            sum(map(bool, uris)),
+        )
+    return measured
+
+
 def rank_runs(
     runs: Mapping[str, Mapping[str, Ranking]],
     gold: Mapping[str, Gold],
     by: str | None = None,
     baseline: str | None = None,
 ) -> Leaderboard:
-    """Rank runs (system -> question id -> ranking) on the judged questions.
+    """Rank runs (system -> question id -> ranking) on the judged questions, as :func:`measure_runs` measures them.
 
-    A question that a run does not answer has an empty ranking there, and counts as zero. ``by`` is any measure of
-    :mod:`trivium.evaluation.retrieval`, without one hit@1, or recall@5 where most questions have several gold parts. Each
-    run is compared with the ``baseline``, without one with the best run: paired bootstrap intervals and the two-sided
-    paired permutation test, by document where the gold is of several. Raises InputError for an unknown measure or
-    baseline, and without runs or judged questions.
+    ``by`` is any measure of :mod:`trivium.evaluation.retrieval`, without one hit@1, or recall@5 where most questions have
+    several gold parts. Each run is compared with the ``baseline``, without one with the best run: paired bootstrap
+    intervals and the two-sided paired permutation test, by document where the gold is of several. Raises InputError for
+    an unknown measure or baseline, and without runs or judged questions.
     """
     if not runs or not gold:
         raise InputError(
@@ -93,25 +122,35 @@ def rank_runs(
         )
     if baseline is not None and baseline not in runs:
         raise InputError(f"expected one of the runs as baseline ({', '.join(runs)}), got {baseline!r}")
-    judged = list(gold.values())
-    by = headline(judged)[0] if by is None else by
-    values: dict[str, dict[str, Floats]] = {}
-    matches: dict[str, tuple[float, ...]] = {}
-    for name, run in runs.items():
-        uris = [[uri for uri, _ in run.get(question, ())] for question in gold]
-        values[name] = measure(judged, uris)
-        matches[name] = tuple(cumulative_matches(judged, uris).tolist())
-    measures = list(next(iter(values.values())))
+    return rank_measured(measure_runs(runs, gold), gold, by, baseline)
+
+
+def check_measure(by: str, measured: Mapping[str, MeasuredRun]) -> None:
+    """Raises InputError where the runs do not have it."""
+    measures = list(next(iter(measured.values())).values)
     if by not in measures:
         raise InputError(f"expected a measure, one of {', '.join(measures)}, got {by!r}")
-    means = {name: {m: float(v.mean()) for m, v in of_run.items()} for name, of_run in values.items()}
-    order = sorted(runs, key=lambda name: (-means[name][by], name))
+
+
+def rank_measured(
+    measured: Mapping[str, MeasuredRun],
+    gold: Mapping[str, Gold],
+    by: str | None = None,
+    baseline: str | None = None,
+) -> Leaderboard:
+    """Rank one or more runs that were measured on these questions; see :func:`rank_runs`. Raises InputError for an
+    unknown measure."""
+    judged = list(gold.values())
+    by = headline(judged)[0] if by is None else by
+    check_measure(by, measured)
+    order = sorted(measured, key=lambda name: (-measured[name].means[by], name))
     against = order[0] if baseline is None else baseline
     documents = clusters([answer.pages for answer in judged])
     several = len(np.unique(documents)) > 1
     others = [name for name in order if name != against]
-    columns = [values[name][by] for name in order]
-    columns += [values[name][by] - values[against][by] for name in others]
+    values = {name: run.values[by] for name, run in measured.items()}
+    columns = [values[name] for name in order]
+    columns += [values[name] - values[against] for name in others]
     bounds = mean_intervals(np.stack(columns, axis=1), documents if several else None)
     tests = (
         p_values(np.stack(columns[len(order) :], axis=1), documents if several else None) if others else []
@@ -123,10 +162,10 @@ def rank_runs(
     places = tuple(
         Place(
             name,
-            sum(bool(runs[name].get(question)) for question in gold),
-            means[name],
+            measured[name].answered,
+            measured[name].means,
             interval,
-            matches[name],
+            measured[name].matches,
             *compared.get(name, ()),
         )
         for name, interval in zip(order, bounds, strict=False)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
 from trivium.evaluation.best_system import ONE_PART, SEVERAL_PARTS, headline
-from trivium.evaluation.leaderboard.ranking import Leaderboard, Place, rank_runs
+from trivium.evaluation.leaderboard.ranking import (
+    Leaderboard,
+    Place,
+    check_measure,
+    measure_runs,
+    rank_measured,
+)
 from trivium.evaluation.report import Ranking
-from trivium.evaluation.retrieval import measure
 
 SetRuns = tuple[Mapping[str, Mapping[str, Ranking]], Mapping[str, Gold]]
 """The runs (system -> question id -> ranking) and the gold of a set."""
@@ -82,19 +87,20 @@ def rank_sets(
         judged_by = {headline(list(gold.values())) for _, gold in sets.values()}
         by = (ONE_PART if judged_by == {ONE_PART} else SEVERAL_PARTS)[0]
     everywhere = [name for name in _systems(sets) if all(name in runs for runs, _ in sets.values())]
-    against = baseline
-    if baseline is None and everywhere:
-        means = {name: _mean(sets, name, by) for name in everywhere}
-        against = min(everywhere, key=lambda name: (-means[name], name))
-    boards = {name: rank_runs(runs, gold, by, against) for name, (runs, gold) in sets.items()}
+    measured = {name: measure_runs(runs, gold) for name, (runs, gold) in sets.items()}
+    for of_set in measured.values():
+        check_measure(by, of_set)
+    means = {name: _mean([of_set[name].means for of_set in measured.values()]) for name in everywhere}
+    order = sorted(everywhere, key=lambda name: (-means[name][by], name))
+    against = order[0] if baseline is None and order else baseline
+    boards = {name: rank_measured(measured[name], gold, by, against) for name, (_, gold) in sets.items()}
     by_name = {name: {place.name: place for place in board.places} for name, board in boards.items()}
-    places = [_place({each: by_name[each][name] for each in boards}) for name in everywhere]
     return SetsLeaderboard(
         by,
         against,
         baseline is None,
         boards,
-        tuple(sorted(places, key=lambda place: (-place.means[by], place.name))),
+        tuple(MeanPlace(name, means[name], {each: by_name[each][name] for each in boards}) for name in order),
         tuple(name for name in _systems(sets) if name not in everywhere),
     )
 
@@ -103,19 +109,6 @@ def _systems(sets: Mapping[str, SetRuns]) -> list[str]:
     return list(dict.fromkeys(name for runs, _ in sets.values() for name in runs))
 
 
-def _mean(sets: Mapping[str, SetRuns], system: str, by: str) -> float:
-    """The mean over the sets of one system's means. Raises InputError for an unknown measure."""
-    total = 0.0
-    for runs, gold in sets.values():
-        uris = [[uri for uri, _ in runs[system].get(question, ())] for question in gold]
-        values = measure(list(gold.values()), uris)
-        if by not in values:
-            raise InputError(f"expected a measure, one of {', '.join(values)}, got {by!r}")
-        total += float(values[by].mean())
-    return total / len(sets)
-
-
-def _place(by_set: Mapping[str, Place]) -> MeanPlace:
-    own = list(by_set.values())
-    means = {name: sum(place.means[name] for place in own) / len(own) for name in own[0].means}
-    return MeanPlace(own[0].name, means, by_set)
+def _mean(of_sets: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Of each measure, over the sets."""
+    return {name: sum(means[name] for means in of_sets) / len(of_sets) for name in of_sets[0]}
