@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-TABLES = "tables"
-"""What pages of tables extend: their head, and the look that they share."""
+_LOOK = "tables"
+"""What all these pages extend: their head, and the look that they share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Tick:
     label: str
 
 
-def render(package: str, name: str, *, look: str = "", scripted: bool = False, **values: Any) -> str:
-    """The page of the template ``NAME.html`` in ``templates`` of a package, with the style of ``NAME.css`` and, if
-    ``scripted``, the script of ``NAME.js``. The template gets both with their digests, which its content security policy
-    names. Templates of this package may be extended; ``look`` names a style of it that comes before the own one."""
+def render(package: str, name: str, *, scripted: bool = False, **values: Any) -> str:
+    """The page of the template ``NAME.html`` in ``templates`` of a package, which extends ``tables.html`` of this one,
+    with the style of both and, if ``scripted``, the script of ``NAME.js``. The template gets both with their digests,
+    which its content security policy names."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("trivium.evaluation")]),
         autoescape=True,
@@ -33,10 +33,10 @@ def render(package: str, name: str, *, look: str = "", scripted: bool = False, *
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for kind, ending in (("style", "css"), ("script", "js")):
-        if kind == "style" or scripted:
-            names = [look, name] if kind == "style" and look else [name]
-            text = "".join(_own(environment, f"{each}.{ending}") for each in names)
+    files = {"style": (f"{_LOOK}.css", f"{name}.css"), "script": (f"{name}.js",) if scripted else ()}
+    for kind, own in files.items():
+        if own:
+            text = "".join(_own(environment, file) for file in own)
             values[kind] = Markup(text)  # noqa: S704 - our own file, with nothing from outside in it
             values[f"{kind}_digest"] = _digest(text)
     return environment.get_template(f"{name}.html").render(**values)

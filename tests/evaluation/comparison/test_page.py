@@ -79,7 +79,7 @@ def test_a_question_shows_ranks_top_three_gold_and_why() -> None:
     left, right = first.select(".runs > div")
     assert [tag.get_text() for tag in left.select(".passage > b")] == ["Io", "Venus", "Mars › Moons"]
     assert [tag.get_text() for tag in right.select(".is-gold > b")] == ["Mars › Moons"]
-    rows = [[cell.get_text() for cell in row.select("th, td")] for row in first.select(".grid tbody tr")]
+    rows = [[cell.get_text() for cell in row.select("th, td")] for row in first.select(".views tbody tr")]
     assert rows == [
         ["lexical", "1", "–", "+0.90", "+0.20", "+0.70", ""],
         ["vector", "3", "1", "+0.10", "+0.40", "-0.30", ""],

@@ -9,7 +9,7 @@ from typing import Any
 from trivium.evaluation.leaderboard.ranking import Leaderboard, Place
 from trivium.evaluation.leaderboard.sets import MeanPlace, SetsLeaderboard
 from trivium.evaluation.matches import SHOWN_RANKS
-from trivium.evaluation.own_pages import TABLES, Tick, render
+from trivium.evaluation.own_pages import Tick, render
 from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.tables import BETTER, WORSE, chance, share
 
@@ -95,7 +95,6 @@ def _page(found: Leaderboard | SetsLeaderboard, boards: Sequence[Board], **value
     return render(
         "trivium.evaluation.leaderboard",
         "leaderboard",
-        look=TABLES,
         found=found,
         boards=boards,
         measures=_measures(found.measure),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trivium.evaluation.answers.report import sum_of_five
-from trivium.evaluation.own_pages import TABLES, Tick, render
+from trivium.evaluation.own_pages import Tick, render
 from trivium.evaluation.significance import LEVEL, RESAMPLES
 from trivium.evaluation.sweep.results import SweepReport
 from trivium.evaluation.sweep.tables import best_mean, cost, length, shown_measures
@@ -58,7 +58,6 @@ def sweep_page(report: SweepReport) -> str:
     return render(
         "trivium.evaluation.sweep",
         "sweep",
-        look=TABLES,
         report=report,
         measures=measures,
         best=best_mean(report),
