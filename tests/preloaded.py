@@ -35,17 +35,18 @@ from pathlib import Path
 import numpy as np
 
 from trivium.cli.loading import PANELS
+from trivium.engine import LATER
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = {f"trivium.cli.{place.partition('.')[0]}" for named in PANELS.values() for place in named.values()}
-LATER = (
-    "trivium.search.answers",
-    "trivium.answering.writing",
+OTHERS = (
     "trivium.checking.run",
-    "trivium.live.answers",
+    "tokenizers",
+    "tantivy",
+    "usearch.index",
+    "safetensors.numpy",
+    "rich.markdown",
 )
-"""What commands load when they need it."""
-OTHERS = ("tokenizers", "tantivy", "usearch.index", "safetensors.numpy", "rich.markdown")
 MODULES = ("trivium.cli", *sorted(COMMANDS), *LATER, *OTHERS)
 """What most commands import. Not ONNX Runtime: it starts a thread, for which a forked process waits at its end."""
 

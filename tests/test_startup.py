@@ -141,3 +141,48 @@ def _modules_of_commands() -> set[str]:
         for commands in PANELS.values()
         for place in commands.values()
     }
+
+
+FIRST_USE = """
+import sys
+from importlib import import_module
+from trivium.engine import LATER, Engine
+from trivium.live.base import LiveDocument
+from trivium.testing.toys import HashEmbedder
+
+class Source:
+    name, format, results, key = "own", "text", 3, ""
+    def search(self, query, results, seconds):
+        return [LiveDocument("https://example.org/phobos", "Phobos", "Phobos is a moon of Mars.")]
+
+for name in LATER:
+    import_module(name)
+store, document = sys.argv[1:]
+with Engine.open(store, HashEmbedder(), live=[Source()]) as engine:
+    engine.search("moons of Mars")
+    before = set(sys.modules)
+    assert engine.ask("How many moons has Mars?").text
+    assert not engine.indexer.build([document], isolated=True).problems
+    assert engine.search("moons of Mars", sources=["own"])
+    assert engine.ask("How many moons has Mars?", sources=["own"]).text
+    assert engine.remove(["Io"])
+    print(*(name for name in sys.modules if name not in before and name.startswith("trivium.")))
+"""
+
+
+def test_whoever_loads_before_what_an_engine_needs_later_has_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a server does: no answer, change or live source loads anything of the package then."""
+    monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path / "home"))
+    (tmp_path / "mars.md").write_text("# Mars\n\nMars has two moons.\n", "utf-8")
+    (tmp_path / "io.html").write_text("<title>Io</title><h1>Io</h1><p>Io is a moon of Jupiter.", "utf-8")
+    with Engine.create(tmp_path / "store", HashEmbedder()) as engine:
+        engine.build([tmp_path / "mars.md"])
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_USE, tmp_path / "store", tmp_path / "io.html"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

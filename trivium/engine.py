@@ -50,6 +50,17 @@ if TYPE_CHECKING:  # what fills, checks, answers and measures is loaded when it 
     from trivium.index.report import IngestReport
     from trivium.search.answers import AskOptions
 
+LATER = (
+    "trivium.search.answers",
+    "trivium.index.indexer",
+    "trivium.index.isolated_load",
+    "trivium.index.parser_process",
+    "trivium.live.cache",
+    "trivium.live.pages",
+    *(f"trivium.live.{name}" for name in ("arxiv", "brave", "mediawiki", "searxng", "serpapi", "tavily")),
+)
+"""What an engine loads when it first answers, changes documents or asks a live source: for those who load it before."""
+
 
 class Engine:
     """A store with what fills, searches and questions it. Make one with :meth:`create` or :meth:`open`; close it, or use

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from trivium.common.threads import Thread
-from trivium.engine import Engine
+from trivium.engine import LATER, Engine
 from trivium.errors import StoreChangedError, StoreError, TriviumError
 from trivium.graph.records import StoreInfo
 
@@ -28,14 +28,6 @@ _MAX_CHECK_SECONDS = 60.0
 """The longest wait between two tries."""
 _WARMING = "which moon of a planet has an atmosphere"
 """A question that loads the embedder's weights and compiles what is compiled at first use."""
-_LOADED = (
-    "trivium.search.answers",
-    "trivium.index.indexer",
-    "trivium.index.isolated_load",
-    "trivium.live.pages",
-    *(f"trivium.live.{name}" for name in ("arxiv", "brave", "mediawiki", "searxng", "serpapi", "tavily")),
-)
-"""What an engine loads at its first use, which would be within a request."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +84,7 @@ class Collection:
         """Bring the indexes up to date, load what a search needs, and begin to serve. With ``follow`` changes
         by other processes are shown as they come, without it when :meth:`sync_to` is called. Raises StoreError and
         what loading the embedder raises."""
-        for name in _LOADED:
+        for name in LATER:  # else within a request
             import_module(name)
         with self._changing:
             self._adopt()
