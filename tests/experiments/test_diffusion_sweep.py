@@ -15,7 +15,7 @@ from trivium.evaluation.retrieval import measure
 from trivium.retrievers.diffusion import DiffusionRetriever, diffuse
 from trivium.retrievers.first_stage import RankedList, first_stage
 
-sys.path.append(str(Path(__file__).parents[2] / "experiments" / "diffusion"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "diffusion"))
 
 from grid import MEASURES, Setting, grid, measures, solutions
 from sweep import Measured, both, halves, load, number

@@ -10,7 +10,7 @@ import pytest
 
 from trivium.datasets.gold import Gold
 
-sys.path.append(str(Path(__file__).parents[2] / "experiments" / "rerankers"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "rerankers"))
 
 from measure import above, chance, first_drop, found_by, rank_of
 

@@ -13,7 +13,7 @@ from tests.retrievers.world import SOLAR, ask, page, store_of
 from trivium.datasets.gold import Gold
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
-sys.path.append(str(Path(__file__).parents[2] / "experiments" / "walk"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "walk"))
 
 from asked import Seeds, Set, see
 from graphs import Edges, Links, read_links, solve, transition
