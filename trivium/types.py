@@ -280,6 +280,11 @@ class Hit:
     live: LiveOrigin | None = None
     rerank_score: float | None = None
 
+    @property
+    def deciding(self) -> float:
+        """The score that it has its rank by: that of the reranker where there is one."""
+        return self.score if self.rerank_score is None else self.rerank_score
+
     def _repr_html_(self) -> str:
         """How notebooks show it. Its texts come from documents: they are escaped."""
         likely = "" if self.probability is None else f", {self.probability:.0%}"

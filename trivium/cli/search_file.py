@@ -38,9 +38,7 @@ def search_file(
     with progress(quiet=json) as bars:
         for done, question in enumerate(asked, start=1):
             hits = engine.search(question.text, k, retrievers, fusion, on_warnings=failed.update, **options)
-            rankings[question.id] = [
-                (hit.uri, hit.score if hit.rerank_score is None else hit.rerank_score) for hit in hits
-            ]
+            rankings[question.id] = [(hit.uri, hit.deciding) for hit in hits]
             bars("questions", done, len(asked))
     write_run(run, system_of(run), rankings)
     warnings = [f"{count} of {len(asked)} questions: {why}" for why, count in failed.items()]
