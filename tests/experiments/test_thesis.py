@@ -100,6 +100,7 @@ def test_one_hop_and_what_was_left_out(store: Path, cache: Path, capsys: pytest.
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_several_hops(store: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Table 4.2 with a network of other questions beside; as Markdown with the published rows. Its own hit lists are
     kept."""
