@@ -166,6 +166,7 @@ def _embedding_first(
 
 def make_lancedb(corpus: Corpus, folder: Path) -> Made:
     """A table with a vector index and a full-text index; a hybrid query with the reranker that is its default."""
+    os.environ.setdefault("LANCE_LOG", "error")  # it warns of its own defaults, twice a question
     import lancedb
     import pyarrow as pa
     from lancedb.rerankers import RRFReranker

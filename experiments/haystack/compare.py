@@ -1,0 +1,115 @@
+"""The same questions among few passages and among many: what a larger collection costs in quality.
+
+    trivium evaluate questions.jsonl --store small --hits small/questions.npz
+    trivium evaluate questions.jsonl --store large --hits large/questions.npz
+    python experiments/haystack/compare.py questions.jsonl --store small --hits small large --folds network/folds
+
+The larger store holds the pages of the smaller one. With ``--folds`` (networks of ``trivium train --keep-folds``) each
+question is ranked by a network that has not seen its pages, in both stores by the same one; without, by the network that
+ships. Every row of the larger store is compared with the same row of the smaller one: paired tests over pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import trivium
+from trivium.datasets.gold import Traced
+from trivium.datasets.questions import read_questions
+from trivium.evaluation.evaluator import Evaluator
+from trivium.evaluation.run import evaluate
+from trivium.fusion.base import Fusion
+from trivium.fusion.folds import read_folds
+from trivium.fusion.hits import HitList, load_hits
+from trivium.fusion.registry import make_fusion
+from trivium.search.ranking import Ranking, fused_ranking, own_ranking
+
+SHOWN = ("hit@1", "hit@3", "hit@5", "mrr")
+Rank = Callable[[HitList], Ranking]
+
+
+def systems(hits: Sequence[HitList], embedder: str, folds: Path | None) -> Iterator[tuple[str, Rank]]:
+    """The rows of a table: the network, the convex combination, and every retriever."""
+    network = make_fusion("network", embedder) if folds is None else None
+    networks: dict[str, Fusion] = {}
+    read = None if folds is None else read_folds(folds)
+
+    def by_network(hit: HitList) -> Ranking:
+        if read is None:
+            assert network is not None
+            return fused_ranking(hit.table, network.fuse(hit.table).scores)
+        name = str(read.fusion_for(hit.question_id))
+        fusion = networks.setdefault(name, make_fusion(name, embedder))
+        return fused_ranking(hit.table, fusion.fuse(hit.table).scores)
+
+    yield ("network" if folds is None else "network, out of fold"), by_network
+    convex = make_fusion("convex", embedder)
+    yield "convex", lambda hit: fused_ranking(hit.table, convex.fuse(hit.table).scores)
+    for retriever in hits[0].table.columns:
+        yield retriever, lambda hit, name=retriever: own_ranking(hit.table, name)  # type: ignore[misc]
+
+
+def compare(
+    traced: Traced, stores: Mapping[str, Sequence[HitList]], embedder: str, folds: Path | None
+) -> list[dict[str, Any]]:
+    """For each system its measures in both stores, and p of the difference."""
+    rows = []
+    for name, rank in systems(next(iter(stores.values())), embedder, folds):
+        rankings = {}
+        for store, hits in stores.items():
+            found = {hit.question_id: rank(hit) for hit in hits}
+            rankings[store] = [found[question.id] for question in traced.questions]
+        report = evaluate(traced.questions, traced, rankings)
+        tests = {one.measure: one for one in report.comparisons}
+        means = {store: {m: report.rows[store].means[m] for m in SHOWN} for store in stores}
+        rows.append({"system": name, **means, "p": {m: tests[m].p for m in SHOWN if m in tests}})
+    return rows
+
+
+def main() -> None:
+    """Compare and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", nargs="+", type=Path, help="Question files.")
+    parser.add_argument("--store", required=True, help="The smaller store, to trace the questions in.")
+    parser.add_argument(
+        "--hits",
+        nargs=2,
+        type=Path,
+        required=True,
+        help="Folders of hit lists: of the smaller, of the larger.",
+    )
+    parser.add_argument("--folds", type=Path, help="Networks of folds that were trained on these questions.")
+    parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
+    given = parser.parse_args()
+    figures = {}
+    with trivium.Engine.open(given.store) as engine:
+        for file in given.questions:
+            traced = Evaluator(engine.searcher).trace(read_questions(file))
+            asked = Traced(traced.questions, traced.gold)
+            files = {folder.name: load_hits(folder / f"{file.stem}.npz") for folder in given.hits}
+            embedder = next(iter(files.values())).embedder
+            stores = {name: found.hits for name, found in files.items()}
+            figures[file.stem] = compare(asked, stores, embedder, given.folds)
+            _print(f"{file.stem}: {len(asked.questions)} questions", figures[file.stem], list(stores))
+    if given.json is not None:
+        given.json.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+
+
+def _print(title: str, rows: Sequence[Mapping[str, Any]], stores: Sequence[str]) -> None:
+    print(f"\n{title}\n")
+    print("| | " + " | ".join(f"{store}: {'/'.join(SHOWN)}" for store in stores) + " | p |")
+    print("|---|" + "---|" * (len(stores) + 1))
+    for row in rows:
+        cells = ["/".join(f"{row[store][m]:.3f}" for m in SHOWN) for store in stores]
+        chance = "/".join(f"{row['p'][m]:.3f}" for m in SHOWN if m in row["p"])
+        print(f"| {row['system']} | " + " | ".join(cells) + f" | {chance} |")
+
+
+if __name__ == "__main__":
+    main()
