@@ -2,7 +2,8 @@
 
     python benchmarks/changes.py --store joint-store
 
-The store is copied first, and the copy changed. Prints the median and the slowest of several rounds, beside the time of
+The store is copied first, and the copy changed; ``--in-place`` changes the store itself, for one that is too large to
+copy. Prints the median and the slowest of several rounds, beside the time of
 one search, so that runs on different machines can be compared.
 """
 
@@ -40,12 +41,16 @@ def main() -> None:
     )
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument(
+        "--in-place", action="store_true", help="Change the store itself; what is added is removed again."
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     with TemporaryDirectory(prefix="trivium-") as folder:
-        copy = Path(folder, "store")
-        shutil.copytree(given.store, copy)
-        times = measure(copy, Path(folder), given.rounds)
+        store = given.store
+        if not given.in_place:
+            store = Path(shutil.copytree(given.store, Path(folder, "store")))
+        times = measure(store, Path(folder), given.rounds)
     rows = {name: {"median": median(own), "slowest": max(own)} for name, own in times.items()}
     if given.json:
         print(json.dumps(rows))
