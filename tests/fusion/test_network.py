@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from trivium.errors import FusionError
 from trivium.fusion.artefact import DESCRIPTION, NUMBERS, SUMS, Artefact, load, save
 from trivium.fusion.features import QUESTION, Layout, features
-from trivium.fusion.network import Network, NetworkFusion
+from trivium.fusion.network import Network, NetworkFusion, weight_together
 from trivium.fusion.registry import make_fusion
 from trivium.fusion.shapley import shapley
 from trivium.fusion.table import Table
@@ -144,6 +144,29 @@ def test_contributions_add_up_to_the_score(seed: int, n: int) -> None:
         np.testing.assert_allclose(fused.baseline + shares.sum(axis=1), fused.scores, atol=1e-4)
 
 
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1000), n=st.integers(1, 6), competition=st.floats(0.01, 0.9))
+def test_competition_lowers_all_alike(seed: int, n: int, competition: float) -> None:
+    """By its share of the logarithm of the sum of exponentials, the baseline too; contributions stay as they were."""
+    asked = table(seed=seed, n=n)
+    plain = NetworkFusion(network(seed=seed), LAYOUT).fuse(asked)
+    lowered = NetworkFusion(network(seed=seed), LAYOUT, competition=competition).fuse(asked)
+    expected = competition * np.log(np.exp(plain.scores).sum())
+    np.testing.assert_allclose(plain.scores - lowered.scores, expected, atol=1e-9)
+    np.testing.assert_allclose(plain.baseline - lowered.baseline, expected, atol=1e-9)
+    np.testing.assert_array_equal(plain.explain(range(n)), lowered.explain(range(n)))
+
+
+def test_the_weight_of_all_is_the_same_in_any_order_and_never_overflows() -> None:
+    """To the last bit: the stores give candidates in orders of their own."""
+    scores = np.random.default_rng(1).normal(0, 30, 200)
+    weights = {weight_together(np.random.default_rng(seed).permutation(scores)) for seed in range(20)}
+    assert len(weights) == 1
+    assert weights.pop() == pytest.approx(np.logaddexp.reduce(scores))
+    assert weight_together(np.array([5000.0, 5000.0])) == pytest.approx(5000 + np.log(2))
+    assert weight_together(np.array([-5000.0])) == -5000
+
+
 def test_shapley_values_are_means_over_all_orders() -> None:
     """Of what a player adds when it comes in, worked out the long way."""
     rows, average = np.random.default_rng(2).normal(size=(2, 6)), np.zeros(6)
@@ -190,6 +213,16 @@ def test_an_artefact_comes_back_as_it_was(tmp_path: Path) -> None:
     fusion = make_fusion(str(tmp_path / "new" / "one"), "bge-small")
     assert fusion.needs_signals
     assert (fusion.fuse(table()).scores == NetworkFusion(network(), LAYOUT).fuse(table()).scores).all()
+
+
+def test_an_artefact_keeps_its_competition_and_earlier_ones_have_none(tmp_path: Path) -> None:
+    """It is part of what is written of the calibration."""
+    for name, calibration in (("now", {"competition": 0.5}), ("before", {"slope": 0.7})):
+        save(Artefact(network(), LAYOUT, "bge-small", calibration=calibration), tmp_path / name)
+    now, before = (make_fusion(str(tmp_path / name), "bge-small") for name in ("now", "before"))
+    expected = NetworkFusion(network(), LAYOUT, competition=0.5).fuse(table()).scores
+    assert (now.fuse(table()).scores == expected).all()
+    assert (before.fuse(table()).scores == NetworkFusion(network(), LAYOUT).fuse(table()).scores).all()
 
 
 def test_an_artefact_of_another_embedder_is_refused(tmp_path: Path) -> None:

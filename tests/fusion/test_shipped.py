@@ -55,7 +55,7 @@ def test_the_default_is_the_network_where_its_gate_is_open(artefact: Artefact) -
 def test_baseline_and_contributions_add_up_to_the_score(artefact: Artefact) -> None:
     """Of real candidates, with the network that is used."""
     table = gather(ask(store_of(SOLAR, {}), "Who found Phobos?"), make_retrievers(), signals=True)
-    fused = NetworkFusion(artefact.network, artefact.layout).fuse(table)
+    fused = artefact.fusion().fuse(table)
     rows = range(len(table.chunks))
     total = fused.baseline + fused.explain(rows).sum(axis=1)
     assert total == pytest.approx(fused.scores, abs=1e-3)

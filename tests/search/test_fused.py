@@ -28,15 +28,16 @@ STORE = store_of(
 LAYOUT = Layout(retrievers=RETRIEVERS)
 
 
-def network() -> NetworkFusion:
+def network(competition: float = 0.0) -> NetworkFusion:
     generator = np.random.default_rng(5)
     width = len(LAYOUT.columns)
     weights = generator.normal(size=(1, width, 1)).astype(np.float32)
     one = np.ones(width, dtype=np.float32)
-    return NetworkFusion(Network(0 * one, one, ((weights, np.zeros((1, 1), dtype=np.float32)),)), LAYOUT)
+    net = Network(0 * one, one, ((weights, np.zeros((1, 1), dtype=np.float32)),))
+    return NetworkFusion(net, LAYOUT, f"network {competition:g}", competition)
 
 
-FUSIONS = [network(), Convex({"vector": 0.7, "walk": 0.3}, ("walk",)), ReciprocalRank()]
+FUSIONS = [network(), network(0.5), Convex({"vector": 0.7, "walk": 0.3}, ("walk",)), ReciprocalRank()]
 Row = tuple[str, float, list[float], dict[str, str]]
 
 

@@ -51,6 +51,7 @@ def test_the_network_beats_every_view_out_of_fold_and_its_gate_opens(outcome: Ou
 def test_a_probability_is_one_out_of_fold(outcome: Outcome) -> None:
     """The error is smaller than without the line."""
     assert outcome.calibration.after < min(0.02, outcome.calibration.before)
+    assert 0 <= outcome.calibration.scaling.competition <= 0.9
     assert outcome.calibration.scaling.slope > 0
 
 

@@ -57,6 +57,11 @@ class Artefact:
     gate: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
 
+    def fusion(self, name: str = "network") -> NetworkFusion:
+        """The fusion that it is."""
+        competition = float(self.calibration.get("competition", 0.0))
+        return NetworkFusion(self.network, self.layout, name=name, competition=competition)
+
     @property
     def active(self) -> bool:
         """Whether the gate lets it be the default; one that was never judged is not."""
@@ -162,7 +167,7 @@ def fusion_of(folder: Path, embedder: str, *, activated: bool = False) -> Networ
     if not artefact.active and not activated:
         because = artefact.gate.get("because", "it was never judged")
         _log.warning("the fusion in %s is used because it was named; its gate is closed: %s", folder, because)
-    return NetworkFusion(artefact.network, artefact.layout, name=str(folder))
+    return artefact.fusion(str(folder))
 
 
 def _sum(content: bytes) -> str:

@@ -92,11 +92,13 @@ class Network:
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkFusion:
     """Ranks by a trained network. Scores are logits: any number, 0 where relevance and irrelevance are as likely in
-    training."""
+    training. ``competition`` times what all candidates weigh together is taken off every score: one that stands alone is
+    more likely right than one of many."""
 
     network: Network
     layout: Layout
     name: str = "network"
+    competition: float = 0.0
     log_odds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -122,6 +124,8 @@ class NetworkFusion:
             return Fused(np.zeros(0), lambda _: np.zeros((0, len(table.columns))))
         average = rows.mean(axis=0)
         scores = self.network.logits(np.concatenate([rows, average[np.newaxis]]))
+        if self.competition:
+            scores -= self.competition * weight_together(scores[:-1])
         players = {name: own for name, own in self.layout.players.items() if name in table.columns}
 
         def explain(wanted: Sequence[int]) -> Floats:
@@ -133,6 +137,12 @@ class NetworkFusion:
             return whole
 
         return Fused(scores[:-1], explain, float(scores[-1]))
+
+
+def weight_together(scores: Floats) -> float:
+    """The logarithm of the sum of the exponentials of scores (n > 0,), the same in whatever order they come."""
+    highest = scores.max()
+    return float(highest + np.log(np.exp(np.sort(scores - highest)).sum()))
 
 
 def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) -> Fused:

@@ -40,7 +40,7 @@ def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion
                 f"no trained network ships for {embedder or 'a store without an embedder'}: train one with"
                 "  trivium train  and name its folder"
             )
-        return NetworkFusion(artefact.network, artefact.layout)
+        return artefact.fusion()
     if name == "convex":
         return load_convex(embedder)
     if name == "rrf":
@@ -82,7 +82,7 @@ def _default(embedder: str) -> Fusion:
     artefact = shipped(embedder)
     if artefact is None or not artefact.active:
         return load_convex(embedder)
-    return NetworkFusion(artefact.network, artefact.layout)
+    return artefact.fusion()
 
 
 def _decided(decision: str, embedder: str) -> Fusion:

@@ -1,4 +1,9 @@
-"""Platt scaling: turn a network's scores into log-odds whose sigmoid is the probability that a candidate is gold."""
+"""Turns a network's scores into log-odds whose sigmoid is the probability that a candidate is gold.
+
+Platt scaling, a line fitted by logistic regression, is not enough: a score of some height is more often gold where the
+other candidates of the question are far behind than where many are as high. So a share of what all candidates weigh
+together is taken off (:class:`Scaling`). Within a question that moves all scores alike: no ranking changes.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +16,31 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from trivium.common.arrays import Floats
-from trivium.fusion.network import Network
+from trivium.fusion.network import Network, weight_together
 from trivium.training.data import Example
 
 BINS = 10
+UNANSWERED = 0.2
+"""The weight, beside the questions as they are, of the same questions without their gold. In training every question has
+an answer; whoever asks a collection also asks what it does not know, and a fit that has never seen that would say of the
+best of wrong candidates that it is right."""
 _MIN_SLOPE = 1e-3
+_MAX_COMPETITION = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class PlattScaling:
-    """``slope * score + intercept`` (Platt scaling). The slope is positive, so rankings do not change."""
+class Scaling:
+    """Of a score s: ``z = slope * s + intercept``, less ``competition`` times the logarithm of the sum of ``exp(z)`` over
+    all candidates of the question. The slope is positive, so rankings do not change; the competition is in [0, 0.9]."""
 
     slope: float = 1.0
     intercept: float = 0.0
+    competition: float = 0.0
 
     def __call__(self, scores: Floats) -> Floats:
-        return self.slope * scores + self.intercept
+        """Log-odds (n,) of the candidates of one question."""
+        line = self.slope * scores + self.intercept
+        return line - self.competition * weight_together(line) if self.competition else line
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,51 +60,93 @@ class Calibration:
     ``scaling`` is fitted to all questions. ``before`` and ``after`` are the expected calibration error, in [0, 1],
     without scaling and with one fitted to the other folds; ``bins`` are those of ``after``."""
 
-    scaling: PlattScaling
+    scaling: Scaling
     before: float
     after: float
     bins: tuple[Bin, ...]
 
 
 def calibrate(logits: Sequence[Floats], examples: Sequence[Example], fold: NDArray[np.int64]) -> Calibration:
-    """Fit and evaluate Platt scaling on out-of-fold scores.
+    """Fit and evaluate the scaling on out-of-fold scores.
 
     ``logits`` holds the scores (n,) of each question's candidates, ``fold`` (questions,) the fold each question was held
     out in. A question counts by its weight, spread evenly over its candidates."""
-    sizes = [len(scores) for scores in logits]
-    scores = np.concatenate(list(logits))
-    gold = np.concatenate([example.gold for example in examples]).astype(np.float64)
-    weights = np.repeat([example.weight / max(len(example.gold), 1) for example in examples], sizes)
-    folds = np.repeat(fold, sizes)
+    questions = [
+        _Question(scores, example.gold, example.weight)
+        for scores, example in zip(logits, examples, strict=True)
+        if len(scores)
+    ]
+    folds = fold[[len(scores) > 0 for scores in logits]].tolist()
     scalings = {
-        k: fit_platt(scores[folds != k], gold[folds != k], weights[folds != k])
-        for k in np.unique(fold).tolist()
+        held_out: fit([own for own, k in zip(questions, folds, strict=True) if k != held_out])
+        for held_out in sorted(set(folds))
     }
-    slope = np.array([scalings[k].slope for k in folds.tolist()])
-    intercept = np.array([scalings[k].intercept for k in folds.tolist()])
-    after = probability_bins(expit(slope * scores + intercept), gold, weights)
+    gold = np.concatenate([question.gold for question in questions]).astype(np.float64)
+    weights = np.concatenate([question.weights for question in questions])
+    before = np.concatenate([question.scores for question in questions])
+    after = np.concatenate([scalings[k](own.scores) for own, k in zip(questions, folds, strict=True)])
+    bins = probability_bins(expit(after), gold, weights)
     return Calibration(
-        scaling=fit_platt(scores, gold, weights),
-        before=expected_calibration_error(probability_bins(expit(scores), gold, weights)),
-        after=expected_calibration_error(after),
-        bins=after,
+        scaling=fit(questions),
+        before=expected_calibration_error(probability_bins(expit(before), gold, weights)),
+        after=expected_calibration_error(bins),
+        bins=bins,
     )
 
 
-def fit_platt(scores: Floats, gold: Floats, weights: Floats) -> PlattScaling:
-    """The weighted logistic regression of ``gold`` (0 or 1) on ``scores``, all of shape (n,)."""
-    weights = weights / weights.sum()
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """Scores (n,) of the candidates of a question, which of them are gold (n,), and the weight of the question."""
+
+    scores: Floats
+    gold: NDArray[np.bool_]
+    weight: float
+
+    @property
+    def weights(self) -> Floats:
+        """Of each candidate (n,)."""
+        return np.full(len(self.scores), self.weight / len(self.scores))
+
+    def without_gold(self) -> _Question:
+        """The same question where nothing answers it."""
+        others = ~self.gold
+        return _Question(self.scores[others], self.gold[others], UNANSWERED * self.weight)
+
+
+def fit(questions: Sequence[_Question]) -> Scaling:
+    """The scaling under which what is gold is most likely, of the questions (weighed) and of the same without gold."""
+    unanswered = [question.without_gold() for question in questions if not question.gold.all()]
+    asked = [*questions, *unanswered]
+    scores = np.concatenate([question.scores for question in asked])
+    gold = np.concatenate([question.gold for question in asked]).astype(np.float64)
+    weights = np.concatenate([question.weights for question in asked])
+    weights /= weights.sum()
+    sizes = np.array([len(question.scores) for question in asked])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        logits = parameters[0] * scores + parameters[1]
+        slope, intercept, competition = parameters
+        line = slope * scores
+        highest = np.maximum.reduceat(line, starts)
+        powers = np.exp(line - np.repeat(highest, sizes))
+        sums = np.add.reduceat(powers, starts)
+        together = intercept + highest + np.log(sums)  # of each question
+        logits = line + intercept - competition * np.repeat(together, sizes)
         value = weights @ (np.logaddexp(0, logits) - gold * logits)
-        gradient = weights * (expit(logits) - gold)
-        return float(value), np.array([gradient @ scores, gradient.sum()])
+        pull = weights * (expit(logits) - gold)
+        pulls = np.add.reduceat(pull, starts)
+        mean_scores = np.add.reduceat(powers * scores, starts) / sums
+        gradient = (
+            pull @ scores - competition * (pulls @ mean_scores),
+            (1 - competition) * pull.sum(),
+            -(pulls @ together),
+        )
+        return float(value), np.array(gradient)
 
-    optimum = minimize(
-        loss, [1.0, 0.0], jac=True, method="L-BFGS-B", bounds=[(_MIN_SLOPE, None), (None, None)]
-    )
-    return PlattScaling(float(optimum.x[0]), float(optimum.x[1]))
+    bounds = [(_MIN_SLOPE, None), (None, None), (0.0, _MAX_COMPETITION)]
+    optimum = minimize(loss, [1.0, 0.0, 0.0], jac=True, method="L-BFGS-B", bounds=bounds)
+    slope, intercept, competition = (float(value) for value in optimum.x)
+    return Scaling(slope, intercept, competition)
 
 
 def probability_bins(predicted: Floats, gold: Floats, weights: Floats) -> tuple[Bin, ...]:
@@ -109,8 +165,8 @@ def expected_calibration_error(bins: Sequence[Bin]) -> float:
     return sum(bin.weight * abs(bin.predicted - bin.observed) for bin in bins)
 
 
-def apply(scaling: PlattScaling, network: Network) -> Network:
-    """The network with the scaling folded into its last layer."""
+def apply(scaling: Scaling, network: Network) -> Network:
+    """The network with the line of the scaling folded into its last layer; the competition is of the fusion."""
     weights, bias = network.layers[-1]
     last = (
         weights * np.float32(scaling.slope),

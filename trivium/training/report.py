@@ -54,7 +54,7 @@ def write_report(outcome: Outcome, folder: Path, progress: StageProgress | None 
     """Write ``report.md`` and its plots into a new folder. Raises MissingExtraError without matplotlib."""
     plots.check_matplotlib()
     folder.mkdir()
-    fusion = NetworkFusion(outcome.artefact.network, outcome.artefact.layout)
+    fusion = outcome.artefact.fusion()
     shares: dict[str, dict[str, float]] = {}
     for hit_set in outcome.collection.sets:
         shares[hit_set.name] = importance(fusion, hit_set)
@@ -101,7 +101,8 @@ def _sections(outcome: Outcome, shares: Mapping[str, Mapping[str, float]]) -> It
     yield (
         f"The sigmoid of a score is the probability that a candidate is gold: expected error {calibration.after:.4f}"
         f" out of fold, {calibration.before:.4f} before scaling by {calibration.scaling.slope:.3f} x score"
-        f" {calibration.scaling.intercept:+.3f}."
+        f" {calibration.scaling.intercept:+.3f}, less {calibration.scaling.competition:.3f} times what all candidates of"
+        " the question weigh together."
     )
     yield "## What each view contributes"
     yield f"![Shares of the contributions]({_CONTRIBUTIONS})"

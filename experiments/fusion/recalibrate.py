@@ -1,0 +1,88 @@
+"""Fit the probabilities of a trained fusion anew, after the way to fit them has changed: its rankings stay as they are.
+
+    pip install 'trivium[train]'
+    python experiments/fusion/recalibrate.py hits/*.npz --importance 1 3 1 1 0.7 1 0.6 0.8 --fusion network
+
+The hit lists are those that it was trained on, in their order. Networks of the folds are trained with its settings, as
+``trivium train`` does; the scaling of their scores replaces that of the fusion, whose weights stay. Prints, for each set,
+how likely the first hits were said to be and how many were right, before and after (out of fold).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.special import expit
+
+from trivium.common.arrays import Floats
+from trivium.fusion.artefact import Artefact, load, write
+from trivium.training.calibrate import Scaling, apply, calibrate
+from trivium.training.crossfit import crossfit
+from trivium.training.data import Collection, Example, examples_of, read
+from trivium.training.settings import Settings
+
+
+def main() -> None:
+    """Read, train, fit, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("hits", nargs="+", type=Path)
+    parser.add_argument("--importance", nargs="+", type=float, default=[])
+    parser.add_argument("--fusion", type=Path, required=True, help="Folder of the fusion; it is changed.")
+    given = parser.parse_args()
+    artefact = load(given.fusion)
+    known = {one.name for one in fields(Settings)}
+    settings = Settings(
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in artefact.settings.items()
+            if name in known
+        }
+    )
+    collection = read(given.hits, given.importance, settings.folds)
+    examples = examples_of(collection)
+    fitted = crossfit(examples, collection.pages, settings)
+    calibration = calibrate(fitted.logits, examples, fitted.fold)
+    old = Scaling(artefact.calibration["slope"], artefact.calibration["intercept"])
+    new = calibration.scaling
+    print(first_hits(collection, examples, fitted.logits, [old, new]))
+    # The line that is in the network already, undone, then the new one.
+    slope = new.slope / old.slope
+    line = Scaling(slope, new.intercept - slope * old.intercept)
+    changed: Artefact = replace(
+        artefact,
+        network=apply(line, artefact.network),
+        calibration={
+            **asdict(new),
+            "expected_error_before": round(calibration.before, 6),
+            "expected_error": round(calibration.after, 6),
+        },
+    )
+    write(changed, given.fusion)
+
+
+def first_hits(
+    collection: Collection, examples: Sequence[Example], logits: Sequence[Floats], scalings: Sequence[Scaling]
+) -> str:
+    """A row a set: the share of first hits that are right, and how likely each scaling says they are, on average."""
+    rows, start = ["| | right | before | after |", "|---|---|---|---|"], 0
+    for one in collection.sets:
+        own = range(start, start + len(one.hits))
+        start = own.stop
+        asked = [place for place in own if len(logits[place])]
+        best = {place: int(np.argmax(logits[place])) for place in asked}
+        right = np.mean([examples[place].gold[best[place]] for place in asked])
+        said = [
+            np.mean([expit(scaling(logits[place])[best[place]]) for place in asked]) for scaling in scalings
+        ]
+        rows.append(f"| {one.name} | {right:.3f} | {said[0]:.3f} | {said[1]:.3f} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()
