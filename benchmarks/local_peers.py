@@ -27,7 +27,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from peers_race import System, default_search, judge, race, ranking, sample, table, to_json, warm_up
+from peers_race import (
+    System,
+    add_folds,
+    default_search,
+    judge,
+    race,
+    ranking,
+    sample,
+    table,
+    to_json,
+    warm_up,
+)
 from rich.console import Console
 
 import trivium
@@ -76,12 +87,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=300, help="Questions of a file at most (default 300).")
     parser.add_argument("--seed", type=int, default=0, help="Of the sample and of the order (default 0).")
     parser.add_argument("--only", action="append", choices=list(MAKERS), help="This peer; may be repeated.")
-    parser.add_argument(
-        "--folds",
-        type=Path,
-        help="Networks of folds that were trained on these questions (trivium train --keep-folds): Trivium's default asks"
-        " each question with one that has not seen its pages.",
-    )
+    add_folds(parser)
     parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
     given = parser.parse_args()
     with TemporaryDirectory(prefix="trivium-peers-") as folder:

@@ -23,7 +23,18 @@ from pathlib import Path
 from typing import Any
 
 from neo4j import GraphDatabase, NotificationMinimumSeverity
-from peers_race import System, default_search, judge, race, ranking, sample, table, to_json, warm_up
+from peers_race import (
+    System,
+    add_folds,
+    default_search,
+    judge,
+    race,
+    ranking,
+    sample,
+    table,
+    to_json,
+    warm_up,
+)
 from rich.console import Console
 
 import trivium
@@ -60,12 +71,7 @@ def main() -> None:
         help="effective_search_ratio of the peers: how many times the neighbours they ask the vector index for"
         " (default 1, which is theirs).",
     )
-    parser.add_argument(
-        "--folds",
-        type=Path,
-        help="Networks of folds that were trained on these questions (trivium train --keep-folds): Trivium's default asks"
-        " each question with one that has not seen its pages.",
-    )
+    add_folds(parser)
     parser.add_argument("--json", type=Path, help="Write the figures to this file as well.")
     given = parser.parse_args()
     try:

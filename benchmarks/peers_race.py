@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -60,6 +61,16 @@ class Outcome:
     title: str
     report: Report
     answers: Mapping[str, Answers]
+
+
+def add_folds(parser: argparse.ArgumentParser) -> None:
+    """The option whose value :func:`default_search` takes."""
+    parser.add_argument(
+        "--folds",
+        type=Path,
+        help="Networks of folds that were trained on these questions (trivium train --keep-folds): Trivium's default asks"
+        " each question with one that has not seen its pages.",
+    )
 
 
 def default_search(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +35,20 @@ Rank = Callable[[HitList], Ranking]
 
 def systems(hits: Sequence[HitList], embedder: str, folds: Path | None) -> Iterator[tuple[str, Rank]]:
     """The rows of a table: the network, the convex combination, and every retriever."""
-    network = make_fusion("network", embedder) if folds is None else None
-    networks: dict[str, Fusion] = {}
     read = None if folds is None else read_folds(folds)
 
-    def by_network(hit: HitList) -> Ranking:
-        if read is None:
-            assert network is not None
-            return fused_ranking(hit.table, network.fuse(hit.table).scores)
-        name = str(read.fusion_for(hit.question_id))
-        fusion = networks.setdefault(name, make_fusion(name, embedder))
-        return fused_ranking(hit.table, fusion.fuse(hit.table).scores)
+    @cache
+    def fusion_called(name: str) -> Fusion:
+        return make_fusion(name, embedder)
 
-    yield ("network" if folds is None else "network, out of fold"), by_network
-    convex = make_fusion("convex", embedder)
-    yield "convex", lambda hit: fused_ranking(hit.table, convex.fuse(hit.table).scores)
+    def by(name: str, hit: HitList) -> Ranking:
+        return fused_ranking(hit.table, fusion_called(name).fuse(hit.table).scores)
+
+    if read is None:
+        yield "network", partial(by, "network")
+    else:
+        yield "network, out of fold", lambda hit: by(str(read.fusion_for(hit.question_id)), hit)
+    yield "convex", partial(by, "convex")
     for retriever in hits[0].table.columns:
         yield retriever, lambda hit, name=retriever: own_ranking(hit.table, name)  # type: ignore[misc]
 
