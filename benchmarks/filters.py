@@ -132,7 +132,7 @@ def measure(store: GraphStore, embedder: Vectoriser, questions: Sequence[str]) -
         "search, ms",
     ):
         grid.add_column(column, justify="left" if column == "condition" else "right")
-    engine = trivium.Engine(store, embedder)
+    engine = trivium.Engine(store, embedder, remembered_questions=0)
     vectors = [embedder.embed_query(question) for question in questions]
     # Everything that is loaded or compiled at first use.
     engine.search(questions[0])

@@ -98,7 +98,7 @@ def main() -> None:
 
 def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Make the peers, ask every file's questions, print the tables, and return the figures."""
-    with trivium.Engine.open(given.store) as engine:
+    with trivium.Engine.open(given.store, remembered_questions=0) as engine:
         corpus = read(engine)
         console.print(
             f"{len(corpus.uris):,} chunks, {engine.embedder.identity.name}; {os.cpu_count()} cores, load average"

@@ -92,7 +92,10 @@ def positive(text: str) -> int:
 
 def compare(given: argparse.Namespace) -> dict[str, Any]:
     """Ask every file's questions, print a table each, and return the figures."""
-    with trivium.Engine.open(given.store) as engine, open_systems(engine, given) as (systems, about):
+    with (
+        trivium.Engine.open(given.store, remembered_questions=0) as engine,
+        open_systems(engine, given) as (systems, about),
+    ):
         console.print(
             f"{engine.info().nodes['Chunk']:,} chunks, {engine.embedder.identity.name}, {about};"
             f" {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} before the start"
@@ -133,7 +136,9 @@ def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[
     embedder = engine.embedder
     with ExitStack() as stack:
         # A store remembers its latest answers: with one for all, the second to be asked would have a head start.
-        other, third = (stack.enter_context(trivium.Engine.open(given.store)) for _ in range(2))
+        other, third = (
+            stack.enter_context(trivium.Engine.open(given.store, remembered_questions=0)) for _ in range(2)
+        )
         begun = time.perf_counter()
         kept = [replicate(each) for each in (engine, other, third)]
         console.print(

@@ -68,7 +68,7 @@ def main() -> None:
 
 def ratios_of(store: Path, texts: Sequence[str]) -> tuple[int, dict[str, float]]:
     """The number of chunks, and each ratio by name."""
-    with trivium.Engine.open(store) as engine:
+    with trivium.Engine.open(store, remembered_questions=0) as engine:
         chunks = engine.info().nodes["Chunk"]
         embedding, searching = (times[:, 0] for times in interleaved(engine, texts))
         base, search = float(np.median(embedding)), float(np.median(searching))

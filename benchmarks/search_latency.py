@@ -51,7 +51,7 @@ def main() -> None:
     step = max(1, len(questions) // given.sample)
     texts = list(dict.fromkeys(question.text for question in questions[::step]))[: given.sample]
     stages = _Stages()
-    with trivium.Engine.open(given.store, on_stage=stages.add) as engine:
+    with trivium.Engine.open(given.store, on_stage=stages.add, remembered_questions=0) as engine:
         embedding, searching = interleaved(engine, texts)
         parts = stages.searches()
         single, batched = _throughput(engine, texts)

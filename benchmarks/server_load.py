@@ -3,7 +3,8 @@
     python benchmarks/server_load.py --store my-store --questions questions.jsonl --clients 50 --seconds 60 --changing
 
 Starts ``trivium serve`` on a copy of the store, has every client ask one question after the other on a connection of its
-own, and prints what came of it: answers by status, throughput, latencies, and the memory of the server's processes at the
+own (they go through the list together; of more than a thousand questions the server remembers none when it comes again),
+and prints what came of it: answers by status, throughput, latencies, and the memory of the server's processes at the
 quarters of the run (Linux; pages that several share count once). With ``--changing`` a further client adds and deletes
 documents meanwhile, as fast as the server makes the changes. ``--requests`` goes on until so many were answered, to see
 whether memory grows. ``--ask`` asks for answers instead of passages, every second question after three others in a
@@ -26,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
@@ -124,14 +125,10 @@ async def watch_memory(process: int, until: Any, outcome: Outcome) -> None:
         await asyncio.sleep(1)
 
 
-async def ask_on(
-    client: Client, path: str, bodies: list[bytes], first: int, until: Any, outcome: Outcome
-) -> None:
+async def ask_on(client: Client, path: str, bodies: Iterator[bytes], until: Any, outcome: Outcome) -> None:
     """One question after the other until it is time."""
-    for place in count(first):
-        if until():
-            return
-        await ask_one(client, path, bodies[place % len(bodies)], outcome)
+    while not until():
+        await ask_one(client, path, next(bodies), outcome)
 
 
 async def ask_one(client: Client, path: str, body: bytes, outcome: Outcome) -> None:
@@ -185,7 +182,8 @@ async def load(
         return time.perf_counter() - started >= given.seconds
 
     clients = [Client(host, port) for _ in range(given.clients)]
-    work = [ask_on(client, path, bodies, 7 * place, until, outcome) for place, client in enumerate(clients)]
+    asked = cycle(bodies)
+    work = [ask_on(client, path, asked, until, outcome) for client in clients]
     work.append(watch_memory(process, until, outcome))
     if given.changing:
         work.append(change_on(Client(host, port), until, outcome))
@@ -202,7 +200,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--questions", type=Path, nargs="+", required=True)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument(
@@ -215,7 +213,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, help="Of the server.")
     parser.add_argument("--processes", type=int, help="Of the server.")
     given = parser.parse_args()
-    asked = [question.text for question in read_questions(given.questions)]
+    asked = [question.text for file in given.questions for question in read_questions(file)]
     bodies = [json.dumps(request(given, asked, place)).encode() for place in range(len(asked))]
     options = [
         part

@@ -18,6 +18,7 @@ from trivium.common import stopping
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.base import Embedder
 from trivium.embedding.registry import open_embedder
+from trivium.embedding.remembered import QUESTIONS, RememberedQuestions
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError
 from trivium.fusion.base import Fusion
@@ -74,7 +75,8 @@ class Engine:
     ``live`` are live sources of one's own, asked where a question names them, beside those of the package.
     ``device`` is where the embedder computes: ``cpu``, ``cuda`` or ``cuda:N``, by default that of the settings.
     ``settings`` of retrievers go by dotted name, such as ``{"walk.damping": 0.4}``, and win over ``trivium.toml``.
-    ``on_stage`` is told of every stage of a search that ended.
+    ``on_stage`` is told of every stage of a search that ended. ``remembered_questions`` is how many of the questions
+    asked last need not be embedded again; 0 for measuring how long a new one takes.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Engine:
         live: Sequence[LiveSource] = (),
         on_stage: StageObserver = ignore_stages,
         device: str | None = None,
+        remembered_questions: int = QUESTIONS,
     ) -> None:
         if isinstance(store, str | Path):
             raise InputError(f"expected an open store, got {str(store)!r}: use  Engine.open({str(store)!r})")
@@ -106,6 +109,7 @@ class Engine:
             Fusions(store, fusion),
             on_stage,
             live=LiveSources(own=live),
+            questions=RememberedQuestions(remembered_questions),
             domain=configured.conversation,
         )
 

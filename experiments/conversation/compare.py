@@ -144,7 +144,7 @@ def main() -> None:
     asked = list(of_dialogues(here) if arguments.handbook is None else of_handbook(arguments.handbook))
     found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     changed: defaultdict[str, list[bool]] = defaultdict(list)
-    with trivium.Engine.open(arguments.store) as engine:
+    with trivium.Engine.open(arguments.store, remembered_questions=0) as engine:
         if arguments.model is not None:
             model = open_chat_model(arguments.model)
             leaning = [turn for turn in asked if turn.kind not in ("first", "independent", "new_topic")]

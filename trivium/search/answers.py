@@ -75,7 +75,7 @@ def answer_stream(
     after.check(calibrated=fuse.log_odds and condition is None)
     context = AnswerContext(
         searcher.store,
-        searcher.embedder.get(),
+        searcher.remembering(),
         lambda asked, recall: searcher.search(
             asked,
             k,

@@ -11,6 +11,8 @@ from typing import Unpack
 import numpy as np
 
 from trivium.domain import NO_DOMAIN, Domain
+from trivium.embedding.base import Embedder
+from trivium.embedding.remembered import RememberedQuestions
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.fusion.base import Fused, Fusion
@@ -85,7 +87,7 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """Searches one store. Threads may share it; it holds no state of a question.
+    """Searches one store. Threads may share it; of a question it holds nothing but its vector.
 
     ``on_stage`` is told of every stage that ended.
     """
@@ -98,6 +100,7 @@ class Searcher:
     images: StoreImageEmbedder = field(default_factory=StoreImageEmbedder)
     live: LiveSources = field(default_factory=LiveSources)
     live_vectors: TextVectors = field(default_factory=TextVectors)
+    questions: RememberedQuestions = field(default_factory=RememberedQuestions)
     domain: Domain = NO_DOMAIN
     """What the collection is about, for answers from it."""
 
@@ -286,7 +289,12 @@ class Searcher:
             if only in _WITHOUT_VECTORS:
                 embedder = self.store.embedder
                 return np.zeros(0 if embedder is None else embedder.dimension, np.float32)
-            return self.embedder.get().embed_query(text)
+            return self.remembering().embed_query(text)
+
+    def remembering(self) -> Embedder:
+        """The store's embedder, which remembers the questions that were asked here. Raises what
+        :meth:`~trivium.embedding.store_embedder.StoreEmbedder.get` raises."""
+        return self.questions.of(self.embedder.get())
 
     def table(
         self,
@@ -319,7 +327,7 @@ class Searcher:
             view: SearchStore = store
             if answers is not None and answers.documents:
                 with observed(self.on_stage, "live"):
-                    embedder = None if only in _WITHOUT_VECTORS else self.embedder.get()
+                    embedder = None if only in _WITHOUT_VECTORS else self.remembering()
                     view = live_view(store, answers.documents, text, embedder, self.live_vectors)
             yield view if condition is None else view.within(condition)
 
