@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from trivium.embedding.base import Vectors
 from trivium.engine import Engine
@@ -35,8 +37,7 @@ class HashEmbedder:
         """A unit vector (d,)."""
         vector = np.zeros(self.identity.dimension)
         for word in terms(text) or [text]:
-            direction = np.random.default_rng(crc32(word.encode("utf-8", "surrogatepass")))
-            vector += direction.standard_normal(self.identity.dimension)
+            vector += _direction(word, self.identity.dimension)
         length = float(np.sqrt(np.sum(vector * vector)))
         return np.asarray(vector / length, dtype=np.float32)
 
@@ -51,6 +52,13 @@ class HashEmbedder:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+
+@lru_cache(1 << 14)
+def _direction(word: str, dimension: int) -> NDArray[np.float64]:
+    """A vector of random numbers (dimension,) that are the same for the same word."""
+    numbers = np.random.default_rng(crc32(word.encode("utf-8", "surrogatepass")))
+    return numbers.standard_normal(dimension)
 
 
 def toy_store(folder: str | Path) -> Engine:
