@@ -192,7 +192,7 @@ def _settings(
 def _print(outcome: Outcome, folder: Path, report: bool, seconds: float) -> None:
     out.print(_grid(outcome.reports))
     gate = outcome.gate
-    colour, word = ("green", "open") if gate.active else ("yellow", "shut")
+    colour, word = ("green", "open") if gate.active else ("yellow", "closed")
     out.print(f"gate [bold {colour}]{word}[/]: {escape(gate.because)}")
     if not gate.active:
         out.print("It will not be a default, but can be asked for by the name of its folder.")

@@ -228,7 +228,7 @@ A small network that ranks the candidates of a question from the scores of {len(
 
     trivium search "..." --store STORE --fusion THIS_FOLDER --explain
 
-- **Gate**: {"open" if outcome.gate.active else "shut"}: {outcome.gate.because}.
+- **Gate**: {"open" if outcome.gate.active else "closed"}: {outcome.gate.because}.
 - **Network**: {shape} (ReLU), the mean of {settings["members"]}, {numbers:,} parameters in `{NUMBERS}`; `{DESCRIPTION}`
   names its input columns. The score of a candidate is a logit: its sigmoid is the probability that the candidate
   answers the question (expected error {outcome.calibration.after:.4f} out of fold).
