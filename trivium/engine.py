@@ -1,4 +1,4 @@
-"""The front door: one object over the parts that fill a store, search it, answer from it and measure it.
+"""The main entry point: one object that builds, searches, questions and evaluates a store.
 
 >>> import trivium
 >>> with trivium.Engine.open("demo-store") as engine:            # doctest: +SKIP
@@ -43,7 +43,7 @@ from trivium.search.stages import StageObserver, ignore_stages
 from trivium.settings import load_settings
 from trivium.types import Answer, Hit, Question
 
-if TYPE_CHECKING:  # what fills, checks, answers and measures is loaded when it is used
+if TYPE_CHECKING:  # imported lazily: needed only for building, checking, answering and evaluating
     from trivium.checking.report import CheckReport
     from trivium.evaluation.report import Report
     from trivium.graph.backup import BackupReport
@@ -60,23 +60,31 @@ LATER = (
     "trivium.live.pages",
     *(f"trivium.live.{name}" for name in ("arxiv", "brave", "mediawiki", "searxng", "serpapi", "tavily")),
 )
-"""What an engine loads when it first answers, changes documents or asks a live source: for those who load it before."""
+"""Modules that an engine imports lazily, on its first answer, change of documents or live source. Long-running
+processes import them in advance.
+"""
 
 
 class Engine:
-    """A store with what fills, searches and questions it. Make one with :meth:`create` or :meth:`open`; close it, or use
-    it as a context manager. ``searcher`` and ``indexer`` are its parts, useful alone.
+    """A store together with the parts that build, search and question it.
 
-    ``embedder`` names who fills an empty store, or is an embedder of one's own; a filled store keeps its own.
-    ``retrievers`` of one's own are asked beside the eight of the package. ``fusion`` (a name or an object) is the default
-    of searches. ``selector`` (likewise) chooses for the path retriever, by default without a language model.
-    ``rerankers`` (names, and rerankers of one's own) are those that whoever is served by the engine may name beside
-    ``bm25`` and ``weighted``, which load nothing.
-    ``live`` are live sources of one's own, asked where a question names them, beside those of the package.
-    ``device`` is where the embedder computes: ``cpu``, ``cuda`` or ``cuda:N``, by default that of the settings.
-    ``settings`` of retrievers go by dotted name, such as ``{"walk.damping": 0.4}``, and win over ``trivium.toml``.
-    ``on_stage`` is told of every stage of a search that ended. ``remembered_questions`` is how many of the questions
-    asked last need not be embedded again; 0 for measuring how long a new one takes.
+    Create one with :meth:`create` or :meth:`open`, and close it or use it as a context manager. Its parts
+    ``searcher`` and ``indexer`` can also be used on their own.
+
+    - ``embedder``: name of the embedder for an empty store, or an :class:`~trivium.embedding.base.Embedder` object. A
+      store that already holds vectors keeps the embedder it was built with.
+    - ``retrievers``: custom retrievers, asked in addition to the eight built-in ones.
+    - ``fusion``: name or object; the default fusion of searches.
+    - ``selector``: name or object; the selector of the path retriever. The default needs no language model.
+    - ``rerankers``: names or objects that clients of this engine may request, in addition to ``bm25`` and
+      ``weighted``, which load no model.
+    - ``live``: custom live sources, asked when a question names them, in addition to the built-in ones.
+    - ``device``: where the embedder runs, ``cpu``, ``cuda`` or ``cuda:N``. Default: from the settings.
+    - ``settings``: retriever settings by dotted name, such as ``{"walk.damping": 0.4}``. They override
+      ``trivium.toml``.
+    - ``on_stage``: called whenever a stage of a search has ended.
+    - ``remembered_questions``: how many recent question vectors to cache. Set it to 0 to measure the latency of
+      questions that have not been seen.
     """
 
     def __init__(
@@ -115,21 +123,27 @@ class Engine:
 
     @classmethod
     def create(cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Any) -> Self:
-        """A new, empty store in a folder (made when missing) or in an empty database (``bolt://HOST:PORT``), to be
-        filled by the embedder: by default ``bge-small`` when it is installed, else ``minilm``. An existing store is
-        opened. The store stays when a later build fails or reads nothing: it is empty then, and can be filled again.
-        ``parts`` as for :class:`Engine`."""
+        """Open a store for writing, creating it when it does not exist.
+
+        ``store`` is a folder (created when missing) or the address of an empty database (``bolt://HOST:PORT``). A new
+        store is filled with ``embedder``, by default ``bge-small`` when it is installed, else ``minilm``. If a later
+        build fails or reads no documents, the empty store remains and can be filled later. ``parts`` are the keyword
+        arguments of :class:`Engine`.
+        """
         device = parts.get("device")
         if isinstance(embedder, str) or (embedder is None and device is not None):
             open_embedder(
                 embedder, device=device
-            ).close()  # what does not work is refused before anything is made
+            ).close()  # fail before anything is created if the embedder cannot be opened
         return cls._on(open_or_create_store(store), embedder, parts)
 
     @classmethod
     def open(cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Any) -> Self:
-        """An existing store; ``parts`` as for :class:`Engine`. Raises StoreNotFoundError, StoreFormatError, and
-        EmbedderMismatchError when an embedder is named that did not fill it."""
+        """Open an existing store. ``parts`` are the keyword arguments of :class:`Engine`.
+
+        Raises StoreNotFoundError, StoreFormatError, and EmbedderMismatchError when ``embedder`` names another
+        embedder than the one the store was built with.
+        """
         return cls._on(open_store(store), embedder, parts)
 
     @classmethod
@@ -141,7 +155,7 @@ class Engine:
             raise
 
     def on(self, store: GraphStore) -> Self:
-        """The same engine on another snapshot of its store. They share the embedder, so only one of them is closed."""
+        """Return this engine on another snapshot of its store. Both share one embedder, so close only one of them."""
         other = object.__new__(type(self))
         other.store = store
         other._parser = self._parser
@@ -149,7 +163,7 @@ class Engine:
         return other
 
     def close(self) -> None:
-        """Let go of the store, the embedder and the process that parses."""
+        """Close the store, the embedder and the parser process."""
         self._parser.close()
         self.searcher.embedder.close()
         self.store.close()
@@ -164,35 +178,39 @@ class Engine:
 
     @property
     def embedder(self) -> Embedder:
-        """The store's embedder, opened at first use. Raises EmbedderMismatchError when the installed model is another
-        version than the one that filled the store."""
+        """The store's embedder, opened on first use. Raises EmbedderMismatchError when the installed version of the
+        model differs from the version the store was built with.
+        """
         return self.searcher.embedder.get()
 
     @property
     def indexer(self) -> Indexer:
-        """What fills the store."""
+        """The indexer of this store, which adds, removes and embeds documents."""
         from trivium.index.indexer import Indexer
 
         return Indexer(self.store, self.searcher.embedder, self._parser)
 
     def info(self) -> StoreInfo:
-        """What the store holds, counted."""
+        """Identity and counts of the store."""
         return self.store.info()
 
     def pages(self) -> list[str]:
-        """The uris of all pages, in order."""
+        """The uris of all pages, sorted."""
         return [page.uri for page in self.store.pages()]
 
     def build(self, sources: Sequence[str | Path], **options: Unpack[BuildOptions]) -> IngestReport:
-        """Parse, load and embed sources, also into a store that has some; see
-        :meth:`trivium.index.indexer.Indexer.build` for the options. Documents that cannot be read are in the report's
-        ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
-        NothingReadError where none could be read and the store holds none either."""
+        """Parse, load and embed sources, adding to what the store already holds.
+
+        See :meth:`trivium.index.indexer.Indexer.build` for the options. Unreadable documents are listed in the
+        report's ``problems`` and do not stop the build. After an interruption, calling it again completes the work.
+        Raises NothingReadError when no document could be read and the store is empty.
+        """
         return self.indexer.build(sources, **options)
 
     def remove(self, pages: Sequence[str]) -> list[str]:
-        """Remove pages by title or alias, or by the file they came from; returns the uris removed. Raises InputError for
-        an unknown one, with titles like it."""
+        """Remove pages, given by title, alias or source file, and return the uris removed. Raises InputError for an
+        unknown name and suggests similar titles.
+        """
         return self.indexer.remove(pages)
 
     def search(
@@ -213,33 +231,38 @@ class Engine:
         return self.searcher.search(question, k, retrievers, fusion, **options)
 
     def hints(self, where: Where) -> list[str]:
-        """Why no passage fulfils a condition, such as a name that no document knows, with names like it; none where some
-        passage does."""
+        """Explain why no passage matches a condition, for example because no document contains a name; similar names
+        are suggested. Empty when some passage matches.
+        """
         return self.searcher.hints(where)
 
     def search_many(
         self, questions: Iterable[str], k: int = 10, *args: Any, **options: Any
     ) -> list[list[Hit]]:
-        """:meth:`search` for several questions, answers in their order."""
+        """Run :meth:`search` for several questions; results are in the order of the questions."""
         return self.searcher.search_many(questions, k, *args, **options)
 
     async def asearch(self, question: str, *args: Any, **options: Any) -> list[Hit]:
-        """:meth:`search`, off the event loop."""
+        """Run :meth:`search` in a thread, without blocking the event loop."""
         return await stopping.in_thread(lambda: self.search(question, *args, **options))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
-        """Answer a question from the k best chunks, citing them. Without a ``model`` it is made of their sentences. A
-        question that follows on the turns of ``history`` is made to stand by itself first. Raises what :meth:`search`
-        raises, and ChatModelError."""
+        """Answer a question from the k best chunks and cite them.
+
+        Without a ``model`` the answer is composed of sentences from these chunks. A follow-up to the turns in
+        ``history`` is first rewritten as a standalone question. Raises the errors of :meth:`search`, and
+        ChatModelError.
+        """
         return next(e.answer for e in self.ask_stream(question, **options) if isinstance(e, Done))
 
     async def aask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
-        """:meth:`ask`, off the event loop. Cancelled, it stops the model."""
+        """Run :meth:`ask` in a thread, without blocking the event loop. Cancelling it stops the model."""
         return await stopping.in_thread(lambda: self.ask(question, **options))
 
     def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[AnswerEvent, None, None]:
-        """:meth:`ask` while it happens: what was found, the answer piece by piece, the answer. Wrong arguments are
-        refused before the first event. Closing it stops the model."""
+        """Stream :meth:`ask`: first the passages found, then the answer piece by piece, finally the complete answer.
+        Invalid arguments raise before the first event. Closing the generator stops the model.
+        """
         from trivium.search.answers import answer_stream
 
         return answer_stream(self.searcher, question, **options)
@@ -247,29 +270,33 @@ class Engine:
     def check(
         self, *, repair: bool = False, full: bool = False, progress: StageProgress | None = None
     ) -> CheckReport:
-        """Whether the store holds what was written and follows the rules of the graph: the database, checksums of what it
-        holds and of derived files, every page, a sample of the vectors (with ``full`` all of them, which takes as long as
-        embedding the store) and the files of the models.
+        """Check the integrity of the store.
 
-        With ``repair`` what can be repaired is: derived data are made again, damaged vectors embedded again, leftovers
-        removed, and damaged pages marked, so that the next load of them replaces them. The report says what is left.
-        Raises StoreError where the store cannot be read or written at all.
+        Checks the database, the checksums of its contents and of derived files, every page, a sample of the vectors
+        (all of them with ``full``, which takes as long as embedding the store), the rules of the graph and the model
+        files.
+
+        With ``repair``, repairs what can be repaired: rebuilds derived data, re-embeds damaged vectors, removes
+        leftovers and marks damaged pages so that the next load replaces them. The report lists what remains. Raises
+        StoreError when the store cannot be read or written at all.
         """
         from trivium.checking.run import check_store
 
         return check_store(self.store, self.searcher.embedder, repair=repair, full=full, progress=progress)
 
     def backup(self, file: str | Path, progress: Progress | None = None) -> BackupReport:
-        """Write the store, as it is committed now, to one file, from which :meth:`restore` makes it again; see
-        :func:`trivium.graph.backup.back_up`."""
+        """Write the committed state of the store to one file, which :meth:`restore` reads; see
+        :func:`trivium.graph.backup.back_up`.
+        """
         from trivium.graph.backup import back_up
 
         return back_up(self.store.location, file, progress)
 
     @staticmethod
     def restore(file: str | Path, store: str | Path, progress: Progress | None = None) -> BackupReport:
-        """Make a store in a new or empty folder of what :meth:`backup` wrote; see
-        :func:`trivium.graph.backup.restore`."""
+        """Restore a file written by :meth:`backup` into a new or empty folder; see
+        :func:`trivium.graph.backup.restore`.
+        """
         from trivium.graph.backup import restore
 
         return restore(file, store, progress)
@@ -281,8 +308,9 @@ class Engine:
         fusions: Sequence[str] | None = None,
         **options: Any,
     ) -> Report:
-        """Retrieval quality of retrievers and fusions: exactly those named, or all eight and ``default`` when none is;
-        see :class:`trivium.evaluation.evaluator.Evaluator`."""
+        """Measure the retrieval quality of the named retrievers and fusions, or of all eight retrievers and the
+        ``default`` fusion when none is named; see :class:`trivium.evaluation.evaluator.Evaluator`.
+        """
         from trivium.evaluation.evaluator import Evaluator
 
         return Evaluator(self.searcher).evaluate(questions, retrievers, fusions, **options)

@@ -1,4 +1,6 @@
-"""The questions of a batch are embedded ahead of the one that is searched for: embedders do not hold Python's lock."""
+"""Embeds the next questions of a batch while the current one is searched for. Embedders release the GIL, so the two
+overlap.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from typing import Self
 from trivium.graph.records import Vectors
 
 _AHEAD = 2
-"""How many questions; more would only lie in wait."""
+"""How many questions to embed in advance. More would only wait in memory."""
 
 
 class Ahead:
-    """A context manager around the searches for ``texts``, in their order. ``embed`` makes a unit vector (d,) of one."""
+    """Context manager around the searches for ``texts``, in their order. ``embed`` maps a text to a unit vector (d,)."""
 
     def __init__(self, texts: Sequence[str], embed: Callable[[str], Vectors]) -> None:
         self._texts, self._embed = texts, embed
@@ -32,7 +34,7 @@ class Ahead:
             self._thread.shutdown(cancel_futures=True)
 
     def vector(self, number: int) -> Vectors:
-        """The vector of a question; those behind it are begun. An error of the embedder is raised here."""
+        """Return the vector of question ``number`` and start embedding the next ones. Raises the embedder's errors."""
         if self._thread is None:
             return self._embed(self._texts[number])
         for text in self._texts[len(self._begun) : number + 1 + _AHEAD]:

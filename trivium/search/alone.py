@@ -1,4 +1,4 @@
-"""One retriever asked by itself, and what any retriever may propose under a condition."""
+"""Search with a single retriever, and filtering of candidates by a condition."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from trivium.graph.records import rank_key
 from trivium.retrievers.base import Candidate, Query, Retriever
 
 STEP = 4
-"""How many times as wide a retriever looks in the next round."""
+"""Factor by which a retriever widens its search in each round."""
 _WIDEST = 16
-"""So many times as there are chunks are all nodes of any kind, about."""
+"""Stop widening at this multiple of the number of chunks, which roughly covers all nodes of any kind."""
 
 
 @runtime_checkable
 class Widens(Protocol):
-    """A retriever that looks at a number of nodes and finds only what they lead to."""
+    """A retriever that examines a limited number of nodes and finds only chunks reachable from them."""
 
     def wider(self, times: int) -> Retriever | None:
-        """The same with so many times the nodes; None where it would find no more."""
+        """Return a retriever that examines ``times`` as many nodes, or None when that would find nothing more."""
         ...
 
 
 def permitted(query: Query, found: Sequence[Candidate]) -> list[Candidate]:
-    """What of a retriever's candidates fulfils the condition of a question: those of one's own may not look at it."""
+    """Keep the candidates that match the question's condition. Custom retrievers may ignore the condition."""
     allowed = query.allowed
     return list(found) if allowed is None else [one for one in found if allowed.has(one.uri)]
 
@@ -34,9 +34,12 @@ def permitted(query: Query, found: Sequence[Candidate]) -> list[Candidate]:
 def retrieve_alone(
     query: Query, retriever: Retriever, k: int, recall: Query | None = None
 ) -> list[Candidate]:
-    """The k best candidates of a retriever. Under a condition there are k if it can find k: it looks at more and more
-    nodes, and what only those bring follows behind, with scores that are no higher. Where there are fewer, those that it
-    finds for another question ``recall`` follow in the order of their scores for this one."""
+    """Return the k best candidates of a retriever, best first.
+
+    Under a condition the search is widened until k candidates are found or nothing more can be. Candidates of a wider
+    round are appended, with their scores capped at the lowest score so far. If fewer than k are found, candidates for
+    the alternative question ``recall`` are appended, ordered by their scores for ``query``.
+    """
     found = _of_question(query, retriever, k)
     if recall is None or len(found) >= k:
         return found

@@ -1,4 +1,4 @@
-"""Answers from what a searcher finds."""
+"""Answers a question from the results of a searcher."""
 
 from __future__ import annotations
 
@@ -22,15 +22,22 @@ from trivium.settings import load_settings
 from trivium.types import Intent, SourceOutcome, Turn
 
 MAX_TURN_CHARACTERS = 200_000
-"""The longest question or answer of a history."""
+"""Maximum length of a question or answer in the history, in characters."""
 
 
 class AskOptions(WritingOptions, total=False):
-    """``k`` passages are read (default 6); ``history`` are the turns before, oldest first; without a ``model`` the answer
-    is made of sentences of the passages; ``prompt``, ``temperature`` and ``max_tokens`` say how the model is asked
-    (:class:`~trivium.answering.writing.WritingOptions`); ``retrievers``, ``fusion``, ``settings``, ``where``,
-    ``explain``, ``sources``, ``rerank`` and ``cut`` as for a search; ``intent`` overrules what the question is taken for
-    (:data:`trivium.types.Intent`); with ``rewrite`` false a follow-up is searched for as it is."""
+    """Options of :func:`answer_stream` and :meth:`trivium.engine.Engine.ask`.
+
+    - ``k``: number of passages to read (default 6).
+    - ``history``: earlier turns, oldest first.
+    - ``model``: language model; without one the answer is composed of sentences from the passages.
+    - ``prompt``, ``temperature``, ``max_tokens``: how the model is prompted
+      (:class:`~trivium.answering.writing.WritingOptions`).
+    - ``intent``: overrides the detected intent of the question (:data:`trivium.types.Intent`).
+    - ``rewrite``: when false, a follow-up question is searched for as it is.
+    - ``retrievers``, ``fusion``, ``settings``, ``where``, ``explain``, ``sources``, ``rerank``, ``cut``: as for a
+      search.
+    """
 
     k: int
     history: Sequence[Turn]
@@ -50,8 +57,11 @@ class AskOptions(WritingOptions, total=False):
 def answer_stream(
     searcher: Searcher, question: str, **options: Unpack[AskOptions]
 ) -> Generator[AnswerEvent, None, None]:
-    """See :meth:`trivium.engine.Engine.ask_stream`. Raises InputError and FusionError for wrong arguments at once, and
-    while it is read what a search raises, and ChatModelError."""
+    """Stream an answer; see :meth:`trivium.engine.Engine.ask_stream`.
+
+    Raises InputError and FusionError for invalid arguments immediately. While the stream is read, raises the errors
+    of a search, and ChatModelError.
+    """
     unknown = options.keys() - AskOptions.__annotations__.keys()
     if unknown:
         raise InputError(
@@ -66,10 +76,10 @@ def answer_stream(
     where = options.get("where")
     condition = None if where is None else parse(where)
     sources = options.get("sources")
-    searcher.live.choose(sources or ())  # refuses unknown names
+    searcher.live.choose(sources or ())  # raises for unknown names
     outcomes: list[SourceOutcome] = []
     warnings: list[str] = []
-    # Unknown names are refused here.
+    # Raises for unknown names.
     fuse = searcher.fusions.suitable(fusion, searcher.retrievers.choose(retrievers, settings))
     after = searcher.second_stage(k, options.get("rerank"), options.get("cut"), settings)
     after.check(calibrated=fuse.log_odds and condition is None)
@@ -113,7 +123,7 @@ def answer_stream(
 def _with_outcomes(
     events: Generator[AnswerEvent, None, None], outcomes: Sequence[SourceOutcome], warnings: Sequence[str]
 ) -> Generator[AnswerEvent, None, None]:
-    """The events with what came of asking live sources and a reranker, which is known when something was found."""
+    """Add the outcomes of live sources and the reranker's warnings, which are known once passages were found."""
     with closing(events):
         for event in events:
             if isinstance(event, Found):
@@ -125,7 +135,7 @@ def _with_outcomes(
 
 
 def _writing(options: AskOptions) -> Writing:
-    """How the model is asked, where there is one."""
+    """Return how the model is prompted; the defaults when there is no model."""
     if options.get("model") is None:
         return Writing()
     given = WritingOptions(
@@ -137,7 +147,7 @@ def _writing(options: AskOptions) -> Writing:
 
 
 def _check_history(history: object) -> None:
-    """Raise InputError unless a history is a list of turns of bounded length."""
+    """Raise InputError unless the history is a sequence of turns of bounded length."""
     if not isinstance(history, Sequence) or isinstance(history, str):
         raise InputError(f"expected the history as a list of turns, got {type(history).__name__}")
     for turn in history:

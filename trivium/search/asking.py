@@ -1,4 +1,4 @@
-"""In which order the retrievers of one search are asked, and by which threads."""
+"""Schedules the retrievers of one search: their order, and the threads they run on."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from trivium.retrievers.base import Query, Retriever
 T = TypeVar("T")
 
 _LONGEST = ("entity", "path")
-"""What these ask a server takes longest, so they go first."""
+"""Retrievers whose queries take a remote store longest. They are started first."""
 
 
 def nothing() -> None:
-    """Nothing more to do."""
+    """Do nothing."""
 
 
 def of_each(
@@ -29,8 +29,11 @@ def of_each(
     others: Collection[str] = (),
     then: Callable[[], object] = nothing,
 ) -> dict[str, T]:
-    """What each retriever answers, in their order. All are asked at once where the store is a server to wait for. Else
-    an idle thread asks the ``others``, and does ``then`` what will be wanted later, while this one asks the rest."""
+    """Call ``ask`` for every retriever and return the answers in the retrievers' order.
+
+    With a remote store all retrievers run concurrently. With a local one, an idle thread asks the ``others`` and then
+    calls ``then`` to prepare later work, while the calling thread asks the rest.
+    """
     if query.store.remote:
         return _at_once(retrievers, ask)
     answers = Memo()
@@ -56,11 +59,11 @@ def _at_once(retrievers: Mapping[str, Retriever], ask: Callable[[Retriever], T])
         return {name: ask(retriever) for name, retriever in retrievers.items()}
     longest_first = sorted(retrievers, key=lambda name: name not in _LONGEST)
     answers = {name: _threads().submit(ask, retrievers[name]) for name in longest_first}
-    wait(answers.values())  # also when one fails: none may go on with a question that has been given up
+    wait(answers.values())  # also when one fails: none may keep working on an abandoned question
     return {name: answers[name].result() for name in retrievers}
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    # A retriever only ever waits for what another running one is making, so they cannot block one another.
+    # A retriever only ever waits for results that another running retriever computes, so they cannot deadlock.
     return ThreadPoolExecutor(max_workers=32, thread_name_prefix="retriever")

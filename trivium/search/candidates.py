@@ -1,4 +1,4 @@
-"""Ask the retrievers, unite what they found, and score it in every view."""
+"""Asks the retrievers, merges their candidates, and scores every candidate with every retriever."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from trivium.types import SourceNode
 T = TypeVar("T")
 
 DEPTH = 30
-"""How deep each retriever goes for fusion."""
+"""Number of candidates that each retriever returns for fusion."""
 
 OF_LINKS = ("entity", "path", "walk")
-"""Retrievers that go by links, which passages of live sources have none of."""
+"""Retrievers that follow links. Passages from live sources have no links."""
 
 _OF_WORDS = ("lexical",)
-"""Retrievers that need no vector."""
+"""Retrievers that need no question vector."""
 _OF_NEAR_CHUNKS = ("vector", "diffusion", "walk")
-"""Retrievers that go on from the nearest chunks."""
+"""Retrievers that start from the nearest chunks."""
 _BY_VECTORS = ("vector", "page", "section", "entity")
-"""Retrievers whose scores are cosines, which are read together."""
+"""Retrievers whose scores are cosines. The store computes them together."""
 
 
 def gather(
@@ -46,17 +46,17 @@ def gather(
     recall: Query | None = None,
     on_stage: StageObserver = ignore_stages,
 ) -> Table:
-    """The table of raw scores: one row for each chunk some retriever returned, one column a retriever.
+    """Build the table of raw scores: one row per chunk returned by some retriever, one column per retriever.
 
-    ``depth`` None leaves each retriever its own count. With ``complete`` every chunk has its true score in
-    every view (NaN where a view has none for it), otherwise only where the retriever returned it. ``signals`` adds what
-    :mod:`trivium.retrievers.signals` knows of them. What links cannot say of passages of live sources is borrowed
-    (:mod:`trivium.fusion.borrow`). ``on_stage`` is told of the stages ``retrieve``, ``score`` and
-    ``signals``.
+    With ``depth`` None every retriever returns its own default number of candidates. With ``complete`` every chunk
+    has its true score from every retriever (NaN where a retriever has none), otherwise only from those that returned
+    it. ``signals`` adds the features of :mod:`trivium.retrievers.signals`. Link-based scores that passages of live
+    sources lack are imputed (:mod:`trivium.fusion.borrow`). ``on_stage`` is notified of the stages ``retrieve``,
+    ``score`` and ``signals``.
 
-    What the retrievers return for another question ``recall`` on the same store is among the candidates, too. It is
-    scored by ``query`` like all others, and stands in each retriever's list behind what that returned for ``query``, in
-    the order of these scores.
+    ``recall`` is an alternative question on the same store, whose candidates are added. They are scored by ``query``
+    like all others; in each retriever's list they come after its candidates for ``query``, in the order of these
+    scores.
     """
 
     def retrieve(retriever: Retriever) -> tuple[list[Candidate], int]:
@@ -119,8 +119,11 @@ def _retrieved(
     *,
     signals: bool,
 ) -> dict[str, T]:
-    """What each retriever returns. Questions are embedded while those that look at words alone are asked; then some work
-    on the nearest chunks while the others begin elsewhere. Where ``signals`` will be wanted, they are prepared."""
+    """Ask every retriever, overlapping independent work on a local store.
+
+    The questions are embedded while retrievers that need no vector are asked; after that, retrievers that start from
+    the nearest chunks run in a second thread. With ``signals``, data for the signals is prepared as well.
+    """
     if query.store.remote:
         return of_each(query, retrievers, retrieve, beside)
     questions = [query] if recall is None else [query, recall]
@@ -137,13 +140,13 @@ def _retrieved(
 
 
 def united(own: Sequence[Candidate], more: Sequence[Candidate]) -> list[Candidate]:
-    """A list, and behind it what another one adds."""
+    """Append to ``own`` the candidates of ``more`` that it does not contain."""
     known = {candidate.uri for candidate in own}
     return [*own, *(candidate for candidate in more if candidate.uri not in known)]
 
 
 def _order_behind(own: int, scores: Floats, ranks: np.ndarray) -> None:
-    """Rank the candidates behind the first ``own`` ones by their scores (n,); those without a score come last."""
+    """Rank the candidates after the first ``own`` ones by their scores (n,), those without a score last."""
     behind = np.flatnonzero(ranks > own)
     order = np.lexsort((ranks[behind], -np.nan_to_num(scores[behind], nan=-np.inf)))
     ranks[behind[order]] = np.arange(own + 1, own + 1 + len(behind))
@@ -157,7 +160,7 @@ def _fill(
     ranks: np.ndarray,
     source_nodes: list[dict[str, SourceNode]],
 ) -> None:
-    """Write one retriever's list into its columns."""
+    """Write one retriever's candidates into its columns."""
     for rank, candidate in enumerate(found, 1):
         row = rows[candidate.uri]
         raw[row] = candidate.score

@@ -1,4 +1,4 @@
-"""Where a list of passages ends, by its scores: in place of a fixed number of them."""
+"""Cuts a ranking by its scores instead of at a fixed number of passages."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from trivium.errors import InputError
 Rule = Literal["gap", "near", "probability"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 _THRESHOLDS: dict[Rule, float] = {"near": 0.7, "probability": 0.01}
-"""The usual threshold of the rules that have one; each lies between 0 and 1."""
+"""Default thresholds, for the rules that have one. Thresholds lie between 0 and 1."""
 _BOUNDS = re.compile(r"(\d{1,6})-(\d{0,6})")
 FORMS = "gap, near:SHARE or probability:P, each also with bounds, as in near:0.7:2-12"
-"""How a cut may be written, for messages."""
+"""The syntax of a cut, for error messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a list ends. With scores s1 >= s2 >= ... and bounds ``min_k`` and ``max_k`` (None: the number of passages
-    that was asked for):
+    """A rule that decides where a ranking ends.
 
-    - ``near``: behind the last score that is near the best one: at least s1 - threshold * (s1 - s(max_k)). After a sharp
-      drop few are that near; over a plateau the list runs on.
-    - ``gap``: before the largest drop s(i) - s(i+1) with min_k <= i <= max_k, the first of equal ones. It always finds
-      one, unless all these scores are equal: then the list runs to max_k.
-    - ``probability``: before the first passage that is less likely than ``threshold`` to be the first right one:
-      p(i) (1 - p(1)) ... (1 - p(i-1)), taking them as independent.
+    For scores s1 >= s2 >= ... and bounds ``min_k`` and ``max_k`` (None: the number of passages requested):
 
-    The first two go by the scores that the passages are ordered by, whatever their scale; the last needs a fusion that
-    gives probabilities. Raises InputError."""
+    - ``near``: after the last score close to the best one, that is at least s1 - threshold * (s1 - s(max_k)). Keeps
+      few passages before a sharp drop and many on a plateau.
+    - ``gap``: before the largest drop s(i) - s(i+1) with min_k <= i <= max_k, the first one if several are equal. If
+      all these scores are equal, the list runs to max_k.
+    - ``probability``: before the first passage whose probability of being the first correct one, p(i) (1 - p(1)) ...
+      (1 - p(i-1)) assuming independence, is below ``threshold``.
+
+    ``near`` and ``gap`` use the scores that order the passages, on any scale; ``probability`` needs a fusion with
+    calibrated probabilities. Raises InputError for invalid values.
+    """
 
     rule: Rule
     threshold: float | None = None
@@ -52,7 +54,7 @@ class Cut:
 
     @classmethod
     def read(cls, text: str) -> Cut:
-        """The cut that a text names: ``RULE[:THRESHOLD][:MIN-MAX]``, where MAX may be left out. Raises InputError.
+        """Parse a cut, ``RULE[:THRESHOLD][:MIN-MAX]`` with optional MAX. Raises InputError.
 
         >>> Cut.read("near:0.6:2-12")
         Cut(rule='near', threshold=0.6, min_k=2, max_k=12)
@@ -69,7 +71,7 @@ class Cut:
         return cls(rule, threshold, least, most)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        """As :meth:`read` takes it."""
+        """Format the cut as :meth:`read` parses it."""
         threshold = "" if self.threshold is None else f":{self.threshold:g}"
         most = "" if self.max_k is None else self.max_k
         bounds = "" if self.min_k == 1 and self.max_k is None else f":{self.min_k}-{most}"
@@ -77,17 +79,20 @@ class Cut:
 
     @property
     def needs_probabilities(self) -> bool:
-        """Whether it goes by how likely passages are right."""
+        """Whether the rule uses the probabilities of passages."""
         return self.rule == "probability"
 
     def most(self, k: int) -> int:
-        """How many passages it keeps at most where ``k`` were asked for."""
+        """Return the maximum number of passages kept when ``k`` are requested."""
         return k if self.max_k is None else self.max_k
 
     def count(self, scores: Sequence[float], k: int, probabilities: Sequence[float] = ()) -> int:
-        """How many of the first passages stay. ``scores`` are in the order of the list, one more than :meth:`most` where
-        there are more; ``probabilities`` beside them where they are needed. At least ``min_k`` stay where there are so
-        many."""
+        """Return how many of the first passages to keep.
+
+        ``scores`` are in ranking order and include one more than :meth:`most` if there are that many.
+        ``probabilities``, in the same order, are needed by the rule ``probability`` only. At least ``min_k`` passages
+        are kept if there are that many.
+        """
         most = min(self.most(k), len(scores))
         least = min(self.min_k, most)
         if most == 0:
@@ -104,7 +109,9 @@ class Cut:
 
 
 def _likely(probabilities: Sequence[float], threshold: float) -> int:
-    """How many of the first come before one that is hardly the first right one."""
+    """Count the passages before the first one whose probability of being the first correct one is below
+    ``threshold``.
+    """
     none_right = 1.0
     for count, probability in enumerate(probabilities):
         if none_right * probability < threshold:

@@ -1,4 +1,4 @@
-"""Parts of the graph to be drawn: the way from a question to a passage, and what surrounds an entity."""
+"""Subgraphs to draw: the paths from a question to a passage, and the neighbourhood of an entity."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _CITES = "cites"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Something to draw. ``id`` is its uri (prefixed ``?`` for the question); ``label`` is for people."""
+    """A node to draw. ``id`` is its uri (the question's text prefixed with ``?`` for the question); ``label`` is what
+    is displayed.
+    """
 
     id: str
     kind: NodeKind
@@ -32,7 +34,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A line from one node to another. ``views`` are the retrievers that went along it."""
+    """An edge to draw. ``views`` names the retrievers that followed it."""
 
     source: str
     target: str
@@ -42,7 +44,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Nodes and edges; every edge's ends are among the nodes."""
+    """Nodes and edges. Both ends of every edge are among the nodes."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -62,7 +64,7 @@ class _Canvas:
         self.edges[source, target, type] = (*views, view) if view and view not in views else views
 
     def drawing(self, store: GraphReader) -> Drawing:
-        """What was drawn. The store is asked once which of the entities have a document."""
+        """Return the drawing. Asks the store once which entities have a page."""
         entities = [uri for uri, node in self.nodes.items() if node.kind == "entity"]
         below = store.expand(entities, Hop.BELOW) if entities else {}
         for uri in entities:
@@ -73,8 +75,9 @@ class _Canvas:
 
 
 def way_to(query: Query, chunk: ChunkRecord, source_nodes: Mapping[str, SourceNode]) -> Drawing:
-    """How a question came to a chunk. ``source_nodes`` says by retriever what led there, empty where the chunk was found
-    by itself (:attr:`trivium.retrievers.base.Candidate.source_node`)."""
+    """Draw how a question led to a chunk. ``source_nodes`` maps each retriever to the node or path that led to the
+    chunk, empty where the chunk was found directly (:attr:`trivium.retrievers.base.Candidate.source_node`).
+    """
     canvas = _Canvas()
     start = canvas.node(Node(f"?{query.text}", "question", query.text))
     goal = canvas.node(Node(chunk.uri, "chunk", _place(chunk.section)))
@@ -93,8 +96,9 @@ def way_to(query: Query, chunk: ChunkRecord, source_nodes: Mapping[str, SourceNo
 
 
 def around(store: GraphReader, entity: str, limit: int) -> tuple[Drawing, bool]:
-    """An entity with at most ``limit`` neighbours: those it is related to first, then pages that speak of it most. Also
-    whether there were more."""
+    """Draw an entity with at most ``limit`` neighbours, and return whether more were left out. Entities related to it
+    come first, then the pages that mention it most often.
+    """
     canvas = _Canvas()
     centre = canvas.node(_node(entity))
     left_out = False
@@ -124,7 +128,7 @@ def _node(uri: str, *, section: bool = False) -> Node:
         return Node(uri, "chunk", _place(section_of(uri)))
     if section and uri != page_of(uri):
         return Node(uri, "section", _place(uri))
-    return Node(uri, "entity", unescape(uri))  # or a page, which the canvas asks of all of them at once
+    return Node(uri, "entity", unescape(uri))  # or a page: the canvas determines this for all nodes at once
 
 
 def _place(section: str) -> str:
@@ -132,7 +136,7 @@ def _place(section: str) -> str:
 
 
 def _draw_node(canvas: _Canvas, start: str, goal: str, uri: str, view: str) -> None:
-    """A page, section or entity between the question and the chunk."""
+    """Draw a page, section or entity between the question and the chunk."""
     canvas.node(_node(uri, section=view in ("section", "path")))
     canvas.edge(start, uri, "like", view)
     leads = "has" if page_of(goal) == page_of(uri) and view != "entity" else "cited in"
@@ -150,7 +154,7 @@ def _draw_path(canvas: _Canvas, start: str, goal: str, path: GraphPath, view: st
 
 
 def _draw_walk(canvas: _Canvas, start: str, goal: str, query: Query) -> None:
-    """The shortest ways of links from where a walk starts: from any start, and from an entity."""
+    """Draw the shortest path of links from any start of the walk, and the shortest one from an entity."""
     graph = query.adjacency
     row = graph.chunk_rows.get(goal)
     if row is None:
@@ -175,8 +179,9 @@ def _draw_links(canvas: _Canvas, start: str, way: list[str], query: Query) -> No
 
 
 def shortest_way(graph: Adjacency, goal: int, seeds: dict[int, float]) -> list[int] | None:
-    """The nodes from a seed to the goal, along the fewest links; of equally near seeds the heaviest. None where there is
-    none near."""
+    """Return the nodes on a shortest path from a seed to the goal, None when no seed is close enough. Of several
+    seeds at the same distance the heaviest is taken.
+    """
     towards: dict[int, int] = {goal: goal}
     layer, depth = deque([goal]), 0
     while layer and depth <= _LONGEST_WALK and len(towards) < _VISITED:

@@ -1,4 +1,4 @@
-"""Finding the entity that a name means."""
+"""Finds the entity that a name refers to."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from trivium.text import normalise_name, normalise_title
 
 
 def find_entity(store: GraphReader, name: str) -> str | None:
-    """The uri of the entity with that uri, title or alias, else of one whose name differs only in its capitals,
-    punctuation or a trailing parenthesis; None where there is none."""
+    """Return the uri of the entity with this uri, title or alias, else of one whose name differs only in case,
+    punctuation or a trailing parenthesis; None when there is none.
+    """
     names = dict.fromkeys((name, page_uri(normalise_title(name))))
     known = store.resolve(list(names))
     exact = next((known[spelling] for spelling in names if spelling in known), None)

@@ -1,9 +1,9 @@
-"""Candidates of a question and their fused scores. How many are asked for changes neither score nor order of any.
+"""Candidates of a question with their fused scores. The number of hits requested changes neither scores nor order.
 
-A fusion compares candidates with each other, so a score depends on which others there are. Candidates are therefore
-scored in rounds: first those of lists of :data:`~trivium.search.candidates.DEPTH`, which is enough for most searches.
-Where more are wanted the retrievers are asked for longer lists, and what only those bring follows behind, while the first
-keep their scores.
+A fusion compares candidates with each other, so a score depends on the set of candidates. Candidates are therefore
+scored in rounds: first those in lists of length :data:`~trivium.search.candidates.DEPTH`, which is enough for most
+searches. When more are requested, the retrievers are asked for longer lists; the candidates that these add are
+appended and the earlier ones keep their scores.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from trivium.search.candidates import DEPTH, gather
 from trivium.search.stages import StageObserver, ignore_stages, observed
 
 DEEPER = 4
-"""How many times as long the lists of the next round are. Fixed: rounds may not depend on how many hits are wanted."""
+"""Factor by which the lists grow in each round. It is constant because rounds must not depend on the number of hits
+requested.
+"""
 STEP = 1e-3
-"""How far behind the last candidate of one round the first of the next comes at least."""
+"""Minimum difference between the last score of one round and the first of the next."""
 
 
 def fuse_candidates(
@@ -33,11 +35,11 @@ def fuse_candidates(
     on_stage: StageObserver = ignore_stages,
     recall: Query | None = None,
 ) -> tuple[Table, Fused]:
-    """At least ``count`` candidates, or all that the retrievers find, with their fused scores. In the order of the scores
-    the candidates for a small ``count`` are the beginning of those for a large one.
+    """Return at least ``count`` candidates, or all that the retrievers find, with their fused scores.
 
-    Candidates of a later round have the scores that the fusion gives them among all of that round, lowered by one number
-    where the best of them would not come behind the round before.
+    Ordered by score, the candidates for a small ``count`` are a prefix of those for a larger one. Candidates of a
+    later round have the scores that the fusion gives them within that round, minus a constant when needed so that
+    they all rank below the earlier rounds.
     """
 
     def of_lists(depth: int) -> Table:
@@ -62,13 +64,16 @@ def fuse_candidates(
 
 
 def _may_find_more(table: Table, depth: int) -> bool:
-    """Whether some retriever's list was as long as it was allowed to be."""
+    """Whether some retriever's list reached the maximum length."""
     return bool((table.ranks >= depth).any())
 
 
 def _behind(first: Fused, later: Fused, new: Sequence[int], columns: int) -> Fused:
-    """The outcome for the candidates of ``first``, then for the rows ``new`` of ``later``. The baseline is that of
-    ``first``; the difference, and what the rows are lowered by, is shared by all columns."""
+    """Combine the scores of ``first`` with those of the rows ``new`` of ``later``.
+
+    The baseline is that of ``first``. Its difference to the baseline of ``later``, and the constant subtracted from
+    the new rows, are distributed evenly over all columns of the explanation.
+    """
     known = len(first.scores)
     limit = float(first.scores.min()) - STEP if known else np.inf
     lowered = max(0.0, float(later.scores[list(new)].max()) - limit)

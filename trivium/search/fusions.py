@@ -1,4 +1,4 @@
-"""Which fusion a search uses: by name, handed in as an object, or the default of the store."""
+"""Selects the fusion of a search: by name, as an object, or the default of the store."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from trivium.retrievers.names import OPTIONAL
 
 
 class Fusions:
-    """The fusions of one store, each made at its first use and kept: one that changes on disk is seen by the next
-    engine.
+    """The fusions of one store, created on first use and cached. Changes on disk are seen by the next engine.
 
-    ``default`` is used by searches that name none: a fusion handed in, or the name of one; without it ``default`` is
-    what was decided for the store, else what ships for its embedder.
+    ``default`` (a fusion or a name) is used by searches that name none. Without it, the default is the fusion decided
+    for the store, else the one shipped for its embedder.
     """
 
     def __init__(self, store: GraphStore, default: str | Fusion | None = None) -> None:
@@ -33,12 +32,12 @@ class Fusions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name there is, that of a fusion handed in after the package's own, those of installed packages last."""
+        """All known names: built-in fusions, then the one passed as an object, then those of installed packages."""
         handed_in = () if self._default is None or isinstance(self._default, str) else (self._default.name,)
         return tuple(dict.fromkeys((*FUSIONS, *handed_in, *list_plugins(PLUGINS))))
 
     def get(self, name: str) -> Fusion:
-        """The fusion of that name, or the trained one in the folder of that name. Raises FusionError."""
+        """Return the fusion of that name, or the trained one in the folder of that name. Raises FusionError."""
         if name == DEFAULT and self._default is not None:
             name = self._default if isinstance(self._default, str) else self._default.name
         if name not in self._made:
@@ -48,9 +47,12 @@ class Fusions:
         return self._made[name]
 
     def suitable(self, name: str | None, retrievers: Collection[str]) -> Fusion:
-        """The fusion for a search that asks ``retrievers``: the named one, else the default; where the default is a
-        network and views it was trained on are left out, the convex combination. With an optional view, which no fusion
-        was fitted with and a weighted mean would leave out, it is by reciprocal ranks. Raises FusionError."""
+        """Return the fusion for a search that asks ``retrievers``: the named one, else the default.
+
+        If the default is a network trained on retrievers that are not asked, the convex combination is used instead.
+        If an optional retriever is asked, reciprocal rank fusion is used, since no fusion was fitted with it and a
+        weighted mean would ignore it. Raises FusionError.
+        """
         if name is not None and not isinstance(name, (str, Path)):
             raise InputError(f"expected the name of a fusion, got {type(name).__name__}")
         name = DEFAULT if name is None else str(name)
@@ -60,11 +62,11 @@ class Fusions:
         return fusion if name != DEFAULT or suits(fusion, retrievers) else self.get("convex")
 
     def forget_default(self) -> None:
-        """Ask anew what the default is, after another decision."""
+        """Drop the cached default, after another decision was stored."""
         self._made.pop(DEFAULT, None)
 
     def on(self, store: GraphStore) -> Fusions:
-        """The same for another snapshot of the store, for which another default may have been decided."""
+        """Return the fusions for another snapshot of the store, which may have another default."""
         return Fusions(store, self._default)
 
     def _decision(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What may be asked of a searcher, and how much of it."""
+"""Options of a search and their limits."""
 
 from __future__ import annotations
 
@@ -13,30 +13,36 @@ from trivium.search.cut import Cut
 from trivium.types import SourceOutcome
 
 MAX_K = 10_000
-"""The most hits a search gives: memory and time grow with their number."""
+"""Maximum number of hits. Memory and time grow with it."""
 MAX_QUESTION_CHARACTERS = 20_000
-"""The longest question. The time to match words grows with their number."""
+"""Maximum length of a question. The time for keyword matching grows with its number of words."""
 
 Told = Callable[[Sequence[SourceOutcome]], None]
-"""Is told what came of asking live sources."""
+"""Callback that receives the outcomes of live sources."""
 Warned = Callable[[Sequence[str]], None]
-"""Is told, for people, what did not work in a search that went on all the same."""
+"""Callback that receives readable warnings about failures that did not stop the search."""
 
 
 class SearchOptions(TypedDict, total=False):
-    """``explain`` fills each hit's ``contributions``; ``exact`` asks exact instead of approximate vector search;
-    ``settings`` are values of retrievers by dotted name, such as ``{"walk.damping": 0.4}``, for this search only;
-    ``where`` is a condition that the hits must fulfil, such as ``"year >= 2020"`` (:mod:`trivium.graph.filters`);
-    ``image`` is the content of a picture file, which the retriever ``image`` compares with the store's pictures instead
-    of the question; the question may then be empty where no other retriever is asked.
-    ``sources`` are names of live sources (:data:`trivium.live.registry.SOURCES`), whose passages are ranked among those
-    of the store; ``on_sources`` is told what came of asking them, once a question.
-    ``rerank`` names a reranker (:func:`trivium.rerank.registry.make_reranker`), or is one: the first passages are put in
-    the order of its scores; settings ``rerank.passages`` and ``rerank.seconds`` say how many, and how long that may take.
-    Where it fails the order stays as it was, and ``on_warnings`` is told why (without it, the log).
-    ``cut`` ends the list by the scores in place of a fixed ``k`` (:class:`trivium.search.cut.Cut`, or its text).
-    ``recall`` is another question, to which the retrievers and the live sources are asked for candidates as well, such as
-    one with other words for the same; all of them are ranked by the question itself."""
+    """Options of a search.
+
+    - ``explain``: fill ``contributions`` of every hit.
+    - ``exact``: use exact instead of approximate vector search.
+    - ``settings``: retriever settings by dotted name, such as ``{"walk.damping": 0.4}``, for this search only.
+    - ``where``: a condition on the hits, such as ``"year >= 2020"`` (:mod:`trivium.graph.filters`).
+    - ``image``: content of a picture file, which the retriever ``image`` compares with the store's pictures instead
+      of the question. The question may then be empty when no other retriever is asked.
+    - ``sources``: names of live sources (:data:`trivium.live.registry.SOURCES`), whose passages are ranked together
+      with those of the store.
+    - ``on_sources``: called once per question with the outcomes of the live sources.
+    - ``rerank``: a reranker or its name (:func:`trivium.rerank.registry.make_reranker`). The first passages are
+      reordered by its scores; the settings ``rerank.passages`` and ``rerank.seconds`` limit their number and the
+      time. If it fails, the order is unchanged.
+    - ``on_warnings``: called with the reasons of such failures, which are otherwise logged.
+    - ``cut``: end the list by its scores instead of at a fixed ``k`` (:class:`trivium.search.cut.Cut`, or its text).
+    - ``recall``: an alternative question, such as a paraphrase. The retrievers and live sources return candidates for
+      it too; all candidates are ranked by the question itself.
+    """
 
     explain: bool
     exact: bool
@@ -52,7 +58,7 @@ class SearchOptions(TypedDict, total=False):
 
 
 def check_question(text: object) -> None:
-    """Raise InputError unless a question is text, not empty and of at most :data:`MAX_QUESTION_CHARACTERS`."""
+    """Raise InputError unless the question is non-empty text of at most :data:`MAX_QUESTION_CHARACTERS`."""
     if not isinstance(text, str):
         raise InputError(f"expected a question as text, got {type(text).__name__}")
     if not text.strip():
@@ -65,7 +71,7 @@ def check_question(text: object) -> None:
 
 
 def check_k(k: object) -> None:
-    """Raise InputError unless the number of hits is a whole number from 1 to :data:`MAX_K`."""
+    """Raise InputError unless ``k`` is an integer from 1 to :data:`MAX_K`."""
     if not isinstance(k, int) or isinstance(k, bool):
         raise InputError(f"expected k as a whole number, got {type(k).__name__}")
     if not 1 <= k <= MAX_K:

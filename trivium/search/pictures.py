@@ -1,4 +1,4 @@
-"""What the retriever ``image`` compares pictures with: a picture or a text, embedded by the store's image embedder."""
+"""Query vectors of the retriever ``image``: a picture or a text, embedded by the store's image embedder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
 MAX_PICTURE_BYTES = 20 << 20
-"""The largest file of a picture to search by."""
+"""Maximum size of a picture file to search by."""
 
 
 class _Filled(Protocol):
-    """What this needs of a store."""
+    """The part of a store that :class:`StoreImageEmbedder` uses."""
 
     @property
     def image_embedder(self) -> EmbedderIdentity | None: ...
@@ -28,16 +28,18 @@ class _Filled(Protocol):
 
 
 class StoreImageEmbedder:
-    """The image embedder of a store, opened when a picture or a text is first embedded. Threads may share it.
-    ``given`` is one of one's own, in place of the one that the store names."""
+    """The image embedder of a store, opened on first use. Thread-safe. ``given`` is a custom embedder that replaces
+    the one named by the store.
+    """
 
     def __init__(self, given: ImageEmbedder | None = None) -> None:
         self._opened = given
         self._lock = threading.Lock()
 
     def get(self, store: _Filled) -> ImageEmbedder:
-        """The embedder. Raises StoreError where no picture of the store was embedded, EmbedderMismatchError where the
-        installed model is another version, and what opening it raises."""
+        """Return the embedder. Raises StoreError when the store has no vectors of pictures, EmbedderMismatchError
+        when the installed model has another version, and the errors of opening it.
+        """
         stored = store.image_embedder
         if stored is None:
             raise StoreError(f"the pictures in {store.location} have no vectors: run  {EMBED_PICTURES}")
@@ -54,7 +56,7 @@ class StoreImageEmbedder:
         return embedder
 
     def embed(self, store: _Filled, text: str, picture: bytes | None) -> Vectors:
-        """A unit vector (d,): of the picture where there is one, else of the text."""
+        """Return a unit vector (d,) of the picture if there is one, else of the text."""
         embedder = self.get(store)
         vector: Vectors
         if picture is None:
@@ -63,7 +65,8 @@ class StoreImageEmbedder:
         from trivium.parser.picture_files import decoded, open_picture
         from trivium.parser.thumbnails import thumbnail_of
 
-        # As its thumbnail, since those of the store are: a picture finds itself with a cosine of 1.
+        # The query picture is reduced to a thumbnail, as the stored ones are, so that a picture finds itself with a
+        # cosine of 1.
         limits = load_settings().limits
         try:
             small = thumbnail_of(open_picture(picture, limits), limits)
@@ -74,7 +77,7 @@ class StoreImageEmbedder:
 
 
 def check_picture(picture: object) -> None:
-    """Raise InputError unless this is the content of a file of at most :data:`MAX_PICTURE_BYTES`."""
+    """Raise InputError unless ``picture`` is the content of a file of at most :data:`MAX_PICTURE_BYTES`."""
     if not isinstance(picture, bytes):
         raise InputError(f"expected a picture as the bytes of its file, got {type(picture).__name__}")
     if len(picture) > MAX_PICTURE_BYTES:
@@ -85,5 +88,7 @@ def check_picture(picture: object) -> None:
 
 
 def views_for(picture: object | None, retrievers: Sequence[str] | None) -> Sequence[str] | None:
-    """The retrievers that people ask: with a picture and none named ``image`` alone, which needs no words beside it."""
+    """Return the retrievers to ask: only ``image`` when there is a picture and none is named, since it needs no
+    question text.
+    """
     return ["image"] if picture is not None and retrievers is None else retrievers

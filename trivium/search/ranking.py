@@ -1,4 +1,4 @@
-"""Tables of scores as rankings: the order that search shows and evaluation judges."""
+"""Rankings from tables of scores. Search displays and evaluation judges this order."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Ranking = list[tuple[str, float]]
 
 
 def order(chunks: Sequence[str], scores: NDArray[np.float64]) -> list[int]:
-    """Rows of candidates, best first; ties by uri."""
+    """Return the row numbers of candidates, best first; ties are broken by uri."""
     rounded = round_scores(scores).tolist()
     return sorted(range(len(chunks)), key=lambda row: (-rounded[row], chunks[row]))
 
 
 def fused_ranking(table: Table, scores: NDArray[np.float64]) -> Ranking:
-    """All candidates by the scores (n,) of a fusion."""
+    """Rank all candidates by the scores (n,) of a fusion."""
     return [(table.chunks[row], float(scores[row])) for row in order(table.chunks, scores)]
 
 
 def own_ranking(table: Table, retriever: str) -> Ranking:
-    """The candidates that a retriever returned, in its own order."""
+    """Rank the candidates that a retriever returned, in its own order."""
     column = table.column(retriever)
     ranks = table.ranks[:, column]
     rows = [int(row) for row in np.flatnonzero(ranks)]
@@ -35,7 +35,7 @@ def own_ranking(table: Table, retriever: str) -> Ranking:
 
 
 def probability(log_odds: float) -> float:
-    """Log-odds as a probability, (0, 1), to 6 significant digits.
+    """Convert log-odds to a probability in (0, 1), rounded to 6 significant digits.
 
     >>> probability(0.0), probability(-3.0)
     (0.5, 0.0474259)

@@ -1,4 +1,4 @@
-"""The retrievers that a search can ask: the eight of the package, those handed in, and those of installed packages."""
+"""The retrievers that a search can ask: the eight built-in ones, custom ones, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["RetrieverSet", "SettingValues"]
 _TAKEN = (*RETRIEVERS, *OPTIONAL)
 
 MAX_RETRIEVERS = 100
-"""Names in the list of retrievers of one search."""
+"""Maximum number of retriever names in one search."""
 MAX_SETTINGS = 1_000
-"""Settings of retrievers given with one search."""
+"""Maximum number of retriever settings in one search."""
 
 _RERANK = "rerank."
 
 
 @dataclass(frozen=True, slots=True)
 class _StageSettings:
-    """What follows the retrievers, by the name that its settings begin with."""
+    """Settings of stages after retrieval. Field names are the prefixes of the dotted names."""
 
     rerank: RerankSettings = field(default_factory=RerankSettings)
 
@@ -41,12 +41,14 @@ class _StageSettings:
 class RetrieverSet:
     """Retrievers by name.
 
-    A search that names none asks the eight of the package and those handed in as objects (``extra``). The optional ones
-    of the package (``image``) are asked when they are named, and so are retrievers that installed packages declare
-    (entry points of the group ``trivium.retrievers``) and the ``rerankers``, as ``rerank:NAME``.
-    ``values`` are settings by dotted name, such as ``{"walk.damping": 0.4}``; ``selector`` chooses for the path
-    retriever, by default without a language model. Both can be read, and not changed.
-    Raises ConfigurationError for unknown settings, InputError for two retrievers of one name.
+    By default a search asks the eight built-in retrievers and the custom ones passed as ``extra``. The following are
+    asked only when named: the optional built-in retriever ``image``, retrievers of installed packages (entry point
+    group ``trivium.retrievers``), and ``rerankers``, as ``rerank:NAME``.
+
+    ``values`` are settings by dotted name, such as ``{"walk.damping": 0.4}``. ``selector`` is the selector of the
+    path retriever; the default needs no language model. Treat both attributes as read-only.
+
+    Raises ConfigurationError for unknown settings, InputError for duplicate retriever names.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class RetrieverSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that can be asked, those of installed packages last."""
+        """All retriever names; those of installed packages follow the built-in and custom ones."""
         known = (*RETRIEVERS, *self._extra, *OPTIONAL)
         others = (name for name in list_plugins(PLUGINS) if name not in known)
         return (*known, *others, *(PREFIX + name for name in self.rerankers.names))
@@ -80,9 +82,11 @@ class RetrieverSet:
     def choose(
         self, names: Sequence[str] | None = None, values: SettingValues | None = None
     ) -> Mapping[str, Retriever]:
-        """The named retrievers, in the order of :attr:`names`; those of :class:`RetrieverSet` where none is named.
-        ``values`` are settings for this choice only. Raises InputError for an unknown name, ConfigurationError for an
-        unknown setting."""
+        """Return the named retrievers in the order of :attr:`names`, or the default ones when none is named.
+
+        ``values`` are settings for this call only. Raises InputError for an unknown name, ConfigurationError for an
+        unknown setting.
+        """
         usual, declared_values = self._usual, self._declared_values
         values = flatten(checked_settings(values))
         if values:
@@ -120,7 +124,7 @@ class RetrieverSet:
         return chosen
 
     def rerank_settings(self, values: SettingValues | None = None) -> RerankSettings:
-        """How rerankers are asked, with settings ``rerank.NAME`` for this time. Raises ConfigurationError."""
+        """Return the reranking settings, with overrides ``rerank.NAME`` for this call. Raises ConfigurationError."""
         given = {**self.values, **flatten(checked_settings(values))}
         of_rerankers = {key: value for key, value in given.items() if key.startswith(_RERANK)}
         return with_values(_StageSettings(), of_rerankers).rerank
@@ -142,10 +146,10 @@ class RetrieverSet:
         return self._declared[name]
 
     def _split(self, values: SettingValues) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """The settings of the package's own retrievers, and by name those of declared ones."""
+        """Split the settings into those of built-in retrievers and, by name, those of installed packages."""
         own: dict[str, Any] = {}
         declared: dict[str, dict[str, Any]] = {}
-        self.rerank_settings(values)  # says what is wrong with those of rerankers
+        self.rerank_settings(values)  # raises for invalid settings of rerankers
         for key, value in values.items():
             if key.startswith(_RERANK):
                 continue
@@ -160,7 +164,7 @@ class RetrieverSet:
 
 
 def checked_settings(values: object) -> SettingValues:
-    """Settings by dotted name, or nested as in ``trivium.toml``. Raises InputError for anything else."""
+    """Return settings given by dotted name, or nested as in ``trivium.toml``. Raises InputError for anything else."""
     if values is None:
         return {}
     if not isinstance(values, Mapping):

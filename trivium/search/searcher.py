@@ -1,4 +1,4 @@
-"""From a question to ranked, explained hits."""
+"""Turns a question into ranked, explained hits."""
 
 from __future__ import annotations
 
@@ -42,17 +42,18 @@ from trivium.search.stages import StageObserver, ignore_stages, observed
 from trivium.types import Hit
 
 _IMAGE = "image"
-"""The retriever that looks at pictures."""
+"""The retriever that compares pictures."""
 _LEXICAL = "lexical"
-"""The retriever that looks at words alone, and needs no vectors."""
+"""The retriever that matches words only and needs no vectors."""
 _WITHOUT_VECTORS = (_IMAGE, _LEXICAL)
-"""Where one of these is asked by itself, nobody compares the question with texts."""
+"""Retrievers that do not use the text vector of the question. When one of them is asked alone, nothing is embedded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The candidates of a question and what a fusion made of them; ``fused`` is None where one retriever was asked by
-    itself. With ``log_odds`` a score of 0 means as likely right as wrong."""
+    """The candidates of a question and their fused scores. ``fused`` is None when a single retriever was asked. With
+    ``log_odds`` the scores are log-odds of relevance.
+    """
 
     query: Query
     table: Table
@@ -62,7 +63,9 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class ScoreBreakdown:
-    """Chunks of one question under a fusion: their ``scores``, and what each retriever added to the ``baseline``."""
+    """Scores of the chunks of one question under a fusion, and what each retriever contributed on top of
+    ``baseline``.
+    """
 
     scores: Mapping[str, float]
     contributions: Mapping[str, Mapping[str, float]]
@@ -71,8 +74,10 @@ class ScoreBreakdown:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A question with what is wanted of it; ``embed`` gives its vector, ``limited`` the store to search, ``after`` is
-    what follows the ranking, ``only`` the retriever that is asked by itself where nothing else needs the vector."""
+    """One question with its options. ``embed`` returns its vector, ``limited`` opens the store to search, ``after``
+    is the stage after ranking. ``only`` names the retriever when a single one is asked and nothing else needs the
+    vector.
+    """
 
     text: str
     embed: Callable[[], Vectors]
@@ -87,9 +92,8 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """Searches one store. Threads may share it; of a question it holds nothing but its vector.
-
-    ``on_stage`` is told of every stage that ended.
+    """Searches one store. Thread-safe; of a question it caches only the vector. ``on_stage`` is called at the end of
+    every stage.
     """
 
     store: GraphStore
@@ -102,10 +106,10 @@ class Searcher:
     live_vectors: TextVectors = field(default_factory=TextVectors)
     questions: RememberedQuestions = field(default_factory=RememberedQuestions)
     domain: Domain = NO_DOMAIN
-    """What the collection is about, for answers from it."""
+    """What the collection is about; used for answering."""
 
     def on(self, store: GraphStore) -> Searcher:
-        """The same searcher on another snapshot of its store."""
+        """Return this searcher on another snapshot of its store."""
         return replace(self, store=store, embedder=self.embedder.on(store), fusions=self.fusions.on(store))
 
     def search(
@@ -116,13 +120,15 @@ class Searcher:
         fusion: str | None = None,
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
-        """The k best chunks for a question, best first.
+        """Return the k best chunks for a question, best first.
 
-        ``retrievers`` names the views to ask (default: all eight). One retriever without a ``fusion`` gives its own
-        scores; otherwise they are fused (``default`` when not named; where that is a network and views it was trained on
-        are left out, the convex combination). Raises InputError for an empty question, a k below 1 or an unknown
-        retriever, FusionError for an unknown fusion, NotEmbeddedError when nothing is embedded yet, unless ``lexical`` is
-        asked by itself.
+        ``retrievers`` names the retrievers to ask (default: all eight). One retriever without a ``fusion`` returns
+        its own scores. Otherwise scores are fused by ``fusion`` or the ``default``; if the default is a network
+        trained on retrievers that are not asked, the convex combination is used. See
+        :class:`~trivium.search.options.SearchOptions` for the options.
+
+        Raises InputError for an empty question, a k below 1 or an unknown retriever, FusionError for an unknown
+        fusion, and NotEmbeddedError when nothing is embedded yet, unless ``lexical`` is asked alone.
         """
         return self.search_many([question], k, retrievers, fusion, **options)[0]
 
@@ -145,8 +151,9 @@ class Searcher:
         cut: str | Cut | None = None,
         on_warnings: Warned | None = None,
     ) -> list[list[Hit]]:
-        """:meth:`search` for several questions, answers in their order. The options hold for each. While one is searched
-        for, the next ones are embedded."""
+        """Run :meth:`search` for several questions with the same options; results are in the order of the questions.
+        The next questions are embedded while one is searched for.
+        """
         if isinstance(questions, str) or not isinstance(questions, Iterable):
             raise InputError(f"expected several questions, got {type(questions).__name__}")
         check_k(k)
@@ -160,7 +167,7 @@ class Searcher:
                 )
         if recall is not None:
             check_question(recall)
-        self.live.choose(sources or ())  # what is named wrongly is said before anything is asked
+        self.live.choose(sources or ())  # raises for unknown names before anything is asked
         after = self.second_stage(k, rerank, cut, settings, on_warnings)
         alone = next(iter(asked)) if len(asked) == 1 and fusion is None else None
         only = None if after.needs_vectors else alone
@@ -191,8 +198,9 @@ class Searcher:
         settings: SettingValues | None = None,
         on_warnings: Warned | None = None,
     ) -> SecondStage:
-        """What follows the ranking of a search with these options. Raises ConfigurationError and InputError for what
-        they name wrongly, MissingExtraError."""
+        """Return the stage after ranking that these options describe. Raises ConfigurationError and InputError for
+        invalid names, and MissingExtraError.
+        """
         reranker = None if rerank is None else self.retrievers.rerankers.get(rerank)
         return SecondStage(
             k=k,
@@ -216,8 +224,11 @@ class Searcher:
         store: SearchStore | None = None,
         recall: str | None = None,
     ) -> Scored:
-        """The candidates that a search with the same arguments ranks, with every view's scores of them, read from the
-        pinned state ``store`` of somebody who will read on, else from the store as it is."""
+        """Return the candidates that a search with the same arguments ranks, with their scores from every retriever.
+
+        ``store`` is a pinned snapshot, for callers that continue to read from it; by default the current store is
+        used.
+        """
         asked = self.retrievers.choose(retrievers, settings)
         alone = len(asked) == 1 and fusion is None
         only = next(iter(asked)) if alone else None
@@ -233,8 +244,9 @@ class Searcher:
     def break_down(
         self, question: str, chunks: Sequence[str], fusion: str, *, exact: bool = False
     ) -> ScoreBreakdown:
-        """The scores that a fusion gives to ``chunks``, taken apart, with all retrievers asked; chunks that none
-        returned are left out. Raises FusionError for an unknown fusion."""
+        """Return the scores that a fusion of all retrievers gives to ``chunks``, and their breakdown. Chunks that no
+        retriever returned are left out. Raises FusionError for an unknown fusion.
+        """
         fuse = self.fusions.get(fusion)
         with self.store.pinned() as store:
             query = self.query(question, exact, store)
@@ -251,8 +263,9 @@ class Searcher:
         )
 
     def hints(self, where: Where) -> list[str]:
-        """Why no passage fulfils a condition, for people, with names that are like those no document knows; none where
-        some passage does."""
+        """Explain why no passage matches a condition, and suggest similar names for unknown ones. Empty when some
+        passage matches.
+        """
         with self.limited(parse(where)) as store:
             return list(store.allowed.hints) if isinstance(store, Within) else []
 
@@ -268,10 +281,13 @@ class Searcher:
         only: str | None = None,
         embed: Callable[[], Vectors] | None = None,
     ) -> Query:
-        """A question on the store or on a pinned state of it, with a picture to search by or without. It is embedded (by
-        ``embed`` where that is given) when its vector is first asked for. ``only`` names the one retriever that will be
-        asked. Raises InputError for one without text, which a picture needs not have for the retriever ``image``,
-        NotEmbeddedError where something is not embedded yet and other retrievers than ``lexical`` are to be asked."""
+        """Return the query for a question on the store or a pinned snapshot, optionally with a picture to search by.
+
+        The question is embedded when its vector is first needed (by ``embed`` if given). ``only`` names the retriever
+        when a single one will be asked. Raises InputError for an empty question, which is allowed only with a picture
+        for the retriever ``image``; NotEmbeddedError when vectors are missing and a retriever other than ``lexical``
+        will be asked.
+        """
         if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
         self._check_embedded(only)
@@ -292,8 +308,9 @@ class Searcher:
             return self.remembering().embed_query(text)
 
     def remembering(self) -> Embedder:
-        """The store's embedder, which remembers the questions that were asked here. Raises what
-        :meth:`~trivium.embedding.store_embedder.StoreEmbedder.get` raises."""
+        """The store's embedder, with a cache of recent question vectors. Raises the errors of
+        :meth:`~trivium.embedding.store_embedder.StoreEmbedder.get`.
+        """
         return self.questions.of(self.embedder.get())
 
     def table(
@@ -304,11 +321,11 @@ class Searcher:
         *,
         signals: bool = False,
     ) -> Table:
-        """The table of raw scores; see :func:`trivium.search.candidates.gather`."""
+        """Build the table of raw scores; see :func:`trivium.search.candidates.gather`."""
         return gather(query, retrievers, depth, signals=signals, on_stage=self.on_stage)
 
     def fuse(self, fusion: Fusion, table: Table) -> Fused:
-        """One score a candidate."""
+        """Return one fused score per candidate."""
         with observed(self.on_stage, "fuse"):
             return fusion.fuse(table)
 
@@ -321,8 +338,9 @@ class Searcher:
         *,
         only: str | None = None,
     ) -> Iterator[SearchStore]:
-        """The pinned store, with what live sources answered to a question, as a condition leaves it. ``only`` as for
-        :meth:`query`."""
+        """Pin the store, extended by the answers of live sources and restricted by a condition. ``only`` as for
+        :meth:`query`.
+        """
         with self.store.pinned() as store:
             view: SearchStore = store
             if answers is not None and answers.documents:
@@ -334,11 +352,11 @@ class Searcher:
     def _ask_live(
         self, text: str, sources: Sequence[str] | None, on_sources: Told | None, only: str | None
     ) -> LiveAnswers | None:
-        """What live sources answer; no state of the store is held meanwhile."""
+        """Ask the live sources. No snapshot of the store is held while waiting."""
         if not sources:
             return None
         check_question(text)
-        self._check_embedded(only)  # nobody is asked what cannot be ranked
+        self._check_embedded(only)  # do not ask when the answers cannot be ranked
         with observed(self.on_stage, "live"):
             answers = self.live.ask(text, sources)
         if on_sources is not None:
@@ -363,7 +381,7 @@ class Searcher:
             return self._hits(store, placed, contributions, provenance)
 
     def _queries(self, search: _Search, store: SearchStore) -> tuple[Query, Query | None]:
-        """The question, and the other one whose passages are wanted, too."""
+        """Return the query and, if there is one, the query for the alternative question."""
         query = self.query(
             search.text, search.exact, store, image=search.image, only=search.only, embed=search.embed
         )
@@ -394,8 +412,8 @@ class Searcher:
                 for row in best
             }
             baseline = fused.baseline if search.explain else 0.0
-            # What a network knows of a passage is relative to the other candidates: those that a condition leaves are
-            # not like those it was calibrated on.
+            # A network's score is relative to the other candidates, and those that match a condition differ in
+            # distribution from those it was calibrated on.
             calibrated = fusion.log_odds and query.allowed is None
             return self._hits(store, placed, contributions, provenance, baseline, log_odds=calibrated)
 

@@ -1,4 +1,4 @@
-"""What may follow a ranking: the first passages in a better order, and an end by the scores instead of by number."""
+"""The stage after ranking: reranks the first passages and cuts the list by its scores."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _log = logging.getLogger(__name__)
 
 
 def log_warnings(warnings: Sequence[str]) -> None:
-    """For searches that nobody else watches."""
+    """Log warnings, for searches without a callback for them."""
     for warning in warnings:
         _log.warning("%s", warning)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A chunk in its place: ``score`` is that of the search, ``rerank_score`` that of the reranker, None for passages
-    that it has not scored."""
+    """A ranked chunk. ``score`` is the score of the search, ``rerank_score`` that of the reranker, None for passages
+    it did not score.
+    """
 
     uri: str
     score: float
@@ -37,14 +38,15 @@ class Placed:
 
     @property
     def deciding(self) -> float:
-        """The score that it has its place by."""
+        """The score that determines the rank."""
         return self.score if self.rerank_score is None else self.rerank_score
 
 
 @dataclass(frozen=True, slots=True)
 class SecondStage:
-    """What follows a ranking of which ``k`` passages are wanted. ``views`` are the retrievers whose scores the reranker
-    wants to see. ``warn`` is told where the reranker failed and the order stays as it was."""
+    """Post-processing of a ranking of which ``k`` passages are requested. ``views`` are the retrievers whose scores
+    the reranker uses. ``warn`` is called when the reranker fails and the order is unchanged.
+    """
 
     k: int
     reranker: Reranker | None = None
@@ -56,18 +58,19 @@ class SecondStage:
 
     @property
     def wanted(self) -> int:
-        """How many passages the ranking needs."""
+        """Number of passages that the ranking must provide."""
         most = self.k if self.cut is None else self.cut.most(self.k) + 1
         return most if self.reranker is None else max(most, self.settings.passages)
 
     @property
     def needs_vectors(self) -> bool:
-        """Whether the question must be embedded, whatever was asked before."""
+        """Whether the reranker needs the question vector, regardless of which retrievers are asked."""
         return any(name != "lexical" for name in self.views)
 
     def check(self, calibrated: bool) -> None:
-        """Raise InputError where too many passages are wanted, and where the cut goes by probabilities and the search
-        has none."""
+        """Raise InputError when too many passages are requested, or when the cut needs probabilities and the scores
+        are not calibrated.
+        """
         check_k(self.wanted)
         if self.cut is not None and self.cut.needs_probabilities and not calibrated:
             raise InputError(
@@ -76,11 +79,11 @@ class SecondStage:
             )
 
     def apply(self, query: Query, ranking: Ranking) -> list[Placed]:
-        """The passages of a ranking, best first, that are given for the question."""
+        """Return the final passages for a ranking, best first."""
         return self.ended(self.reranked(query, ranking))
 
     def reranked(self, query: Query, ranking: Ranking) -> list[Placed]:
-        """All passages of a ranking, the first of them in the order of the reranker where there is one."""
+        """Return all passages of a ranking, with the first ones reordered by the reranker if there is one."""
         placed = [Placed(uri, score) for uri, score in ranking]
         if self.reranker is None or len(placed) <= 1:
             return placed
@@ -88,8 +91,9 @@ class SecondStage:
             return self._reranked(query, placed, self.reranker)
 
     def ended(self, placed: Sequence[Placed]) -> list[Placed]:
-        """Those that are given: the first ``k``, or what the cut keeps. What was not reranked has no score of that scale,
-        and is kept by no cut where others were."""
+        """Return the first ``k`` passages, or those that the cut keeps. If some passages were reranked, a cut keeps
+        only those: the others have no score on the same scale.
+        """
         if self.cut is None:
             return list(placed[: self.k])
         ranked = list(placed)

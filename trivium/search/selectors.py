@@ -1,4 +1,4 @@
-"""Selectors of the path retriever by name."""
+"""Creates selectors of the path retriever by name."""
 
 from __future__ import annotations
 
@@ -14,19 +14,25 @@ from trivium.settings import Settings, load_settings
 
 SELECTORS = ("match", "llm", "llm-all")
 RECORDED = ("record", "replay")
-"""Families of selectors whose names go on with a file."""
+"""Selectors whose name is followed by a file, as in ``replay:FILE``."""
 PLUGINS = "trivium.selectors"
-"""The entry points of selectors."""
+"""Entry point group of selectors in installed packages."""
 
 
 def make_selector(name: str | None = None, settings: Settings | None = None) -> Selector:
-    """The selector of that name, by default the one of the settings: ``match`` needs no language model, ``llm`` asks the
-    one of the settings, and ``llm:NAME`` the one of that name (:mod:`trivium.llm.registry`), for at most three places;
-    ``llm-all``, likewise, for every place that helps. ``record:FILE`` asks as ``llm-all`` does and writes the selections
-    to a file, from which ``replay:FILE`` takes them without a model
-    (:class:`~trivium.retrievers.recorded_selector.RecordedSelector`). Other names are those that installed packages
-    declare (entry points of the group ``trivium.selectors``: a function called with the settings). Raises
-    ConfigurationError."""
+    """Create the selector of that name, by default the one of the settings.
+
+    - ``match``: needs no language model.
+    - ``llm``, ``llm:NAME``: asks the language model of the settings or the named one (:mod:`trivium.llm.registry`)
+      for at most three places.
+    - ``llm-all``, ``llm-all:NAME``: likewise, for every helpful place.
+    - ``record:FILE``: like ``llm-all``, and writes the selections to a file.
+    - ``replay:FILE``: reads the selections from such a file, without a model
+      (:class:`~trivium.retrievers.recorded_selector.RecordedSelector`).
+
+    Other names are looked up among installed packages (entry point group ``trivium.selectors``; each entry is a
+    function of the settings). Raises ConfigurationError.
+    """
     settings = load_settings() if settings is None else settings
     name = settings.path_selector if name is None else name
     if name == "match":

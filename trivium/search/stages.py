@@ -1,4 +1,4 @@
-"""The stages of a search, and the one hook through which others watch them: timing, serving and comparing use it."""
+"""The stages of a search, and the hook to observe them, used for timing, serving and comparison."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from trivium.common import stopping
 StageName = Literal["live", "embed", "retrieve", "score", "signals", "fuse", "rerank", "fetch"]
 
 STAGES: tuple[StageName, ...] = ("embed", "retrieve", "score", "signals", "fuse", "fetch")
-"""In their order: embed the question, ask the retrievers, score every candidate in every view, gather the signals that a
-trained fusion wants, fuse and order, fetch the texts. A search that names live sources has the stage ``live`` before
-them, one that names a reranker the stage ``rerank`` before the last."""
+"""The stages in their order: embed the question, ask the retrievers, score every candidate with every retriever,
+compute the signals for a trained fusion, fuse and order, fetch the texts. Searches with live sources begin with the
+stage ``live``; searches with a reranker have the stage ``rerank`` before ``fetch``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class StageEnded:
-    """A stage of a search has ended, ``seconds`` after it began. ``retriever`` names the retriever that was at work in
-    the stages ``retrieve`` and ``score``; several may be at work where the store is a server or a core is idle."""
+    """A stage of a search has ended after ``seconds``. ``retriever`` is set in the stages ``retrieve`` and ``score``;
+    several retrievers may run concurrently.
+    """
 
     stage: StageName
     seconds: float
@@ -29,16 +31,18 @@ class StageEnded:
 
 
 StageObserver = Callable[[StageEnded], None]
-"""Called at the end of every stage, from the thread that worked on it. It should be quick and must not raise."""
+"""Called at the end of every stage, on the thread that ran it. It should be fast and must not raise."""
 
 
 def ignore_stages(_: StageEnded) -> None:
-    """The observer that looks away."""
+    """An observer that does nothing."""
 
 
 class observed:  # noqa: N801 - used like a function
-    """A context manager that tells ``observe`` how long its block took, unless it raises. Raises StoppedError where
-    nobody waits any more. A class, since a search begins dozens of stages."""
+    """Context manager that reports the duration of its block to ``observe``, unless the block raises. Raises
+    StoppedError when the search was cancelled. A class rather than a generator, since a search enters dozens of
+    stages.
+    """
 
     __slots__ = ("_observe", "_retriever", "_stage", "_started")
 
