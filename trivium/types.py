@@ -1,7 +1,7 @@
-"""Values that travel between the stages. Frozen, and without knowledge of where they are stored.
+"""Values passed between the stages of the pipeline. They are frozen and know nothing about storage.
 
-The parser makes a :class:`Page`; the graph turns it into nodes; a search answers with :class:`Hit` values.
-Every offset counts characters (code points) of the page's plain text: ``page.text[chunk.start:chunk.end] == chunk.text``.
+The parser produces a :class:`Page`, the graph turns it into nodes, and a search returns :class:`Hit` values. All
+offsets count characters (code points) of the page's plain text: ``page.text[chunk.start:chunk.end] == chunk.text``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from html import escape
 from typing import Literal
 
 MetadataValue = str | int | float | bool
-"""What a document says of itself under a key: text, a number, yes or no. Dates are text, as ISO 8601 writes them."""
+"""A metadata value of a document: text, number or boolean. Dates are ISO 8601 text."""
 
 
 class ChunkKind(StrEnum):
-    """What kind of block a chunk was on its page."""
+    """The kind of block that a chunk was on its page."""
 
     PARAGRAPH = "paragraph"
     LIST = "list"
@@ -30,10 +30,10 @@ class ChunkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A hyperlink to another document of the encyclopaedia.
+    """A hyperlink to another document.
 
-    ``target`` is the title the link names (spaces, NFC, no fragment); it may be a redirect, which only the
-    store can resolve. ``start`` and ``end`` delimit the link's visible text in the page's plain text.
+    ``target`` is the title that the link names (spaces, NFC, no fragment). It may be a redirect, which only the store
+    can resolve. ``start`` and ``end`` delimit the link's visible text in the page's plain text.
     """
 
     target: str
@@ -43,13 +43,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One retrievable block of a page, with the links it contains.
+    """One retrievable block of a page, with its links.
 
-    ``pages`` are the first and the last page of a paginated document (PDF, slides, sheets) that it stands on, from 1;
-    None where the document has no pages. ``references`` name other documents as this one does, by an address relative to
-    it (``../setup.md#linux``); which pages these are is only known when all documents are. ``thumbnail`` is a small copy
-    of the picture that a chunk of kind ``image`` stands for, as a WebP file (:mod:`trivium.parser.thumbnails`); empty for
-    other chunks, and where there is none.
+    - ``pages``: first and last page of a paginated document (PDF, slides, sheets) on which it stands, counted from 1;
+      None for documents without pages.
+    - ``references``: relative addresses of other documents, such as ``../setup.md#linux``. They can only be resolved
+      once all documents are known.
+    - ``thumbnail``: for a chunk of kind ``image``, a small WebP copy of the picture
+      (:mod:`trivium.parser.thumbnails`); otherwise empty.
     """
 
     kind: ChunkKind
@@ -64,11 +65,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the chunks directly under it (not those of its sub-sections).
+    """A heading and the chunks directly under it, without those of its sub-sections.
 
-    ``level`` is 1 for the top sections of a page, 2 for theirs, and so on, however the page numbered its
+    ``level`` is 1 for the top sections of a page, 2 for their sub-sections, and so on, regardless of the page's own
     ``<h2>``..``<h6>``. ``parent`` is the index of the enclosing section in ``Page.sections``, None at the top.
-    ``anchors`` are names that the document gives it for links (``<h2 id="setup">``, ``## Setup {#setup}``).
+    ``anchors`` are the names by which links refer to it (``<h2 id="setup">``, ``## Setup {#setup}``).
     """
 
     heading: str
@@ -80,7 +81,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A typed relation from the page's subject to another title: an infobox row label and a linked value."""
+    """A typed relation from the page's subject to another title: the label of an infobox row and a linked value."""
 
     type: str
     target: str
@@ -90,13 +91,16 @@ class Relation:
 class Page:
     """A parsed document.
 
-    ``title`` is canonical (what the page says of itself). ``text`` is the plain text all offsets refer to.
-    ``chunks`` are those above the first heading; ``sections`` are in document order.
-    ``aliases`` are other titles that lead here (redirects). ``revision`` is None when the source has none.
-    ``format`` is what the document was (``html``, ``pdf``, ``markdown``, ...). ``path`` is where a file lies among those
-    it came with, such as ``docs/setup.md``: by it others refer to it; empty for what is no file of its own. A store
-    keeps the path below the folder that was given. ``modified`` is when it was last changed (ISO 8601, UTC), None when
-    unknown. ``metadata`` is what it says of itself, or its user says of it.
+    - ``title``: the canonical title, as given by the page itself.
+    - ``text``: the plain text that all offsets refer to.
+    - ``chunks``: the chunks above the first heading; ``sections``: the sections in document order.
+    - ``aliases``: other titles that redirect here.
+    - ``revision``: None when the source has no revisions.
+    - ``format``: format of the source document (``html``, ``pdf``, ``markdown``, ...).
+    - ``path``: relative path of the file, such as ``docs/setup.md``, by which other files refer to it. Empty for
+      documents that are not files. A store keeps the path below the folder that was loaded.
+    - ``modified``: time of the last change (ISO 8601, UTC), None when unknown.
+    - ``metadata``: stated by the document or given by the user.
     """
 
     title: str
@@ -113,7 +117,7 @@ class Page:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
     def all_chunks(self) -> Iterator[tuple[Section | None, Chunk]]:
-        """Every chunk in document order with its section (None for the lead)."""
+        """Iterate over every chunk in document order with its section (None for the lead)."""
         for chunk in self.chunks:
             yield None, chunk
         for section in self.sections:
@@ -123,7 +127,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """What a store remembers of the embedder that filled it; two that differ do not mix."""
+    """Identifies the embedder that a store was built with. Vectors of different embedders cannot be mixed."""
 
     name: str
     version: str
@@ -132,7 +136,7 @@ class EmbedderIdentity:
 
 @dataclass(frozen=True, slots=True)
 class GoldPassage:
-    """A gold passage given by the text itself."""
+    """A gold passage given by its text."""
 
     title: str
     text: str
@@ -140,8 +144,9 @@ class GoldPassage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What answers a question in one ``document``, named by its path or the end of it: one of these ``pages``, from 1,
-    or, without pages, one of these ``quotes``."""
+    """Where one ``document``, named by its path or a suffix of it, answers a question: on any of these ``pages``,
+    counted from 1, or, without pages, in any of these ``quotes``.
+    """
 
     document: str
     quotes: tuple[str, ...] = ()
@@ -150,9 +155,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A text that somebody marked on a page which another program had made of the document: its words, without tags.
-    ``place``, in [0, 1], is where on that page it begins. Where the same words stand there several times, ``occurrence``
-    says which of them is meant, from 0, and how many there are."""
+    """A text that an annotator marked on another program's rendering of the page: its words, without tags.
+
+    ``place``, in [0, 1], is the relative position on that page where it begins. If the same words occur several
+    times, ``occurrence`` gives the index of the marked occurrence, from 0, and their number.
+    """
 
     text: str
     place: float
@@ -160,7 +167,7 @@ class MarkedText:
 
 
 class NoAnswer(StrEnum):
-    """Why people who were asked gave a question no answer that counts."""
+    """Why a question has no gold answer although annotators were asked."""
 
     NONE = "no annotator marked a long answer"
     FEW = "too few annotators marked a long answer"
@@ -168,13 +175,13 @@ class NoAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what is known of its answer, as read from a question file.
+    """A question with its gold data, as read from a question file.
 
     The gold is given in one of six ways, tried in this order: ``evidence``, ``gold_passages``, ``gold_titles``,
-    ``page`` + ``marked``, ``page`` + ``paragraph`` (+ ``section``), ``page`` + ``answers``. With ``gold_any`` any part of
-    it answers the question, else all of them together do. Of ``marked`` texts every chunk that holds some of one is gold
-    by itself. ``history`` is what was asked before it, oldest first: turns of the conversation, or questions alone where
-    the answers are not known. ``no_answer`` says of a question without gold why it has none: the kind, and a sentence.
+    ``page`` + ``marked``, ``page`` + ``paragraph`` (+ ``section``), ``page`` + ``answers``. With ``gold_any`` any
+    part of it answers the question, otherwise all parts are needed together. Every chunk that overlaps a ``marked``
+    text is gold by itself. ``history`` holds the preceding conversation, oldest first: turns, or just questions where
+    the answers are unknown. ``no_answer`` gives the reason, and a sentence, for a question without gold.
     """
 
     id: str
@@ -196,7 +203,8 @@ class Question:
 class GraphPath:
     """A path through the graph: ``relations[i]`` leads from ``nodes[i]`` to ``nodes[i + 1]``; nodes are uris.
 
-    As text, ``A -[relation]-> B``, it is for people: titles may hold such arrows too, so that it cannot be read back.
+    Its text form, ``A -[relation]-> B``, is for display only and cannot be parsed, since titles may contain such
+    arrows.
     """
 
     nodes: tuple[str, ...]
@@ -214,14 +222,15 @@ class GraphPath:
 
 
 SourceNode = str | GraphPath
-"""What led a retriever to a chunk: the uri of a node, a path, or the empty text where it found the chunk by itself."""
+"""What led a retriever to a chunk: the uri of a node, a path, or empty text when the chunk was found directly."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveOrigin:
-    """Where a passage is from that is not of the collection: the live ``source`` that was asked, the ``address`` of the
-    document, when it was ``published`` (ISO 8601 where the source says it so; None where it does not) and ``retrieved``
-    (ISO 8601, UTC)."""
+    """Origin of a passage from a live source: the ``source`` that was asked, the ``address`` of the document, its
+    publication date ``published`` (ISO 8601 if the source provides it in that form, None if unknown) and the time it
+    was ``retrieved`` (ISO 8601, UTC).
+    """
 
     source: str
     address: str
@@ -231,9 +240,10 @@ class LiveOrigin:
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
-    """What came of asking a live source: how many documents were ``found`` in how many ``seconds``, and the ``error``
-    that kept it from answering, None where it did. ``cached_age`` is how many seconds old the answer is, None for a new
-    one: both an error and an age mean that an old answer was used since no new one could be had."""
+    """Outcome of asking a live source: the number of documents ``found``, the ``seconds`` it took, and the ``error``
+    if it failed. ``cached_age`` is the age of a cached answer in seconds, None for a fresh one. Both an error and an
+    age mean that the source failed and an old answer was used.
+    """
 
     name: str
     found: int
@@ -244,20 +254,25 @@ class SourceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked chunk of an answer list. ``rank`` starts at 1; a higher ``score`` is better.
+    """One ranked chunk of a result list.
 
-    ``section`` is the uri of the section (or page) directly above the chunk; ``start`` and ``end`` are
-    characters into the page's plain text. ``contributions`` says how much each retriever added to ``baseline``, the
-    score of an average candidate of the question (filled when an explanation was asked for: ``baseline`` and the
-    contributions add up to ``score``), and ``provenance`` which node, by retriever, made it a candidate.
-    ``probability`` in [0, 1] is how likely the chunk is to answer the question: the sigmoid of the score of a trained
-    fusion, None with any other and under a condition, where scores are not calibrated. Score and probability of a hit do
-    not depend on how many hits were asked for. ``document`` is the path of the page's file below the folder that was
-    given, or else its source, such as an address; ``pages`` are the pages of a paginated document (PDF, slides) that the
-    chunk stands on, from 1, none for others; ``format`` and ``metadata`` are those of the page. ``live`` says where a
-    passage is from that a live source gave; None for those of the collection. ``rerank_score`` is that of the reranker,
-    by which the passage has its rank, as ``score`` and ``probability`` are those of the search before it; None where it
-    was not reranked.
+    - ``rank`` starts at 1; a higher ``score`` is better. Score and probability do not depend on the number of hits
+      requested.
+    - ``section``: uri of the section (or page) directly above the chunk; ``start`` and ``end``: character offsets in
+      the page's plain text.
+    - ``baseline`` and ``contributions``: filled when an explanation was requested. ``baseline`` is the score of an
+      average candidate of the question, ``contributions`` what each retriever adds to it; together they sum to
+      ``score``.
+    - ``provenance``: for each retriever, the node that made the chunk a candidate.
+    - ``probability``: probability in [0, 1] that the chunk answers the question, the sigmoid of the score of a
+      trained fusion. None for other fusions and under a condition, where scores are not calibrated.
+    - ``document``: path of the page's file below the loaded folder, or its source, such as an address.
+    - ``pages``: pages of a paginated document (PDF, slides) on which the chunk stands, counted from 1; otherwise
+      empty.
+    - ``format``, ``metadata``: those of the page.
+    - ``live``: origin of a passage from a live source, None for passages of the collection.
+    - ``rerank_score``: score of the reranker, which then determines the rank, while ``score`` and ``probability`` are
+      those of the search before it. None for passages that were not reranked.
     """
 
     uri: str
@@ -282,11 +297,11 @@ class Hit:
 
     @property
     def deciding(self) -> float:
-        """The score that it has its rank by: that of the reranker where there is one."""
+        """The score that determines the rank: the reranker's if there is one."""
         return self.score if self.rerank_score is None else self.rerank_score
 
     def _repr_html_(self) -> str:
-        """How notebooks show it. Its texts come from documents: they are escaped."""
+        """HTML representation for notebooks. Texts come from documents and are escaped."""
         likely = "" if self.probability is None else f", {self.probability:.0%}"
         parts = ", ".join(f"{_html(name)} {value:+.3f}" for name, value in self.contributions.items())
         explained = f"<p><small>{parts}, baseline {self.baseline:+.3f}</small></p>" if parts else ""
@@ -298,9 +313,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage that an answer rests on. ``number`` is what the answer's text calls it, as in ``[1]``; ``start`` and
-    ``end`` are characters into the page's plain text, of the whole passage; ``document``, ``pages`` and ``live`` are as
-    in :class:`Hit`."""
+    """A passage cited by an answer. ``number`` is its label in the answer's text, as in ``[1]``. ``start`` and
+    ``end`` are character offsets of the whole passage in the page's plain text. ``document``, ``pages`` and ``live``
+    are as in :class:`Hit`.
+    """
 
     number: int
     uri: str
@@ -315,9 +331,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Why a sentence of an answer cites the passage ``number``. ``how``: ``prompted``, the language model cited it
-    itself; ``similarity``, it was found afterwards to support the sentence; ``quoted``, the sentence was taken from it;
-    ``graph``, the sentence names the ``entity`` (its uri) that the passage links to, or on whose page it stands."""
+    """Why a sentence of an answer cites passage ``number``. ``how`` is one of:
+
+    - ``prompted``: the language model cited it itself.
+    - ``similarity``: the passage was found afterwards to support the sentence.
+    - ``quoted``: the sentence was taken from the passage.
+    - ``graph``: the sentence names the ``entity`` (a uri) that the passage links to, or on whose page the passage
+      stands.
+    """
 
     number: int
     how: Literal["prompted", "similarity", "quoted", "graph"]
@@ -326,10 +347,11 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an answer: characters ``start`` to ``end`` of its text. ``citations`` are the numbers it names and
-    those found for it afterwards; ``support`` in [0, 1] says how well the best of these passages bears it out, and
-    ``supported`` whether that is enough. ``attribution`` says of each citation how it came about, and which entities join
-    the sentence to the passage."""
+    """A sentence of an answer, at characters ``start`` to ``end`` of its text. ``citations`` are the passage numbers
+    it cites itself or was assigned afterwards. ``support`` in [0, 1] says how well the best of these passages
+    supports it, and ``supported`` whether that is enough. ``attribution`` explains each citation and names the
+    entities that connect the sentence with the passage.
+    """
 
     start: int
     end: int
@@ -341,8 +363,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens a language model read and wrote. Those of several calls can be added, and those of an earlier count taken
-    away.
+    """Number of tokens a language model read and wrote. Usages can be added and subtracted.
 
     >>> Usage(5, 2) + Usage(1, 1) - Usage(2)
     Usage(prompt_tokens=4, completion_tokens=3)
@@ -353,7 +374,7 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """Those read and written together."""
+        """Sum of prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:
@@ -368,22 +389,27 @@ class Usage:
 
 
 Outcome = Literal["answered", "closest", "absent"]
-"""What an answer is; see :class:`Answer`."""
+"""The outcome of an answer; see :class:`Answer`."""
 Intent = Literal["collection", "live", "small_talk", "conversation"]
-"""What a question asks for: the documents of the collection, sources outside it, nothing (a greeting or small talk), or
-what was said before in the conversation."""
+"""What a question is about: the documents of the collection, sources outside it, nothing (a greeting or small talk),
+or the conversation itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered to a question, and on what grounds.
+    """The answer to a question, with its evidence.
 
-    ``text`` holds citation marks like ``[1]``. ``outcome``: ``answered``; ``closest`` where no sentence states the answer
-    and the text quotes the nearest passages; ``absent`` where nothing in the collection is near. ``intent`` is what the
-    question was taken for. ``passages`` are those looked at, best first. ``model`` is the language model that wrote the
-    text, if any. ``searched_for`` is the question, or what was made of a follow-up, None where nothing was searched for;
-    ``recall_query`` is what a model wrote to gather candidates by as well. ``sources`` say what live sources gave,
-    ``warnings`` what did not work and was done without, such as a reranker.
+    - ``text``: the answer, with citation marks like ``[1]``.
+    - ``outcome``: ``answered``; ``closest`` when no sentence states the answer and the text quotes the nearest
+      passages; ``absent`` when nothing in the collection is near.
+    - ``intent``: what the question was classified as.
+    - ``passages``: the passages that were read, best first.
+    - ``model``: the language model that wrote the text, if any.
+    - ``searched_for``: the question, or the rewritten follow-up; None when nothing was searched for.
+    - ``recall_query``: the alternative question that a model wrote for gathering candidates.
+    - ``sources``: outcomes of live sources.
+    - ``warnings``: failures that were worked around, such as that of a reranker.
     """
 
     question: str
@@ -401,11 +427,11 @@ class Answer:
     warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The text, with its citations."""
+        """Return the text, with its citations."""
         return self.text
 
     def _repr_html_(self) -> str:
-        """How notebooks show it. Its texts come from documents, people and models: they are escaped."""
+        """HTML representation for notebooks. Texts come from documents, users and models and are escaped."""
         cited = "".join(
             f"<li value={citation.number}>{_html(citation.section)}"
             f" <small>{_html(place_of(citation.uri, citation.pages))}</small></li>"
@@ -416,14 +442,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question of a conversation and what was answered."""
+    """A question of a conversation and its answer."""
 
     question: str
     answer: str
 
 
 def page_numbers(pages: Sequence[int]) -> str:
-    """Pages of a document as people name them.
+    """Format page numbers of a document for display.
 
     >>> page_numbers([12]), page_numbers([12, 13, 14]), page_numbers([])
     ('p. 12', 'pp. 12-14', '')
@@ -434,7 +460,7 @@ def page_numbers(pages: Sequence[int]) -> str:
 
 
 def place_of(uri: str, pages: Sequence[int]) -> str:
-    """A chunk's uri, with the pages it stands on.
+    """Return a chunk's uri with the pages it stands on.
 
     >>> place_of("Report#chunk-2", (12, 13))
     'Report#chunk-2, pp. 12-13'
@@ -443,7 +469,7 @@ def place_of(uri: str, pages: Sequence[int]) -> str:
 
 
 def _html(text: str) -> str:
-    """A text from outside in HTML; what it says of the direction of writing ends with it."""
+    """Escape an untrusted text for HTML and isolate its writing direction."""
     return f"<bdi>{escape(text)}</bdi>"
 
 

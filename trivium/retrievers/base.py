@@ -1,4 +1,4 @@
-"""A question under way, and what a retriever is."""
+"""The query under way and the retriever protocol."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ from trivium.retrievers.counts import KnownCounts
 from trivium.types import SourceNode
 
 PREFETCHED = {Label.CHUNK: 50}
-"""How many neighbours of a label are asked for at least, because some retriever will want them."""
+"""Minimum number of neighbours fetched per label, because some retriever will need them."""
 PREFETCHED_OTHERS = 10
 
 Method = Literal["solve", "power"]
-"""How PageRank is worked out on a dense graph: in closed form or by iteration."""
+"""How PageRank is computed on a dense graph: in closed form or by power iteration."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk some retriever proposes; higher scores are better. ``source_node`` is what led there: the
-    uri of a page, a section or an entity, a path through the graph, empty when the chunk was found by itself."""
+    """A chunk proposed by a retriever; higher scores are better. ``source_node`` is what led to the chunk: the uri of
+    a page, section or entity, a path through the graph, or empty when the chunk was found directly.
+    """
 
     uri: str
     score: float
@@ -55,13 +56,17 @@ class Candidate:
 
 
 class Query:
-    """One question on one store: embedded once, and what several retrievers need is asked for once.
+    """One question on one store. The question is embedded once, and data shared by several retrievers is fetched
+    once.
 
-    ``vector`` is a unit vector (d,), or what makes it when somebody first asks for it: what needs no vector does not wait
-    for it. ``embed_picture`` gives what the retriever ``image`` compares pictures with: a unit vector of the store's
-    image embedder. ``exact`` asks for exact instead of approximate vector search.
-    Several threads may work on one query. It belongs to one state of the store: make a new one for the next
-    question. Raises InputError for a vector of another shape.
+    - ``vector``: a unit vector (d,), or a function that returns it, called on first use so that retrievers without
+      vectors need not wait for it.
+    - ``embed_picture``: returns a unit vector of the store's image embedder, which the retriever ``image`` compares
+      with pictures.
+    - ``exact``: use exact instead of approximate vector search.
+
+    Thread-safe. A query belongs to one snapshot of the store: create a new one for the next question. Raises
+    InputError for a vector that is not 1-D.
     """
 
     def __init__(
@@ -85,13 +90,14 @@ class Query:
         return self.memoize("vector", lambda: _checked(self._embed()))
 
     def memoize(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` answers, made once per key; see :class:`~trivium.common.memo.Memo`. A key must determine its
-        answer: retrievers use themselves (they are frozen) or themselves and the arguments."""
+        """Return ``make()``, computed once per key; see :class:`~trivium.common.memo.Memo`. A key must determine the
+        result: retrievers, which are frozen, use themselves or a tuple of themselves and the arguments.
+        """
         return self._memo.of(key, make)
 
     @property
     def allowed(self) -> Allowed | None:
-        """Which chunks may be found; None where no condition limits the question."""
+        """The chunks that match the question's condition; None without a condition."""
         if not isinstance(self.store, StoreView):
             return None
         limited = self.store
@@ -109,22 +115,23 @@ class Query:
             return []
         found = self.store.term_statistics(asked).document_frequency.tolist()
         occurring = {term for term, count in zip(asked, found, strict=True) if count > 0}
-        # Of a word's stems in several languages those that occur; one that does not would pass for a rare word.
+        # Keep the stems that occur in the store. A stem of another language would look like a rare word.
         kept = ([term for term in group if term in occurring] or group[:1] for group in groups)
         return [term for group in kept for term in group]
 
     @property
     def analyzer(self) -> Analyzer:
-        """How words become search terms in the languages of the store."""
+        """Converts words to search terms in the languages of the store."""
         return self.memoize("analyzer", lambda: StoreLanguages.read(self.store.languages).analyzer)
 
     def term_counts(self, chunks: Sequence[str]) -> TermCounts:
-        """How often and where the question's terms occur in chunks; the store is asked once a chunk."""
+        """Return how often and where the question's terms occur in chunks. The store is asked at most once per chunk."""
         return self.memoize("term_counts", lambda: KnownCounts(self.store, self.terms)).of(chunks)
 
     def chunk_rows(self, chunks: Sequence[str]) -> NDArray[np.int64]:
-        """Rows of chunks in the graph that the walk runs on (n,), -1 where they are not in it; found once for the same
-        chunks."""
+        """Return the rows of chunks (n,) in the graph of the walk, -1 for chunks that are not in it. Cached per
+        sequence of chunks.
+        """
         asked = tuple(chunks)
         rows = self.adjacency.chunk_rows
         return self.memoize(
@@ -133,18 +140,19 @@ class Query:
 
     @property
     def term_statistics(self) -> TermStatistics:
-        """What the corpus knows of the question's terms."""
+        """Corpus statistics of the question's terms."""
         return self.memoize("term_statistics", lambda: self.store.term_statistics(self.terms))
 
     @property
     def adjacency(self) -> Adjacency:
-        """The graph that the walk runs on, as it was when first asked for: rows of one graph mean nothing in another, and
-        somebody may write to the store meanwhile."""
+        """The graph of the walk, as of its first use. Row numbers are valid for one graph only, and the store may be
+        written to meanwhile.
+        """
         return self.memoize("adjacency", self.store.adjacency)
 
     @property
     def named_entities(self) -> list[str]:
-        """Uris of the entities the question names, distinct, in order of appearance."""
+        """Uris of the entities named in the question, distinct, in order of appearance."""
         return self.memoize("named_entities", self._find_named_entities)
 
     def _find_named_entities(self) -> list[str]:
@@ -152,8 +160,9 @@ class Query:
         return list(dict.fromkeys(mention.target for mention in mentions))
 
     def nearest(self, label: Label, k: int) -> list[Neighbour]:
-        """The k nearest nodes of a label. The store is asked once a label unless more than foreseen
-        (:data:`PREFETCHED`) are wanted."""
+        """Return the k nearest nodes of a label. The store is asked once per label unless k exceeds the number
+        prefetched (:data:`PREFETCHED`).
+        """
         asked = max(k, PREFETCHED.get(label, PREFETCHED_OTHERS))
         found = self.memoize(
             ("nearest", label, asked),
@@ -162,7 +171,7 @@ class Query:
         return found[:k]
 
     def closest_chunks(self, k: int) -> list[Neighbour]:
-        """The k chunks of the highest closeness among the nearest (:data:`PREFETCHED`, or k if that is more)."""
+        """Return the k chunks of highest closeness among the nearest ones (:data:`PREFETCHED`, or k if larger)."""
         asked = max(k, PREFETCHED[Label.CHUNK])
         return self.memoize(("closest", asked), lambda: self._find_closest(asked))[:k]
 
@@ -174,7 +183,7 @@ class Query:
         return [Neighbour(uris[row], float(close[row])) for row in best_rows(close, uris, len(uris))]
 
     def closeness(self, chunks: Sequence[str]) -> Floats:
-        """How close chunks (n,) are: :func:`~trivium.retrievers.closeness.closeness`."""
+        """Return the closeness of chunks (n,); see :func:`~trivium.retrievers.closeness.closeness`."""
         return closeness(self.similarities(chunks).chunk, self._sentences.best(chunks))
 
     @property
@@ -182,7 +191,7 @@ class Query:
         return self.memoize("sentences", lambda: KnownSentences(self.store, self.vector))
 
     def similarities(self, chunks: Sequence[str]) -> Similarities:
-        """Cosines of chunks in every view; asked once for the same chunks."""
+        """Return the cosines of chunks, of their sections, pages and entities. Cached per sequence of chunks."""
         asked = tuple(chunks)
         return self.memoize(("similarities", asked), lambda: self.store.similarities(self.vector, asked))
 
@@ -194,29 +203,32 @@ def _checked(vector: Vectors) -> Vectors:
 
 
 class Retriever(Protocol):
-    """One view of relevance."""
+    """One measure of relevance, used to find chunks and to score them."""
 
     @property
     def name(self) -> str: ...
 
     def retrieve(self, query: Query, depth: int | None = None) -> list[Candidate]:
-        """Ranked chunks. ``depth`` is how many at most; None means the retriever's own default. What does not fulfil the
-        condition of a question is left out afterwards."""
+        """Return chunks, best first, at most ``depth`` of them (None: the retriever's own default). Chunks that do
+        not match the question's condition are removed by the caller.
+        """
         ...
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:
-        """This view's true score of any chunks (n,), NaN where it has none (*complete scoring*)."""
+        """Return the retriever's true score of any chunks (n,), NaN where it has none (*complete scoring*)."""
         ...
 
 
 def ranked(candidates: Sequence[Candidate], depth: int | None) -> list[Candidate]:
-    """Best first, ties by uri, cut to depth."""
+    """Sort candidates best first, ties by uri, and keep the first ``depth``."""
     ordered = sorted(candidates, key=lambda c: rank_key(c.score, c.uri))
     return ordered if depth is None else ordered[:depth]
 
 
 def best_rows(scores: Floats, uris: Sequence[str], k: int) -> list[int]:
-    """Rows of the k highest scores, in the order of :func:`~trivium.graph.records.rank_key`. Scores are not NaN."""
+    """Return the rows of the k highest scores, ordered by :func:`~trivium.graph.records.rank_key`. Scores must not be
+    NaN.
+    """
     rows = leading(scores, k)
     rounded = round_scores(scores[rows]).tolist()
     ranked = sorted(zip(rounded, rows.tolist(), strict=True), key=lambda pair: (-pair[0], uris[pair[1]]))
@@ -224,7 +236,7 @@ def best_rows(scores: Floats, uris: Sequence[str], k: int) -> list[int]:
 
 
 def best_in_order(scores: Floats, k: int) -> list[int]:
-    """:func:`best_rows` where the rows are in the order of their uris."""
+    """Like :func:`best_rows`, for rows that are already sorted by uri."""
     rows = leading(scores, k)
     order = np.argsort(-round_scores(scores[rows]), kind="stable")[:k]
     return [int(row) for row in rows[order]]
@@ -252,9 +264,12 @@ def check_damping(name: str, damping: float) -> None:
 def reached(
     query: Query, labels: Sequence[Label], nodes: int, hop: Hop, depth: int | None
 ) -> list[Candidate]:
-    """What page, section and entity do: chunks along ``hop`` from the ``nodes`` nearest nodes, in one round trip. A chunk
-    has the score of its best node; ties (all chunks of one page share a score) go by its own cosine, then position,
-    then uri."""
+    """Return the chunks along ``hop`` from the ``nodes`` nearest nodes, in one round trip. Used by the retrievers
+    ``page``, ``section`` and ``entity``.
+
+    A chunk has the score of its best node. Ties are common, since all chunks of a page share its score; they are
+    ordered by the chunk's own cosine, then position, then uri.
+    """
     check_depth(depth)
     found = query.store.expand_nearest(labels, query.vector, nodes, hop, depth, exact=query.exact)
     return [Candidate(chunk.uri, chunk.score, chunk.source_node) for chunk in found]

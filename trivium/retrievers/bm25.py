@@ -1,13 +1,13 @@
-"""BM25, computed here and only here, so that every store ranks words the same.
+"""BM25, computed in this module only, so that all stores rank words alike.
 
     score = sum over the question's distinct terms of  idf * tf (k1 + 1) / (tf + k1 norm)
     norm  = 1 - b + b length / mean length
     idf   = ln(1 + (N - df + 1/2) / (df + 1/2))
 
-over the fields headings + text taken together: ``tf`` adds both counts and ``length`` both lengths. Source:
-Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009); the 1 inside the
-logarithm (as in Lucene) keeps idf positive. The defaults for ``k1`` and ``b`` are lower than the textbook's: passages are
-short, and repeating a word or being long says little about them (see docs/decisions).
+Headings and text count as one field: ``tf`` adds both counts and ``length`` both lengths. Source: Robertson and
+Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009); the 1 inside the logarithm (as in Lucene)
+keeps idf positive. The defaults of ``k1`` and ``b`` are lower than the usual ones, because passages are short:
+repeated words and length carry little information (see docs/decisions).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trivium.graph.records import Floats, TermCounts, TermStatistics
 
 @dataclass(frozen=True, slots=True)
 class BM25Settings:
-    """``k1`` >= 0: how soon repeats stop counting; ``b`` in [0, 1]: how much long chunks are held back."""
+    """``k1`` >= 0 controls term frequency saturation, ``b`` in [0, 1] length normalisation."""
 
     k1: float = 0.9
     b: float = 0.4
@@ -47,14 +47,15 @@ def idf(statistics: TermStatistics) -> Floats:
 
 
 def bm25(counts: TermCounts, statistics: TermStatistics, settings: BM25Settings) -> Floats:
-    """Scores (n,), 0 where no term occurs, of the n chunks counted. The columns of ``counts`` and the entries
-    of ``statistics.document_frequency`` are the same terms in the same order."""
+    """Return scores (n,) of the n chunks counted, 0 where no term occurs. The columns of ``counts`` and the entries
+    of ``statistics.document_frequency`` are the same terms in the same order.
+    """
     frequency = counts.text + counts.headings
     if statistics.mean_length <= 0:  # a store without any words: nothing matches
         return np.zeros(frequency.shape[0])
     length = (counts.text_length + counts.headings_length) / statistics.mean_length
     saturation = settings.k1 * (1 - settings.b + settings.b * length)[:, np.newaxis]
-    # Not where a term is absent: with k1 = 0 that would be 0 / 0.
+    # Skip absent terms: with k1 = 0 they would give 0 / 0.
     weight = np.divide(
         frequency * (settings.k1 + 1),
         frequency + saturation,

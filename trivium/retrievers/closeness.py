@@ -1,6 +1,6 @@
-"""How close a chunk is to a question: as a whole, and by the sentence of it that is closest.
+"""Similarity of a chunk to a question: its own cosine averaged with that of its closest sentence.
 
-One vector for a paragraph blurs what a single sentence of it says. The mean of both cosines ranks better than either
+The vector of a paragraph blurs what a single sentence says. The mean of both cosines ranks better than either
 (experiments/fusion, "What made the difference").
 """
 
@@ -16,8 +16,9 @@ from trivium.graph.records import Floats, SentenceVectors, Vectors
 
 
 class KnownSentences:
-    """Cosines of one question with the sentences of chunks. Lists of candidates overlap, and the store is asked about new
-    chunks only. Any number of threads may use it."""
+    """Cosines of one question with the sentences of chunks, cached per chunk because lists of candidates overlap.
+    Thread-safe.
+    """
 
     def __init__(self, store: VectorReader, vector: Vectors) -> None:
         self._store = store
@@ -26,7 +27,7 @@ class KnownSentences:
         self._best: dict[str, float] = {}
 
     def best(self, chunks: Sequence[str]) -> Floats:
-        """The highest of each chunk (n,), NaN where it has no sentence vectors."""
+        """Return the highest sentence cosine of each chunk (n,), NaN for chunks without sentence vectors."""
         with self._lock:
             new = [uri for uri in dict.fromkeys(chunks) if uri not in self._best]
             if new:
@@ -36,8 +37,9 @@ class KnownSentences:
 
 
 def best_sentence(sentences: SentenceVectors, vector: Vectors) -> Floats:
-    """The highest cosine of a unit vector (d,) with the sentences of each chunk (n,), NaN without any. In double
-    precision, like the cosine of the chunk that it is averaged with."""
+    """Return the highest cosine of a unit vector (d,) with the sentences of each chunk (n,), NaN for chunks without
+    sentences. Computed in double precision, like the chunk cosine it is averaged with.
+    """
     from trivium.common.row_sums import best_codes  # loads numba, see trivium.common.compiled
 
     best = np.full(len(sentences.starts) - 1, np.nan)
@@ -46,8 +48,8 @@ def best_sentence(sentences: SentenceVectors, vector: Vectors) -> Floats:
 
 
 def closeness(chunk: Floats, sentence: Floats) -> Floats:
-    """The mean of the cosines of chunks (n,) and of their best sentences (n,); that of the chunk alone where its
-    sentences are unknown, NaN where its own is.
+    """Return the mean of the cosines of chunks (n,) and of their best sentences (n,). Falls back to the chunk's
+    cosine where sentences are unknown; NaN where the chunk's cosine is NaN.
 
     >>> closeness(np.array([0.5, 0.5, np.nan]), np.array([0.7, np.nan, 0.7])).tolist()
     [0.6, 0.5, nan]

@@ -1,4 +1,4 @@
-"""How often and where the terms of one question occur in chunks, each chunk asked for once."""
+"""Term counts of one question, fetched once per chunk."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from trivium.graph.records import TermCounts
 
 
 class KnownCounts:
-    """Counts of the terms of one question. Lists of candidates overlap, and the store is asked about new chunks only.
-    Any number of threads may use it."""
+    """Counts of the terms of one question, cached per chunk because lists of candidates overlap. Thread-safe."""
 
     def __init__(self, store: TextSearch, terms: Sequence[str]) -> None:
         self._store = store
@@ -24,7 +23,7 @@ class KnownCounts:
         self._counts: TermCounts | None = None
 
     def of(self, chunks: Sequence[str]) -> TermCounts:
-        """The counts of these chunks, in their order."""
+        """Return the counts of these chunks, in their order."""
         with self._lock:
             new = [uri for uri in dict.fromkeys(chunks) if uri not in self._rows]
             if new or self._counts is None:
@@ -35,7 +34,7 @@ class KnownCounts:
 
 
 def joined(first: TermCounts, second: TermCounts) -> TermCounts:
-    """The counts of the chunks of ``first``, then of those of ``second``."""
+    """Concatenate the counts of two groups of chunks."""
     later = second.places.copy()
     later[:, 0] += len(first.text)
     return TermCounts(
@@ -48,7 +47,7 @@ def joined(first: TermCounts, second: TermCounts) -> TermCounts:
 
 
 def taken(counts: TermCounts, rows: Sequence[int]) -> TermCounts:
-    """The counts of some of the chunks, in the order of ``rows``."""
+    """Select the counts of some chunks, in the order of ``rows``."""
     own = np.array(rows, dtype=np.int64)
     starts, ends = (np.searchsorted(counts.places[:, 0], own, side) for side in ("left", "right"))
     chunk, where = expand_ranges(starts, ends - starts)

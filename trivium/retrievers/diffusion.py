@@ -1,9 +1,9 @@
-"""diffusion: is it central among the best?
+"""diffusion: is the chunk central among the best ones?
 
-Personalised PageRank over a graph of the best chunks, as in Dampanaboina et al., *Diffusion-Aided RAG* (2025). What the
-paper varies are settings: the damping, the first stage and how many chunks of it are looked at, how many of them the walk
-starts from and with what weights, and what joins two chunks. On a complete graph of cosines with damping 0.85 the result
-is almost pure centrality, hence ``damping``, ``neighbours``, ``threshold`` and the other graphs.
+Personalised PageRank over a graph of the best chunks, as in Dampanaboina et al., *Diffusion-Aided RAG* (2025). What
+the paper varies is configurable: the damping, the first stage and the number of its chunks, the seeds of the walk and
+their weights, and the edges between chunks. On a complete graph of cosines with damping 0.85 the result is almost
+pure centrality, hence ``damping``, ``neighbours``, ``threshold`` and the other graphs.
 """
 
 from __future__ import annotations
@@ -31,19 +31,24 @@ from trivium.retrievers.passage_graph import Relations, Similarity, passage_grap
 __all__ = ["DiffusionRetriever", "DiffusionSettings", "diffuse", "seed_weights", "similarity_graph"]
 
 SeedWeights = Literal["scores", "ranks", "equal"]
-"""How much of the walk starts from a seed: in proportion to its score, to 1 / its rank, or alike from all."""
+"""Restart weight of a seed: proportional to its score, to 1 / its rank, or equal for all seeds."""
 
 _LONGEST = 4_000
-"""Chunks that are compared with each other at most."""
+"""Maximum number of chunks compared with each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffusionSettings:
-    """``first_stage``: what ranks the chunks at first. ``chunks``: how many of them are looked at. ``damping``: share of
-    the score that comes from neighbours. ``seeds``: from how many of the best the walk starts, None for all;
-    ``seed_weights``: how much from each. ``graph``: what joins two chunks; ``similarity``: what resembling means there.
-    ``neighbours``: edges kept per chunk (the strongest; one of the two ends suffices), None for all. ``threshold``:
-    weaker edges are left out. ``method``, ``tol``: how PageRank is worked out (:mod:`trivium.retrievers.pagerank`)."""
+    """Settings of the diffusion.
+
+    - ``first_stage``: the ranking it starts from; ``chunks``: how many chunks of it to use.
+    - ``damping``: probability of following an edge, that is the share of the score that comes from neighbours.
+    - ``seeds``: number of best chunks at which the walk restarts, None for all; ``seed_weights``: their weights.
+    - ``graph``: what joins two chunks; ``similarity``: how similarity is measured for it.
+    - ``neighbours``: strongest edges kept per chunk, None for all. An edge is kept if either end selects it.
+    - ``threshold``: edges with smaller weights are dropped.
+    - ``method``, ``tol``: how PageRank is computed (:mod:`trivium.retrievers.pagerank`).
+    """
 
     chunks: int = 50
     damping: float = 0.85
@@ -86,7 +91,7 @@ _CHOICES = {
 
 @dataclass(frozen=True, eq=False)
 class DiffusionRetriever:
-    """The list of a first stage re-ranked by centrality. Score: probability, summing to 1 over the list."""
+    """Re-ranks the list of a first stage by centrality. Score: stationary probability; sums to 1 over the list."""
 
     name: ClassVar[str] = "diffusion"
     settings: DiffusionSettings = field(default_factory=DiffusionSettings)
@@ -97,7 +102,7 @@ class DiffusionRetriever:
         return ranked([Candidate(uri, score) for uri, score in scores.items()], depth)
 
     def wider(self, times: int) -> DiffusionRetriever | None:
-        """With a list so many times as long; None where its matrix would be too large."""
+        """Use a list ``times`` as long; None when its matrix would be too large."""
         if self.settings.chunks * times > _LONGEST:
             return None
         return DiffusionRetriever(replace(self.settings, chunks=self.settings.chunks * times))
@@ -115,8 +120,11 @@ class DiffusionRetriever:
 
 
 def diffuse(query: Query, found: RankedList, settings: DiffusionSettings) -> Floats:
-    """Stationary probabilities (n,) of the passages of any ranked list: ``settings.first_stage`` and ``chunks`` do not
-    matter. Raises InputError where passages and scores do not fit each other."""
+    """Return the stationary probabilities (n,) of the passages of any ranked list.
+
+    ``settings.first_stage`` and ``settings.chunks`` are ignored. Raises InputError when the numbers of passages and
+    scores differ.
+    """
     from trivium.retrievers.pagerank import pagerank_dense  # loads numba, see trivium.common.compiled
 
     if found.scores.shape != (len(found.uris),):
@@ -134,7 +142,7 @@ def diffuse(query: Query, found: RankedList, settings: DiffusionSettings) -> Flo
 
 
 def seed_weights(scores: Floats, seeds: int | None = None, weights: SeedWeights = "scores") -> Floats:
-    """How much of the walk starts from each passage of a list (n,) with these scores, best first; in proportion.
+    """Return unnormalised restart weights (n,) of a ranked list with these scores, best first.
 
     >>> seed_weights(np.array([0.8, 0.4, -0.1])).tolist()
     [0.8, 0.4, 0.0]

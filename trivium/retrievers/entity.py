@@ -1,4 +1,4 @@
-"""entity: are the entities it cites relevant?"""
+"""entity: are the entities cited by the chunk relevant?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.retrievers.base import Candidate, Query, check_counts, reached
 
 @dataclass(frozen=True, slots=True)
 class EntitySettings:
-    """``entities``: how many of the nearest entities lead to chunks."""
+    """``entities``: number of nearest entities whose citing chunks are returned."""
 
     entities: int = 5
 
@@ -23,7 +23,7 @@ class EntitySettings:
 
 @dataclass(frozen=True, eq=False)
 class EntityRetriever:
-    """Chunks that cite the nearest entities. Score: best cosine of a cited entity, [-1, 1]."""
+    """Chunks that cite the nearest entities. Score: highest cosine of a cited entity, [-1, 1]."""
 
     name: ClassVar[str] = "entity"
     settings: EntitySettings = field(default_factory=EntitySettings)
@@ -32,7 +32,7 @@ class EntityRetriever:
         return reached(query, [Label.ENTITY], self.settings.entities, Hop.CITED_IN, depth)
 
     def wider(self, times: int) -> EntityRetriever:
-        """From so many times as many entities."""
+        """Start from ``times`` as many entities."""
         return EntityRetriever(EntitySettings(self.settings.entities * times))
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:

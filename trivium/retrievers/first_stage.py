@@ -1,4 +1,4 @@
-"""The list that a diffusion starts from: passages with scores, best first."""
+"""The ranking that a diffusion starts from."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from trivium.retrievers.lexical import LexicalRetriever
 from trivium.retrievers.tfidf import tfidf
 
 FirstStage = Literal["vector", "bm25", "tfidf"]
-"""What ranks the passages at first: closeness to the question (as the retriever ``vector`` does), BM25 (as ``lexical``),
-or TF-IDF (:mod:`trivium.retrievers.tfidf`)."""
+"""How the initial passages are ranked: by closeness to the question (like the retriever ``vector``), BM25 (like
+``lexical``), or TF-IDF (:mod:`trivium.retrievers.tfidf`).
+"""
 
 _PROPOSED = 4
-"""So many times the wanted passages the word index proposes (by its BM25) to be ranked by TF-IDF."""
+"""For TF-IDF, the keyword index proposes this multiple of the requested passages (by its BM25)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class RankedList:
 
 
 def first_stage(query: Query, name: FirstStage, chunks: int) -> RankedList:
-    """The best ``chunks`` passages of a first stage."""
+    """Return the best ``chunks`` passages of a first stage."""
     if name == "vector":
         near = query.closest_chunks(chunks)
         return RankedList([one.uri for one in near], np.array([one.score for one in near]))

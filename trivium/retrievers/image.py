@@ -1,4 +1,4 @@
-"""image: does a picture show it?"""
+"""image: does the picture show what is asked for?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trivium.retrievers.base import Candidate, Query, best_rows, check_counts, c
 
 @dataclass(frozen=True, slots=True)
 class ImageSettings:
-    """``chunks``: how many are returned when no depth is asked for."""
+    """``chunks``: number of results when no depth is given."""
 
     chunks: int = 10
 
@@ -26,9 +26,11 @@ class ImageSettings:
 
 @dataclass(frozen=True, eq=False)
 class ImageRetriever:
-    """Chunks that stand for pictures, by the cosine of the picture's vector with that of the question or of the picture
-    asked with, in the space of the store's image embedder. [-1, 1]; chunks without a picture have no score. Every picture
-    is compared. Raises StoreError on a store without vectors of pictures."""
+    """Chunks of pictures, ranked by the cosine of the picture with the question or with the picture searched by.
+
+    Vectors are those of the store's image embedder; every picture is compared. Score: cosine, [-1, 1], NaN for chunks
+    without a picture. Raises StoreError on a store without vectors of pictures.
+    """
 
     name: ClassVar[str] = "image"
     settings: ImageSettings = field(default_factory=ImageSettings)
@@ -48,7 +50,7 @@ class ImageRetriever:
         return values
 
     def _scores(self, query: Query) -> Floats:
-        """Of all pictures (n,); worked out once a question."""
+        """Return the cosines of all pictures (n,), computed once per question."""
         return query.memoize(("image", self), lambda: self._compare(query))
 
     def _compare(self, query: Query) -> Floats:

@@ -15,8 +15,9 @@ from trivium.retrievers.bm25 import BM25Settings, bm25
 
 @dataclass(frozen=True, slots=True)
 class LexicalSettings:
-    """``chunks``: how many are returned when no depth is asked for. ``candidates``: how many the store's word
-    index proposes; its own scores are not used, so that all stores rank alike."""
+    """``chunks``: number of results when no depth is given. ``candidates``: number of chunks proposed by the store's
+    keyword index. Its scores are not used, so that all stores rank alike.
+    """
 
     chunks: int = 10
     candidates: int = 64

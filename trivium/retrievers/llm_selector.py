@@ -1,4 +1,4 @@
-"""A language model as selector."""
+"""A selector that asks a language model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ALL = "every place that helps to answer"
 
 _TOKENS = 64
 _TOKENS_OF_ALL = 256
-"""Room for the numbers of all places, about 60 of them."""
+"""Enough tokens for the numbers of about 60 places."""
 
 _THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
 _SEPARATOR = re.compile(r"[,;]|\band\b")
@@ -36,12 +36,12 @@ _EDGES = "[](){}<>`'\"*-•. \t\r"
 
 @dataclass(frozen=True, eq=False)
 class LlmSelector:
-    """Asks a chat model. Its answer is read leniently but counts only where it names an offered option, by
-    number or identifier; anything else is nothing.
+    """Asks a chat model to choose among the options.
 
-    A model that fails costs the question its path candidates and nothing more: the failure is logged as a
-    warning and nothing is chosen. Another selector is not tried instead, so that a run measures one selector.
-    ``most`` is how many places it may name; None: all that help.
+    The reply is parsed leniently, but counts only where it names an offered option by number or identifier. If the
+    model fails, nothing is chosen and a warning is logged: the question loses only its path candidates. There is no
+    fallback to another selector, so that an evaluation measures exactly one. ``most`` is the maximum number of
+    places, None for all helpful ones.
     """
 
     model: ChatModel
@@ -55,7 +55,7 @@ class LlmSelector:
             return []
 
     def choose(self, question: str, options: Sequence[Option]) -> list[Option]:
-        """The same, but raises ChatModelError where the model fails."""
+        """Like :meth:`select`, but raises ChatModelError when the model fails."""
         if not options:
             return []
         answer = self.model.complete(
@@ -68,7 +68,7 @@ class LlmSelector:
 
 
 def prompt(question: str, options: Sequence[Option], most: int | None) -> list[Message]:
-    """The conversation that asks for a choice of at most so many places, or of all that help."""
+    """Return the messages that ask for at most ``most`` places, or for all helpful ones."""
     listed = "\n".join(f"{number}. {option.text}" for number, option in enumerate(options, 1))
     wanted, limit = (_ALL, "") if most is None else (_FEW, f", at most {most}")
     return [
@@ -78,10 +78,10 @@ def prompt(question: str, options: Sequence[Option], most: int | None) -> list[M
 
 
 def read_choice(answer: str, options: Sequence[Option]) -> list[Option]:
-    """The offered options an answer names, distinct, in its order.
+    """Return the offered options that an answer names, distinct, in its order.
 
-    Understood are the JSON that is asked for, lists of numbers, with or without brackets, bullets and the option's text
-    behind, and identifiers or texts written out. Numbers inside a sentence are not taken for a choice.
+    Accepts the requested JSON; lists of numbers, with or without brackets, bullets and a trailing option text; and
+    identifiers or texts in full. Numbers within a sentence are ignored.
     """
     answer = _THOUGHTS.sub("", answer)
     for reply in json_objects(answer, ["places"]):
@@ -92,7 +92,7 @@ def read_choice(answer: str, options: Sequence[Option]) -> list[Option]:
     chosen: dict[str, Option] = {}
     for line in answer.splitlines():
         whole = _option(line, options, names)
-        # A title may hold a comma, so a line is split only when it means nothing as a whole.
+        # Titles may contain commas, so split a line only when it names no option as a whole.
         pieces = [whole] if whole else [_option(part, options, names) for part in _SEPARATOR.split(line)]
         chosen.update((option.identifier, option) for option in pieces if option)
     return list(chosen.values())

@@ -1,4 +1,4 @@
-"""How the words of a question stand together in a text: near one another, in the question's order, in its phrases."""
+"""How a question's words occur together in a text: close to each other, in the question's order, as phrases."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from trivium.common.compiled import compiled
 
 @compiled
 def windows(places: Integers, shares: Floats, chunks: int, width: int) -> Floats:
-    """(chunks,) The largest sum of shares (t,) of distinct terms that stand within ``width`` words of one another.
+    """Return, per chunk (chunks,), the largest sum of shares of distinct terms within a window of ``width`` words.
 
-    ``places`` (o, 3): chunk, term and position of every occurrence, in this order."""
+    ``shares`` (t,) are the terms' shares; ``places`` (o, 3) holds chunk, term and position of every occurrence,
+    sorted.
+    """
     best = np.zeros(chunks)
     inside = np.zeros(len(shares), dtype=np.int64)
     first, sum_inside = 0, 0.0
@@ -33,11 +35,13 @@ def windows(places: Integers, shares: Floats, chunks: int, width: int) -> Floats
 
 @compiled
 def phrases(places: Integers, shares: Floats, steps: Integers, chunks: int, near: int) -> Floats:
-    """(chunks, 3) Of each chunk: the share of neighbouring terms of the question that stand within ``near`` words of one
-    another in it; of those that stand exactly as in the question; and the largest sum of shares in one phrase of it.
+    """Return three numbers per chunk (chunks, 3): the share of adjacent pairs of question terms that occur within
+    ``near`` words of each other, the share that occurs exactly as in the question, and the largest sum of shares in
+    one phrase.
 
-    ``shares`` (t,) are of the question's terms in its order; ``steps`` (t,) is how many words after the term before it
-    each stands in the question. A pair weighs as much as its two terms. ``places`` as in :func:`windows`.
+    ``shares`` (t,) are those of the question's terms in its order; ``steps`` (t,) is the distance in words of each
+    term from the previous one in the question. A pair weighs as much as its two terms. ``places`` as in
+    :func:`windows`.
     """
     found = np.zeros((chunks, 3))
     count = len(shares)

@@ -1,4 +1,4 @@
-"""How well each step away from a node fits a question: the loop of :mod:`trivium.retrievers.subgraph`."""
+"""How well each step away from a node matches a question: the inner loop of :mod:`trivium.retrievers.subgraph`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from trivium.graph.records import Vectors
 def mean_cosines(
     nodes: Vectors, types: Vectors, type_of: Integers, walked: Floats, question: Floats, out: Floats
 ) -> None:
-    """Fill ``out`` (s,) with the cosine of a unit vector ``question`` (d,) and the mean of the vector of a step's node,
-    ``nodes`` (s, d), of its relation, ``types[type_of]`` (t, d), and of those walked before, of which ``walked`` (d,) is
-    the sum. A relation without a vector (NaN) does not count; NaN for a node without, 0 for a mean of length 0."""
+    """Fill ``out`` (s,) with the cosines of a unit vector ``question`` (d,) with the mean vector of each step.
+
+    The mean of a step is taken over the vector of its node, ``nodes`` (s, d), of its relation, ``types[type_of]`` (t,
+    d), and of the relations walked before, whose sum is ``walked`` (d,). Relations without a vector (NaN) are
+    skipped. The result is NaN for a node without a vector and 0 for a mean of length 0.
+    """
     for step in range(len(out)):
         if np.isnan(nodes[step, 0]):
             out[step] = np.nan
@@ -24,7 +27,7 @@ def mean_cosines(
         counts = not np.isnan(types[relation, 0])
         along = length = 0.0
         for k in range(len(question)):
-            # A cosine is that of the sum as well.
+            # The sum has the same cosine as the mean.
             number = nodes[step, k] + walked[k] + (np.float64(types[relation, k]) if counts else 0.0)
             along += number * question[k]
             length += number * number

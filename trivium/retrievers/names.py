@@ -1,12 +1,12 @@
-"""The names of retrievers, without what computes them."""
+"""The names of retrievers, importable without their implementations."""
 
 from __future__ import annotations
 
 RETRIEVERS = ("vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk")
-"""Names of the usual retrievers, in the order they are shown and stored."""
+"""Names of the default retrievers, in display and storage order."""
 
 OPTIONAL = ("image",)
-"""Names of those that are asked only where they are named: not every store has what they need."""
+"""Names of retrievers that are asked only when named, because not every store has the data they need."""
 
 PLUGINS = "trivium.retrievers"
-"""The entry points of retrievers that other packages bring."""
+"""Entry point group of retrievers in installed packages."""

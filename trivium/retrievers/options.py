@@ -1,4 +1,4 @@
-"""What a selector chooses from: sections of the best pages and paths through the best sub-graph."""
+"""The options of a selector: sections of the best pages and paths through the best sub-graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trivium.types import GraphPath, SourceNode
 
 
 class OptionKind(StrEnum):
-    """What an option stands for."""
+    """What an option refers to."""
 
     SECTION = "section"
     PATH = "path"
@@ -25,10 +25,11 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something a selector may choose. ``identifier`` is the uri of a section (or page, for its lead) or a
-    path written out; ``text`` the same for reading; ``names`` are the titles and headings in it, outermost
-    first; ``nodes`` the uris of its nodes, and ``relations`` those that lead from one to the next;
-    ``cosine`` its similarity to the question, [-1, 1]."""
+    """An option offered to a selector. ``identifier`` is the uri of a section (of a page, for its lead) or a
+    formatted path; ``text`` is the same for display. ``names`` are its titles and headings, outermost first.
+    ``nodes`` are the uris of its nodes and ``relations`` those between consecutive nodes. ``cosine`` is its
+    similarity to the question, [-1, 1].
+    """
 
     kind: OptionKind
     identifier: str
@@ -40,12 +41,12 @@ class Option:
 
     @property
     def source_node(self) -> SourceNode:
-        """What a chunk was found through where this option led to it."""
+        """The source node of chunks found through this option."""
         return self.nodes[0] if self.kind is OptionKind.SECTION else GraphPath(self.nodes, self.relations)
 
 
 def section_options(query: Query, pages: Sequence[Neighbour]) -> list[Option]:
-    """*Sub-chapter finder*: every page and each of its sections, in document order."""
+    """*Sub-chapter finder*: return every page and each of its sections, in document order."""
     outlines = query.store.outline([page.uri for page in pages])
     sections = [uri for page in pages for uri in outlines.get(page.uri, [])]
     cosines = dict(zip(sections, _cosines(query, sections), strict=True))
@@ -60,7 +61,7 @@ def _cosines(query: Query, sections: Sequence[str]) -> list[float]:
     if not sections:
         return []
     vectors = query.store.vectors(Label.SUBCHAPTER, sections)
-    # A section that is not embedded yet resembles nothing.
+    # A section without an embedding gets similarity 0.
     return [float(cosine) for cosine in np.nan_to_num(dots(vectors, query.vector))]
 
 
@@ -70,7 +71,7 @@ def _section(uri: str, cosine: float) -> Option:
 
 
 def path_options(graph: SubGraph) -> list[Option]:
-    """The path from the sub-graph's seed to each of its other nodes, in the order they were added."""
+    """Return the path from the sub-graph's seed to each other node, in the order the nodes were added."""
     options = []
     for number in range(1, len(graph.nodes)):
         steps = graph.path_to(number)

@@ -13,7 +13,7 @@ from trivium.retrievers.base import Candidate, Query, check_counts, reached
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """``pages``: how many of the nearest pages lead to chunks."""
+    """``pages``: number of nearest pages whose chunks are returned."""
 
     pages: int = 3
 
@@ -32,7 +32,7 @@ class PageRetriever:
         return reached(query, [Label.PAGE], self.settings.pages, Hop.BELOW, depth)
 
     def wider(self, times: int) -> PageRetriever:
-        """From so many times as many pages."""
+        """Start from ``times`` as many pages."""
         return PageRetriever(PageSettings(self.settings.pages * times))
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:

@@ -1,10 +1,9 @@
 """Personalised PageRank on a small dense graph.
 
-The stationary distribution of a walker who follows an edge with probability ``damping`` (in proportion to its
-weight) and otherwise jumps back to a seed: ``p = (1 - d) s + d P^T p``. From a node without edges the walker
-jumps to a seed too, which is what NetworkX does by default. Source: Page et al., *The PageRank Citation
-Ranking* (1999). Written as loops, so that every sum has one order and no library's threads: see
-:mod:`trivium.common.dots`.
+The stationary distribution of a walker who follows an edge with probability ``damping`` (in proportion to its weight)
+and otherwise restarts at a seed: ``p = (1 - d) s + d P^T p``. From a node without edges the walker restarts at a seed
+as well, the default of NetworkX. Source: Page et al., *The PageRank Citation Ranking* (1999). Implemented as loops,
+so that the order of every sum is fixed and independent of a library's threads; see :mod:`trivium.common.dots`.
 """
 
 from __future__ import annotations
@@ -20,13 +19,15 @@ from trivium.retrievers.base import Method, check_damping
 def pagerank_dense(
     weights: Floats, seeds: Floats, damping: float = 0.85, method: Method = "power", tol: float = 1e-10
 ) -> Floats:
-    """Stationary probabilities (n,), summing to 1.
+    """Return the stationary probabilities (n,), which sum to 1.
 
-    ``weights`` (n x n): non-negative, row i holds the edges out of node i. ``seeds`` (n,): non-negative,
-    taken in proportion; all zero means uniform. ``damping`` in [0, 1). ``method`` ``solve`` is the closed
-    form; ``power`` iterates until the result is within ``tol`` (L1) of it, which takes about ten steps on a
-    graph as dense as similarities are, and less time.
-    Raises InputError for shapes or values that do not fit, ConfigurationError for settings that do not.
+    - ``weights`` (n, n): non-negative; row i holds the outgoing edges of node i.
+    - ``seeds`` (n,): non-negative restart weights, normalised here; all zeros means uniform.
+    - ``damping``: in [0, 1).
+    - ``method``: ``solve`` is the closed form. ``power`` iterates until the L1 error is at most ``tol``, about ten
+      steps on graphs as dense as those of similarities, and is faster.
+
+    Raises InputError for invalid shapes or values, ConfigurationError for invalid settings.
 
     >>> edge = np.array([[0.0, 1.0], [1.0, 0.0]])
     >>> pagerank_dense(edge, np.array([1.0, 0.0]), damping=0.5).round(4).tolist()
@@ -54,8 +55,9 @@ def pagerank_dense(
 
 @compiled
 def _prepare(weights: Floats, start: Floats, step: Floats) -> bool:
-    """Scale ``start`` to 1 in place and fill ``step`` with the rows of P: those of ``weights`` scaled to 1,
-    and the seeds for a node without edges. False when a value is negative or not finite."""
+    """Normalise ``start`` in place and fill ``step`` with the transition matrix P: the rows of ``weights`` normalised
+    to 1, and the seeds for nodes without edges. Return False when a value is negative or not finite.
+    """
     size = start.size
     degrees = np.zeros(size)
     negative = False
@@ -76,9 +78,9 @@ def _prepare(weights: Floats, start: Floats, step: Floats) -> bool:
 
 @compiled
 def _solve(step: Floats, start: Floats, damping: float) -> Floats:
-    """(I - d P^T)^-1 s, scaled to 1."""
+    """Return (I - d P^T)^-1 s, normalised to sum 1."""
     size = start.size
-    # Gaussian elimination. In each column of I - d P^T the diagonal outweighs the rest, so that no rows need be swapped.
+    # Gaussian elimination. I - d P^T is diagonally dominant by columns, so no pivoting is needed.
     system = np.ascontiguousarray(-damping * step.T)
     for node in range(size):
         system[node, node] += 1
@@ -100,7 +102,7 @@ def _solve(step: Floats, start: Floats, damping: float) -> Floats:
 
 @compiled
 def _iterate(step: Floats, start: Floats, damping: float, tol: float) -> Floats:
-    """p <- (1 - d) s + d P^T p. What is missing is at most d / (1 - d) times the last change (L1)."""
+    """Iterate p <- (1 - d) s + d P^T p. The remaining L1 error is at most d / (1 - d) times the last change."""
     fresh = (1 - damping) * start
     damped = damping * step
     ranks = start

@@ -1,6 +1,6 @@
-"""Graphs among the passages of one list: who resembles whom, and who speaks of the same things.
+"""Graphs among the passages of a list: by similarity, or by shared links.
 
-Every graph is a symmetric matrix (n x n) of numbers in [0, 1] with a zero diagonal.
+Every graph is a symmetric matrix (n, n) with weights in [0, 1] and a zero diagonal.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from trivium.retrievers.base import Query
 from trivium.retrievers.tfidf import smooth_idf
 
 Relations = Literal["similarity", "links", "both"]
-"""Which passages are joined: those that resemble each other; those that cite the same entities or are of one page; the
-mean of the two."""
+"""Which passages are joined: similar ones; ones that cite the same entities or belong to the same page; or the mean
+of both weights.
+"""
 
 Similarity = Literal["cosine", "centred", "words"]
-"""What resembles means: the cosine of the embeddings; the same after the mean of the list is taken from each of them, so
-that what all of them have in common does not count; the cosine of their words, weighted by TF-IDF."""
+"""How similarity is measured: the cosine of the embeddings; the same after subtracting the mean of the list, so that
+what all passages have in common does not count; or the cosine of their TF-IDF vectors.
+"""
 
 _NOTHING = 1e-9
-"""A vector as short as that is what rounding left of none."""
+"""Vectors no longer than this are rounding errors and treated as zero."""
 
 
 def passage_graph(query: Query, uris: Sequence[str], relations: Relations, similarity: Similarity) -> Floats:
-    """The weights of the edges among passages of a question's store."""
+    """Return the edge weights (n, n) among passages of a question's store."""
     if relations == "links":
         return _links(query, uris)
     alike = _similarities(query, uris, similarity)
@@ -38,13 +40,15 @@ def passage_graph(query: Query, uris: Sequence[str], relations: Relations, simil
 
 
 def similarity_graph(vectors: Vectors | Floats, neighbours: int | None = None) -> Floats:
-    """Edges max(0, cosine) between unit vectors (n x d), the ``neighbours`` strongest of each (:func:`strongest`)."""
+    """Return edges max(0, cosine) between unit vectors (n, d), keeping the ``neighbours`` strongest per vector
+    (:func:`strongest`).
+    """
     return strongest(_cosines(np.nan_to_num(np.asarray(vectors, dtype=np.float64))), neighbours)
 
 
 def centred(vectors: Vectors | Floats) -> Floats:
-    """Vectors (n x d) without their mean, at length 1 again; a row of zeros for one without a vector (NaN), or that is
-    the mean.
+    """Subtract the mean from vectors (n, d) and normalise them. Rows without a vector (NaN), or equal to the mean,
+    become zeros.
 
     >>> centred(np.array([[1.0, 1.0], [1.0, -1.0], [np.nan, np.nan]])).tolist()
     [[0.0, 1.0], [0.0, -1.0], [0.0, 0.0]]
@@ -58,7 +62,8 @@ def centred(vectors: Vectors | Floats) -> Floats:
 
 
 def shared(sets: Sequence[Sequence[int]]) -> Floats:
-    """How much sets of things (of numbers) share: the size of the intersection by the geometric mean of both sizes.
+    """Return the overlap (n, n) of sets of numbers: the size of the intersection divided by the geometric mean of
+    both sizes.
 
     >>> shared([[1, 2], [2], []]).round(4).tolist()
     [[0.0, 0.7071, 0.0], [0.7071, 0.0, 0.0], [0.0, 0.0, 0.0]]
@@ -71,7 +76,9 @@ def shared(sets: Sequence[Sequence[int]]) -> Floats:
 
 
 def word_vectors(texts: Sequence[Sequence[str]], inverse: dict[str, float]) -> Floats:
-    """TF-IDF vectors (n x t), at length 1, of texts as lists of terms; ``inverse``: inverse document frequencies."""
+    """Return normalised TF-IDF vectors (n, t) of texts given as lists of terms. ``inverse`` maps terms to inverse
+    document frequencies.
+    """
     columns = {term: column for column, term in enumerate(inverse)}
     counted = np.zeros((len(texts), len(columns)))
     for row, terms in enumerate(texts):
@@ -81,8 +88,9 @@ def word_vectors(texts: Sequence[Sequence[str]], inverse: dict[str, float]) -> F
 
 
 def strongest(weights: Floats, neighbours: int | None, threshold: float = 0.0) -> Floats:
-    """A graph with fewer edges: those below ``threshold`` are left out, and with ``neighbours`` = k an edge stays if it
-    is among the k strongest of one of its ends (ties by row)."""
+    """Return a sparser graph: edges below ``threshold`` are dropped, and with ``neighbours`` = k an edge is kept if
+    it is among the k strongest of either end (ties by row).
+    """
     if threshold > 0:
         weights = np.where(weights >= threshold, weights, 0.0)
     if neighbours is None or neighbours >= len(weights) - 1:
@@ -131,7 +139,7 @@ def _unit(rows: Floats) -> Floats:
 
 
 def _cosines(unit: Floats) -> Floats:
-    """max(0, product) of each two rows."""
+    """Return max(0, dot product) of every pair of rows, with a zero diagonal."""
     from trivium.common.product import product  # loads numba, see trivium.common.compiled
 
     weights: Floats = np.maximum(product(unit, unit.T), 0.0)

@@ -1,4 +1,4 @@
-"""path: is it on the right path through sections or relations?"""
+"""path: is the chunk on a relevant path of sections or relations?"""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from trivium.retrievers.subgraph import SubGraph, grow
 from trivium.types import SourceNode
 
 _MOST_PAGES = 1_000
-"""Whose outlines are offered at most."""
+"""Maximum number of pages whose outlines are offered."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathSettings:
-    """``pages``: whose outlines are offered. ``entities``: from how many sub-graphs are grown. ``nodes``: how
-    large. ``fan_out``: neighbours considered at each node."""
+    """``pages``: number of pages whose outlines are offered. ``entities``: number of sub-graphs to grow. ``nodes``:
+    maximum size of a sub-graph. ``fan_out``: neighbours considered per node.
+    """
 
     pages: int = 3
     entities: int = 3
@@ -38,9 +39,9 @@ class PathSettings:
 
 @dataclass(frozen=True, eq=False)
 class PathRetriever:
-    """Chunks of the sections and paths a selector picks. Score: 1 for them, 0 for all others.
+    """Chunks of the sections and paths chosen by a selector. Score: 1 for these, 0 for all others.
 
-    Ordered by their own cosine with the question, ties as the store lists them.
+    Ordered by their own cosine with the question; ties are in the store's order.
     """
 
     name: ClassVar[str] = "path"
@@ -53,7 +54,9 @@ class PathRetriever:
         return [Candidate(uri, 1.0, source_node) for uri, source_node in found.items()][:depth]
 
     def wider(self, times: int) -> PathRetriever | None:
-        """From so many times as many pages; None where those are too many, or a language model would be asked again."""
+        """Start from ``times`` as many pages; None when these would be too many, or a language model would be asked
+        again.
+        """
         pages = self.settings.pages * times
         if pages > _MOST_PAGES or not isinstance(self.selector, MatchSelector):
             return None
@@ -64,7 +67,7 @@ class PathRetriever:
         return np.array([1.0 if uri in found else 0.0 for uri in chunks], dtype=np.float64)
 
     def options(self, query: Query) -> list[Option]:
-        """What the selector is offered: sections of the best pages, then paths of the best sub-graph."""
+        """Return the options for the selector: sections of the best pages, then paths of the best sub-graph."""
         settings = self.settings
         options = section_options(query, query.nearest(Label.PAGE, settings.pages))
         seeds = query.nearest(Label.ENTITY, settings.entities)
@@ -78,7 +81,7 @@ class PathRetriever:
         return query.memoize(self, lambda: self._find(query))
 
     def _find(self, query: Query) -> dict[str, SourceNode]:
-        """Chunk -> the section or path that led to it, best chunk first."""
+        """Map each chunk to the section or path that led to it, best chunk first."""
         chosen = self.selector.select(query.text, self.options(query))
         found: dict[str, SourceNode] = {}
         sections = [option.nodes[0] for option in chosen if option.kind is OptionKind.SECTION]
@@ -106,14 +109,14 @@ def _by_cosine(query: Query, chunks: Sequence[str]) -> list[str]:
 
 
 def path_chunks(store: GraphReader, nodes: Sequence[str]) -> list[str]:
-    """Chunks for a path through ``nodes`` (distinct entities), from the strictest reading that finds any:
+    """Return the chunks for a path through ``nodes`` (distinct entities), by the first of these rules that finds any:
 
-    1. chunks that cite all of them,
-    2. chunks of one's page that cite all the others,
-    3. (more than two nodes) chunks that cite at least two,
-    4. chunks that cite any.
+    1. chunks that cite all nodes,
+    2. chunks on the page of one node that cite all the others,
+    3. chunks that cite at least two nodes (relevant to longer paths),
+    4. chunks that cite any node.
 
-    In the order of first appearance along the path, as the store lists them. One round trip.
+    Chunks are in order of first appearance along the path. One round trip.
     """
     citing = store.expand(nodes, Hop.CITED_IN)
     cited: dict[str, set[str]] = {}

@@ -1,13 +1,12 @@
-"""Forward push: personalised PageRank on a large sparse graph, touching only what matters.
+"""Forward push: personalised PageRank on a large sparse graph that visits only the nodes that matter.
 
-Every node has a *mass* (settled) and a *residual* (on its way). To push a node settles ``1 - damping`` of its
-residual there and spreads the rest evenly over its neighbours. Nodes are pushed first in, first out, while
-their residual exceeds ``eps`` times their degree. Source: Andersen, Chung and Lang, *Local Graph Partitioning
-using PageRank Vectors* (2006).
+Every node has a *mass* (settled) and a *residual* (in transit). Pushing a node settles ``1 - damping`` of its
+residual and spreads the rest evenly over its neighbours. Nodes are pushed in FIFO order while their residual exceeds
+``eps`` times their degree. Source: Andersen, Chung and Lang, *Local Graph Partitioning using PageRank Vectors*
+(2006).
 
-What is left undone is bounded: on a symmetric graph (``own_page_weight`` 1) ``0 <= exact - mass <= eps * degree``
-for every node,
-and the work by ``1 / (eps (1 - damping))`` edge visits whatever the size of the graph.
+The error is bounded: on a symmetric graph (``own_page_weight`` 1), ``0 <= exact - mass <= eps * degree`` for every
+node. So is the work: at most ``1 / (eps (1 - damping))`` edge visits, independent of the size of the graph.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def push(
     own_chunks: NDArray[np.int64] | None = None,
     own_page_weight: float = 1.0,
 ) -> Floats:
-    """The mass (n,) of every node, 0 where :func:`settled` gives none."""
+    """Return the mass (n,) of every node, 0 for nodes that :func:`settled` does not return."""
     nodes, masses = settled(indptr, indices, seeds_idx, seeds_mass, damping, eps, own_chunks, own_page_weight)
     mass = np.zeros(indptr.size - 1)
     mass[nodes] = masses
@@ -50,16 +49,15 @@ def settled(
     own_chunks: NDArray[np.int64] | None = None,
     own_page_weight: float = 1.0,
 ) -> tuple[Integers, Floats]:
-    """The nodes (s,) of the CSR graph where something settles, rising, and the stationary mass (s,) of each, at most 1 in
-    sum.
+    """Return the nodes (s,) with positive stationary mass, ascending, and their masses (s,), which sum to at most 1.
 
-    ``seeds_idx`` (distinct nodes) and ``seeds_mass`` (positive, summing to 1) say where the walker starts and
-    returns to with probability ``1 - damping``, 0 <= damping < 1; from a node without neighbours always.
-    A step from node i to a node of the range ``own_chunks[i]`` (n x 2: its first node, and the one after the last),
-    as far
-    as they are neighbours, is ``own_page_weight`` times as likely as any other of its steps.
-    The same arguments give the same bits: the queue starts in the order of the seeds.
-    Raises InputError for seeds that are not distinct nodes, ConfigurationError for settings that do not fit.
+    ``indptr`` and ``indices`` are the graph in CSR form. ``seeds_idx`` (distinct nodes) and ``seeds_mass`` (positive,
+    sum 1) say where the walker starts. It returns there with probability ``1 - damping``, 0 <= damping < 1, and
+    always from a node without neighbours. For node i, a step to a neighbour in the range ``own_chunks[i]`` (n, 2:
+    first node, end exclusive) is ``own_page_weight`` times as likely as any other step.
+
+    Results are bitwise reproducible: the queue starts in the order of the seeds. Raises InputError for seeds that are
+    not distinct nodes, ConfigurationError for invalid settings.
     """
     check_damping("damping", damping)
     if not 0 < own_page_weight < float("inf"):
@@ -86,27 +84,27 @@ def settled(
         indptr, indices, own_chunks, seeds, masses, *scratch, damping, eps, own_page_weight
     )
     order = np.argsort(nodes)
-    if lost > 0:  # see pagerank_dense: returning from dead ends = scaling what does not leak
+    if lost > 0:  # as in pagerank_dense: restarting from dead ends equals scaling up what does not leak
         mass /= 1 - lost
     return nodes[order], mass[order]
 
 
 _Arrays = tuple[Floats, NDArray[np.int32], NDArray[np.int32]]
 _RESIDUAL, _MASS, _WAITS, _DEGREE = range(4)
-"""What is known of a node, side by side in a row of 32 bytes: to go to a neighbour is to wait for one place in memory."""
+"""Columns of a node's state. They share one 32-byte row, so that visiting a neighbour costs one cache miss."""
 _LINE = 64
-"""Bytes that a processor reads at once."""
+"""Size of a cache line in bytes."""
 
 
 class _Scratch(threading.local):
-    """Arrays of a thread as large as the graph. Every walk touches little of them, and puts that back to zero."""
+    """Per-thread arrays of the size of the graph. A walk touches few entries and resets them to zero afterwards."""
 
     def __init__(self) -> None:
         self._graph: NDArray[np.int64] | None = None
         self._arrays: _Arrays
 
     def of(self, indptr: NDArray[np.int64]) -> _Arrays:
-        """The nodes' rows (n, 4), the queue, and the nodes that were touched."""
+        """Return the nodes' rows (n, 4), the queue, and the list of touched nodes."""
         if self._graph is not indptr:
             self._arrays = self._new(indptr)
             self._graph = indptr
@@ -116,7 +114,7 @@ class _Scratch(threading.local):
     def _new(indptr: NDArray[np.int64]) -> _Arrays:
         size = indptr.size - 1
         numbers = np.zeros(4 * size + _LINE // 8)
-        begin = -numbers.ctypes.data % _LINE // 8  # so that no row lies in two lines
+        begin = -numbers.ctypes.data % _LINE // 8  # align rows so that none spans two cache lines
         nodes = numbers[begin : begin + 4 * size].reshape(size, 4)
         nodes[:, _DEGREE] = np.diff(indptr)
         return nodes, np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
@@ -139,10 +137,11 @@ def _push(
     eps: float,
     own_page_weight: float,
 ) -> tuple[Integers, Floats, float]:
-    """The nodes with mass, in the order in which they were reached, their masses, and how much was lost at nodes without
-    neighbours. ``nodes`` are zero but for the degrees before and afterwards."""
+    """Return the nodes with mass in the order they were reached, their masses, and the mass lost at nodes without
+    neighbours. All columns of ``nodes`` except the degrees are zero before and after the call.
+    """
     size = len(nodes)
-    head = 0  # the queue is a ring: a node waits in it at most once
+    head = 0  # the queue is a ring buffer: a node is in it at most once
     count = 0
     known = 0
     for place in range(len(seeds)):

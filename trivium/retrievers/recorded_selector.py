@@ -1,7 +1,7 @@
-"""Selections of a language model, recorded as they are made and replayed without it.
+"""Records the selections of a language model and replays them without it.
 
-A file is JSON Lines, one question a line: ``question``, ``selector`` (who chose), ``offered`` and ``chosen`` (identifiers
-of options, the chosen ones best first). A recording that was interrupted goes on where it ended.
+Recordings are JSON Lines, one question per line: ``question``, ``selector`` (the model), ``offered`` and ``chosen``
+(identifiers of options, the chosen ones best first). An interrupted recording is continued.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """One line of a file."""
+    """One line of a recording."""
 
     question: str
     selector: str
@@ -31,12 +31,12 @@ class Selection:
 
 
 class RecordedSelector:
-    """Chooses what was chosen before for the same question and the same options. Threads may share it.
+    """Replays what was chosen before for the same question and options. Thread-safe.
 
-    With ``inner`` it asks that selector for everything else and writes down what it answers; a failure of the model is
-    logged and not written, so that the next run asks again. Without, nobody is asked: where other options are offered
-    than then, those of the chosen ones that are still offered count, and a question that was never asked raises
-    ConfigurationError, as does a file that holds something else.
+    With ``inner``, unknown questions and option lists are passed to that selector and its choices recorded; failures
+    of the model are logged but not recorded, so that the next run retries. Without ``inner``, when other options are
+    offered than were recorded, the chosen ones that are still offered are used. Raises ConfigurationError for a
+    question that was not recorded and for an invalid file.
     """
 
     def __init__(self, path: Path, inner: LlmSelector | None = None) -> None:
@@ -87,7 +87,7 @@ class RecordedSelector:
         return chosen
 
     def _warn(self) -> None:
-        """Once a run: on another store every question may differ."""
+        """Warn once per run: on another store every question may differ."""
         if not self._warned:
             self._warned = True
             _log.warning(
@@ -98,9 +98,11 @@ class RecordedSelector:
 
 
 def read_selections(path: Path, *, missing: bool = False) -> list[Selection]:
-    """The selections of a file; none of one that is ``missing``, where it may be. A last line without its end, of a
-    recording that was killed, is cut off where the file may be missing, too, and left out otherwise. Raises
-    ConfigurationError."""
+    """Read the selections of a file.
+
+    With ``missing``, the file need not exist, and an incomplete last line, left by an interrupted recording, is
+    removed from it; otherwise such a line is ignored. Raises ConfigurationError.
+    """
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:

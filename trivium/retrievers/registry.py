@@ -1,4 +1,4 @@
-"""The retrievers by name."""
+"""Creates retrievers by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 @dataclass(frozen=True, slots=True)
 class RetrieverSettings:
-    """Every number of every retriever; the defaults are those of the thesis, or ours where it has none."""
+    """Settings of all retrievers. Defaults are those of the thesis where it gives a value."""
 
     vector: VectorSettings = field(default_factory=VectorSettings)
     page: PageSettings = field(default_factory=PageSettings)
@@ -38,8 +38,9 @@ class RetrieverSettings:
     image: ImageSettings = field(default_factory=ImageSettings)
 
     def with_values(self, values: SettingValues) -> Self:
-        """These settings with some values replaced, by dotted name such as ``walk.damping``. Raises ConfigurationError
-        for an unknown name and for a value of the wrong type or range."""
+        """Return these settings with some values replaced, by dotted name such as ``walk.damping``. Raises
+        ConfigurationError for an unknown name or a value of the wrong type or range.
+        """
         return with_values(self, values)
 
 
@@ -49,9 +50,12 @@ def make_retrievers(
     names: Sequence[str] = RETRIEVERS,
     selector: Selector | None = None,
 ) -> dict[str, Retriever]:
-    """The named retrievers, in the order of :data:`~trivium.retrievers.names.RETRIEVERS`, optional ones after them.
-    ``selector`` chooses for ``path``; the default needs no language model. Raises ConfigurationError for an unknown
-    name."""
+    """Create the named retrievers, in the order of :data:`~trivium.retrievers.names.RETRIEVERS`, followed by optional
+    ones.
+
+    ``selector`` is the selector of ``path``; the default needs no language model. Raises ConfigurationError for an
+    unknown name.
+    """
     known = (*RETRIEVERS, *OPTIONAL)
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -74,8 +78,9 @@ def make_retrievers(
 
 
 def make_plugin(name: str, values: Mapping[str, Any]) -> Retriever:
-    """The retriever that an installed package declares by that name (entry points of the group ``trivium.retrievers``):
-    a function called with the settings given for it. Raises ConfigurationError."""
+    """Create the retriever that an installed package declares under this name (entry point group
+    ``trivium.retrievers``), by calling the entry with the given settings. Raises ConfigurationError.
+    """
     made = create_plugin(PLUGINS, name, values)
     if made is None:
         raise ConfigurationError(f"no installed package declares a retriever {name!r}")

@@ -13,7 +13,7 @@ from trivium.retrievers.base import Candidate, Query, check_counts, reached
 
 @dataclass(frozen=True, slots=True)
 class SectionSettings:
-    """``sections``: how many of the nearest sections (a page is the section of its lead) lead to chunks."""
+    """``sections``: number of nearest sections whose chunks are returned. A page stands for its lead section."""
 
     sections: int = 5
 
@@ -23,7 +23,7 @@ class SectionSettings:
 
 @dataclass(frozen=True, eq=False)
 class SectionRetriever:
-    """Chunks directly under the nearest sections. Score: cosine of the section's text, [-1, 1]."""
+    """Chunks directly under the nearest sections. Score: cosine of the section's text with the question, [-1, 1]."""
 
     name: ClassVar[str] = "section"
     settings: SectionSettings = field(default_factory=SectionSettings)
@@ -32,7 +32,7 @@ class SectionRetriever:
         return reached(query, [Label.PAGE, Label.SUBCHAPTER], self.settings.sections, Hop.CHILD, depth)
 
     def wider(self, times: int) -> SectionRetriever:
-        """From so many times as many sections."""
+        """Start from ``times`` as many sections."""
         return SectionRetriever(SectionSettings(self.settings.sections * times))
 
     def score(self, query: Query, chunks: Sequence[str]) -> Floats:

@@ -1,4 +1,4 @@
-"""Who chooses among sections and paths, for the path retriever."""
+"""Selectors choose among sections and paths for the path retriever."""
 
 from __future__ import annotations
 
@@ -20,15 +20,19 @@ class Selector(Protocol):
     """Reads the options as text and picks those that lead to the answer: one, several or none."""
 
     def select(self, question: str, options: Sequence[Option]) -> list[Option]:
-        """The chosen options, best first; only offered ones."""
+        """Return the chosen options, best first. Only offered options may be returned."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSettings:
-    """``overlap``: what full agreement in words is worth, in standard deviations of cosine. ``threshold``:
-    what the best option needs to be chosen at all, in the same unit above the mean of the options.
-    ``margin``: how far behind the best another one may be. ``options``: how many are chosen at most."""
+    """Settings of :class:`MatchSelector`, in standard deviations of the options' cosines.
+
+    - ``overlap``: value of a full word overlap.
+    - ``threshold``: score, above the mean, that the best option needs to be chosen at all.
+    - ``margin``: maximum distance of further options from the best one.
+    - ``options``: maximum number of options chosen.
+    """
 
     overlap: float = 1.0
     threshold: float = 1.5
@@ -44,9 +48,9 @@ class MatchSettings:
 
 @dataclass(frozen=True, eq=False)
 class MatchSelector:
-    """Chooses without a language model: similarity of embeddings plus agreement in words.
+    """Chooses without a language model, by similarity of embeddings plus word overlap.
 
-    Cosines are standardised over the options, because how high they are depends on the embedder.
+    Cosines are standardised over the options, because their level depends on the embedder.
     """
 
     settings: MatchSettings = field(default_factory=MatchSettings)
@@ -65,7 +69,7 @@ class MatchSelector:
         return [options[row] for row in near[: self.settings.options]]
 
     def scores(self, question: str, options: Sequence[Option]) -> Floats:
-        """How well each option (n,) fits: standardised cosine + weighted word overlap; higher is better."""
+        """Return the score of each option (n,): standardised cosine plus weighted word overlap. Higher is better."""
         cosines = np.array([option.cosine for option in options], dtype=np.float64)
         deviation = float(cosines.std())
         standard = (cosines - cosines.mean()) / deviation if deviation > 1e-9 else np.zeros(len(options))
@@ -76,12 +80,12 @@ class MatchSelector:
 
 
 def word_overlap(asked: frozenset[str], names: Sequence[str]) -> float:
-    """Share of the distinct stemmed words of the names that the question uses, [0, 1]."""
+    """Return the share of the names' distinct stemmed words that occur in the question, [0, 1]."""
     named = frozenset[str]().union(*(_words(name) for name in names))
     return len(named & asked) / len(named) if named else 0.0
 
 
 @lru_cache(maxsize=1 << 14)
 def _words(name: str) -> frozenset[str]:
-    """A title stands in front of every section of its page, and popular pages come back."""
+    """Stemmed words of a name. Cached: a title precedes every section of its page, and popular pages recur."""
     return frozenset(terms(name))

@@ -1,4 +1,4 @@
-"""Settings of retrievers by dotted name, such as ``walk.damping``, as users write them."""
+"""Retriever settings by dotted name, such as ``walk.damping``, as users write them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 from trivium.errors import ConfigurationError
 
 SettingValues = Mapping[str, Any]
-"""Values by dotted name; text is read as a number where a number is expected."""
+"""Values by dotted name. Text is parsed where another type is expected."""
 
 S = TypeVar("S")
 
 
 def parse_assignments(assignments: Collection[str]) -> dict[str, str]:
-    """``KEY=VALUE`` texts of a command line. Raises ConfigurationError.
+    """Parse ``KEY=VALUE`` texts of a command line. Raises ConfigurationError.
 
     >>> parse_assignments(["walk.damping=0.4"])
     {'walk.damping': '0.4'}
@@ -37,7 +37,7 @@ def parse_assignments(assignments: Collection[str]) -> dict[str, str]:
 
 
 def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables, as of ``trivium.toml``, by dotted name.
+    """Flatten nested tables, as in ``trivium.toml``, to dotted names.
 
     >>> flatten({"walk": {"damping": 0.4}})
     {'walk.damping': 0.4}
@@ -52,15 +52,16 @@ def flatten(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def with_values(settings: S, values: SettingValues) -> S:
-    """A settings dataclass with some values replaced. Raises ConfigurationError for an unknown name and for a value of
-    the wrong type or range."""
+    """Return a settings dataclass with some values replaced. Raises ConfigurationError for an unknown name or a value
+    of the wrong type or range.
+    """
     for key, value in values.items():
         settings = _replaced(settings, key, key.split("."), value)
     return settings
 
 
 def known_names(settings: object, prefix: str = "") -> list[str]:
-    """Dotted names of all settings."""
+    """Return the dotted names of all settings."""
     names: list[str] = []
     for field in dataclasses.fields(settings):  # type: ignore[arg-type]
         value = getattr(settings, field.name)
@@ -92,7 +93,7 @@ def _typed(key: str, value: Any, kind: Any) -> Any:
         if value.lower() in ("none", "null"):
             value = None
         else:
-            with suppress(ValueError):  # the type says below what was expected
+            with suppress(ValueError):  # if this fails, validation below reports the expected type
                 value = json.loads(value)
     try:
         return TypeAdapter(kind).validate_python(value)

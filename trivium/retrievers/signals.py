@@ -1,7 +1,7 @@
-"""What else is known of the candidates of a question: columns for a trained fusion, beside the retrievers' scores.
+"""Additional features of a question's candidates, for trained fusions.
 
-Everything here is worked out from the question, the words of the chunks, their uris and the links between them; no
-language model is asked.
+They are computed from the question, the words of the chunks, their uris and the links between them, without a
+language model.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ OWNERS: Mapping[str, str] = {
     "position": "section",
     "depth": "section",
 }
-"""Signal -> the retriever whose view it sharpens: it shares in that retriever's contribution."""
+"""Maps each signal to the retriever whose contribution includes it."""
 
 WALKS: Mapping[str, WalkRetriever] = {
     "walk_sharp": WalkRetriever(WalkSettings(temperature=0.01, damping=0.7)),
@@ -67,27 +67,27 @@ WALKS: Mapping[str, WalkRetriever] = {
     "walk_named": WalkRetriever(WalkSettings(entity_share=1.0)),
 }
 PARTIAL = ("before", "after", "linking", "linked", "union", "page_best")
-"""Signals that say nothing of some candidates; others say nothing of the same ones."""
+"""Signals that may be NaN for some candidates, one of each group that is NaN for the same candidates."""
 _NUMBER = re.compile(r"#chunk-(\d+)$")
 
 Signals = dict[str, Floats]
 
 
 def prepare_words(query: Query) -> None:
-    """What the signals want to know of the words of a question."""
+    """Compute in advance what the signals need to know about the question's words."""
     query.term_statistics  # noqa: B018
     if query.named_entities:
         WALKS["walk_named"].prepare(query)
 
 
 def prepare(query: Query) -> None:
-    """What the signals want to know beside that, whatever the candidates are."""
+    """Compute in advance what else the signals need, independent of the candidates."""
     for walk in WALKS.values():
         walk.prepare(query)
 
 
 def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, float]]:
-    """Columns (n,) of the candidates ``chunks``, NaN where there is nothing to say, and numbers of the question."""
+    """Return columns (n,) of the candidates ``chunks``, NaN where undefined, and features of the question."""
     cosines = np.nan_to_num(query.closeness(chunks), nan=-1.0)
     counts = query.term_counts(chunks)
     statistics = query.term_statistics
@@ -102,7 +102,7 @@ def signals(query: Query, chunks: Sequence[str]) -> tuple[Signals, dict[str, flo
 
 
 def _of_places(chunks: Sequence[str], cosines: Floats) -> Signals:
-    """Where a chunk stands, and what its page and its neighbours are like."""
+    """Features of a chunk's position, its page and its adjacent chunks."""
     n = len(chunks)
     sections, numbers, depths, pages = [], [], [], []
     at: dict[tuple[str, int], int] = {}
@@ -130,7 +130,7 @@ def _of_places(chunks: Sequence[str], cosines: Floats) -> Signals:
 
 
 def _of_pages(pages: Sequence[str], cosines: Floats) -> Signals:
-    """The best of the other candidates on a candidate's page, and how many there are on it."""
+    """The best cosine among the other candidates on the same page, and the number of candidates on it."""
     numbers: dict[str, int] = {}
     page = np.array([numbers.setdefault(title, len(numbers)) for title in pages], dtype=np.int64)
     order = np.lexsort((-cosines, page))

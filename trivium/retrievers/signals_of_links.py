@@ -1,5 +1,4 @@
-"""Signals of links: whom the question names, who is linked from there, and what a candidate and those it is linked with
-say together."""
+"""Link-based signals: entities named in the question, what they link to, and what linked candidates mention together."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from trivium.graph.schema import page_of
 from trivium.retrievers.base import Query
 
 LARGEST_PAGE = 500
-"""Chunks of a named page whose links are followed."""
+"""Maximum number of chunks of a named page whose links are followed."""
 
 Rows = NDArray[np.int64]
 
@@ -22,8 +21,9 @@ Rows = NDArray[np.int64]
 def of_links(
     query: Query, graph: Adjacency, chunks: Sequence[str], cosines: Floats, lexical: Floats, mentioned: Floats
 ) -> dict[str, Floats]:
-    """``cosines`` and ``lexical`` (n,) are scores of the chunks; ``mentioned`` (n, t) is each term's share of the
-    question where a chunk has it, else 0."""
+    """Return the link-based signals. ``cosines`` and ``lexical`` (n,) are scores of the chunks. ``mentioned`` (n, t)
+    holds each term's share of the question where the chunk contains it, else 0.
+    """
     offset = len(graph.chunks)
     named = np.array([graph.entity_rows.get(uri, -1) for uri in query.named_entities], dtype=np.int64)
     named = named[named >= 0]
@@ -45,7 +45,9 @@ def of_links(
 
 
 def _mask(graph: Adjacency, entities: Rows) -> NDArray[np.bool_]:
-    """Which entities are among these, by number; the last, which -1 leads to, stands for none."""
+    """Return a mask over entity numbers. Its last element, which index -1 refers to, is False and stands for no
+    entity.
+    """
     mask = np.zeros(len(graph.entities) + 1, dtype=np.bool_)
     mask[entities] = True
     return mask
@@ -54,8 +56,9 @@ def _mask(graph: Adjacency, entities: Rows) -> NDArray[np.bool_]:
 def _of_pairs(
     citing: Rows, there: Rows, cosines: Floats, lexical: Floats, mentioned: Floats
 ) -> dict[str, Floats]:
-    """Of the candidates that link to a candidate's page, and of those on the pages it links to: the best of each score,
-    and what they mention together with it. Link k is from row ``citing[k]`` to row ``there[k]``."""
+    """For each candidate, the best scores among the candidates that link to its page and among those on pages it
+    links to, and what such a pair mentions together. Link k leads from row ``citing[k]`` to row ``there[k]``.
+    """
     n = len(cosines)
     coverage = mentioned.sum(axis=1)
     together = np.maximum(mentioned[citing], mentioned[there]).sum(axis=1)
@@ -77,15 +80,16 @@ def _of_pairs(
 
 
 def _best(n: int, rows: Rows, values: Floats) -> Floats:
-    """(n,) The largest value of each row, NaN for a row without."""
+    """Return the largest value of each row (n,), NaN for rows without values."""
     best = np.full(n, -np.inf)
     np.maximum.at(best, rows, values)
     return np.where(np.isfinite(best), best, np.nan)
 
 
 def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
-    """Which candidate cites which entity, its own page left out: numbers of the candidates, rising, and of the entities.
-    ``rows`` are the chunks' in the graph, ``pages`` their pages' numbers, each -1 where there is none."""
+    """Return candidate numbers, ascending, and the numbers of the entities they cite, without their own pages.
+    ``rows`` are the chunks' rows in the graph and ``pages`` their pages' entity numbers, -1 for missing ones.
+    """
     starts = np.where(rows >= 0, graph.indptr[rows], 0)
     lengths = np.where(rows >= 0, graph.indptr[rows + 1], 0) - starts
     citing, places = expand_ranges(starts, lengths)
@@ -95,7 +99,7 @@ def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
 
 
 def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
-    """Which candidate links to the page of which, each pair once."""
+    """Return the pairs of candidates of which the first links to the page of the second, each pair once."""
     order = np.argsort(pages, kind="stable")
     starts, ends = (np.searchsorted(pages[order], cited, side) for side in ("left", "right"))
     citation, places = expand_ranges(starts, ends - starts)
@@ -103,7 +107,7 @@ def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
 
 
 def _cited_on(graph: Adjacency, pages: Rows) -> Rows:
-    """Numbers of the entities that chunks of the pages are linked with."""
+    """Return the numbers of the entities linked to chunks of the pages."""
     found: list[Rows] = [np.empty(0, dtype=np.int64)]
     for start, end in graph.own_chunks[len(graph.chunks) + pages].tolist():
         end = min(end, start + LARGEST_PAGE)

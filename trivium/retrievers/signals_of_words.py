@@ -1,4 +1,4 @@
-"""Signals of words: how much of the question a candidate mentions, and how closely."""
+"""Word-based signals: how much of the question a candidate mentions, and how close together."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from trivium.retrievers.base import Query
 from trivium.retrievers.bm25 import BM25Settings, bm25, idf
 
 WINDOWS = (8, 16, 32, 64)
-"""Widths, in words, within which the question's words are looked for together."""
+"""Window widths in words for finding the question's words together."""
 NEAR = 4
-"""So many words apart two words that are neighbours in the question still belong together."""
+"""Maximum distance in words at which two adjacent words of the question still count as close in a text."""
 _ASKING = re.compile(
     r"\W*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|has|have|had)\b",
     re.IGNORECASE,
 )
-"""How a question begins that asks, where keywords do not."""
+"""Matches the beginning of a question, as opposed to keywords."""
 
 
 def of_words(query: Query, counts: TermCounts, statistics: TermStatistics) -> dict[str, Floats]:
-    """How much of what the question asks for, by rarity, a chunk and its headings mention, and how close together."""
+    """Return how much of the question, weighted by rarity, a chunk and its headings mention, and how close together."""
     from trivium.retrievers.matches import phrases, windows  # loads numba, see trivium.common.compiled
 
     rarity = idf(statistics)
@@ -59,14 +59,14 @@ def of_words(query: Query, counts: TermCounts, statistics: TermStatistics) -> di
 
 
 def of_question(query: Query, statistics: TermStatistics) -> dict[str, float]:
-    """Numbers of the question: its form, its words, and the corpus it is asked of."""
+    """Return features of the question: its form, its words, and the corpus."""
     rarity = idf(statistics)
     return {
         "terms": float(len(rarity)),
         "words": float(len(query.text.split())),
         "named": float(len(query.named_entities)),
         "asks": float(_ASKING.match(query.text) is not None),
-        # How carefully it was written: people who look for something type neither capitals nor a question mark.
+        # How carefully it was written: search queries often have neither capitals nor a question mark.
         "capitals": float(query.text != query.text.lower()),
         "mark": float("?" in query.text),
         "rarest": float(rarity.max()) if len(rarity) else 0.0,
@@ -77,12 +77,12 @@ def of_question(query: Query, statistics: TermStatistics) -> dict[str, float]:
 
 
 def shares(rarity: Floats) -> Floats:
-    """Each term's share (t,) of the rarity of all."""
+    """Return each term's share (t,) of the total rarity."""
     total = float(rarity.sum())
     return rarity / total if total else rarity
 
 
 def _steps(query: Query) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """How many words after the term before it each of the question's terms stands in the question."""
+    """Return the distance in words of each question term from the previous one in the question."""
     places = query.analyzer.places(query.text)
     return np.diff([places[term] for term in query.terms], prepend=0).astype(np.int64)

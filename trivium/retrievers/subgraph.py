@@ -1,9 +1,8 @@
-"""*Sub-graph retriever*: relations worth following from an entity, for a question.
+"""*Sub-graph retriever*: finds relations worth following from an entity, for a question.
 
-From a seed a tree is grown node by node: of all neighbours of the tree, the one is added whose comparison
-vector (mean of its own embedding and those of all relations walked from the seed to it) has the highest
-cosine with the question. Source: the thesis
-*Unveiling Hidden Information in Unstructured Documents* (Milano-Bicocca, 2024).
+A tree is grown from a seed node by node. Each step adds the neighbour of the tree whose comparison vector (the mean
+of its own embedding and those of all relations on the path from the seed) has the highest cosine with the question.
+Source: the thesis *Unveiling Hidden Information in Unstructured Documents* (Milano-Bicocca, 2024).
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from trivium.graph.schema import Label, mirror_type
 
 @dataclass(frozen=True, slots=True)
 class GrownNode:
-    """A node of a sub-graph: reached from node number ``parent`` by ``relation``; both None for the seed.
-    ``score`` is the cosine of its comparison vector (for the seed, of its own embedding)."""
+    """A node of a sub-graph, reached from node number ``parent`` by ``relation``; both are None for the seed.
+    ``score`` is the cosine of its comparison vector (for the seed, of its own embedding).
+    """
 
     uri: str
     score: float
@@ -32,17 +32,17 @@ class GrownNode:
 
 @dataclass(frozen=True, slots=True)
 class SubGraph:
-    """A tree of entities; ``nodes[0]`` is the seed and a parent comes before its children."""
+    """A tree of entities. ``nodes[0]`` is the seed; parents come before their children."""
 
     nodes: tuple[GrownNode, ...]
 
     @property
     def score(self) -> float:
-        """Mean score of its nodes, [-1, 1]."""
+        """Mean score of the nodes, [-1, 1]."""
         return sum(node.score for node in self.nodes) / len(self.nodes)
 
     def path_to(self, number: int) -> list[GrownNode]:
-        """The nodes from the seed to node ``number``, both included."""
+        """Return the nodes from the seed to node ``number``, both included."""
         path = []
         step: int | None = number
         while step is not None:
@@ -54,11 +54,11 @@ class SubGraph:
 def grow(
     store: SearchStore, vector: Vectors, seeds: Sequence[Neighbour], size: int, fan_out: int
 ) -> list[SubGraph]:
-    """One sub-graph of at most ``size`` nodes from each seed, in the order of the seeds.
+    """Grow one sub-graph of at most ``size`` nodes from each seed, in the order of the seeds.
 
-    Relations are walked both ways, backwards under their mirrored type. Of a node's neighbours the first
-    ``fan_out`` by uri are considered, so that a hub costs no more than others. The trees grow in step: each
-    step asks the store three times at most, however many seeds there are.
+    Relations are followed in both directions, backwards under their mirrored type. Only the first ``fan_out``
+    neighbours of a node by uri are considered, which bounds the cost of hubs. All trees grow in lockstep: each step
+    takes at most three store calls, regardless of the number of seeds.
     """
     atlas = _Atlas(store, vector, fan_out)
     trees = [_Tree([GrownNode(seed.uri, seed.score)], [(np.zeros(vector.size), 0)]) for seed in seeds]
@@ -72,8 +72,9 @@ def grow(
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The relations that lead away from a node, as walked: (neighbour, type or its mirror's, type as stored), in this
-    order; the ``vectors`` (s, d) of the neighbours, and by ``types`` (s,) the rows of :attr:`_Atlas.type_vectors`."""
+    """The relations that lead away from a node, sorted: (neighbour, type as walked, type as stored). ``vectors`` (s,
+    d) are those of the neighbours; ``types`` (s,) are rows of :attr:`_Atlas.type_vectors`.
+    """
 
     walked: list[tuple[str, str, str]]
     vectors: Vectors
@@ -81,7 +82,7 @@ class _Steps:
 
 
 class _Atlas:
-    """The neighbourhood seen so far: relations of visited nodes and the vectors they need."""
+    """The explored neighbourhood: relations of visited nodes and the vectors they need."""
 
     def __init__(self, store: SearchStore, question: Vectors, fan_out: int) -> None:
         self.question = question.astype(np.float64)
@@ -124,16 +125,19 @@ class _Atlas:
             self.type_vectors = np.concatenate([self.type_vectors, more])
 
     def _type(self, relation: str, stored: str) -> int:
-        """Where the vector of the type as walked is; a store that embeds no mirrors answers with the stored type's."""
+        """Return the row of the vector of the type as walked, or of the stored type if the store embeds no mirrored
+        types.
+        """
         walked = self._types[relation]
         return self._types[stored] if np.isnan(self.type_vectors[walked, 0]) else walked
 
 
 @dataclass(slots=True)
 class _Tree:
-    """A sub-graph under way. ``walked[i]`` is the sum of the relation vectors from the seed to node i and how
-    many they are. ``options`` are additions seen so far, (-score rounded, neighbour, relation, parent, place among the
-    parent's steps, score): in a total order, best first."""
+    """A sub-graph under construction. ``walked[i]`` is the sum of the relation vectors from the seed to node i and
+    their number. ``options`` are the possible additions, (-score rounded, neighbour, relation, parent, place among
+    the parent's steps, score), which sort best first in a total order.
+    """
 
     nodes: list[GrownNode]
     walked: list[tuple[Floats, int]]
@@ -141,7 +145,7 @@ class _Tree:
     growing: bool = True
 
     def extend(self, atlas: _Atlas) -> None:
-        """Add the best neighbour of the tree; stop growing when there is none."""
+        """Add the best neighbour of the tree, or stop growing when there is none."""
         self._look_around(atlas, len(self.nodes) - 1)
         members = {node.uri for node in self.nodes}
         self.options = [option for option in self.options if option[1] not in members]
@@ -164,6 +168,6 @@ class _Tree:
         mean_cosines(steps.vectors, atlas.type_vectors, steps.types, total, atlas.question, scores)
         rounded = round_scores(scores)
         for place, (first, score) in enumerate(zip(rounded.tolist(), scores.tolist(), strict=True)):
-            if score == score:  # a neighbour that is not embedded is no option
+            if score == score:  # skip NaN: a neighbour without an embedding
                 neighbour, walked, _ = steps.walked[place]
                 self.options.append((-first, neighbour, walked, parent, place, score))

@@ -1,10 +1,10 @@
-"""TF-IDF, as classic full-text engines score: beside BM25, for comparison.
+"""TF-IDF as in classic full-text engines, for comparison with BM25.
 
     score = sum over the question's distinct terms of  sqrt(tf) * idf^2 / sqrt(length)
     idf   = 1 + ln(N / (df + 1))
 
-over the fields headings + text taken together: ``tf`` adds both counts and ``length`` both lengths. It is what Lucene
-calls its classic similarity. Unlike BM25, repeats never stop counting, and long chunks are held back more.
+Headings and text count as one field: ``tf`` adds both counts and ``length`` both lengths. This is Lucene's
+ClassicSimilarity. Unlike BM25 it does not saturate, and it penalises long chunks more.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from trivium.graph.records import Floats, TermCounts, TermStatistics
 
 
 def tfidf(counts: TermCounts, statistics: TermStatistics) -> Floats:
-    """Scores (n,), 0 where no term occurs, of the n chunks counted. The columns of ``counts`` and the entries of
-    ``statistics.document_frequency`` are the same terms in the same order.
+    """Return scores (n,) of the n chunks counted, 0 where no term occurs. The columns of ``counts`` and the entries
+    of ``statistics.document_frequency`` are the same terms in the same order.
 
     >>> counts = TermCounts(np.array([[4.0]]), np.array([[0.0]]), np.array([16.0]), np.array([0.0]), np.empty((0, 3)))
     >>> tfidf(counts, TermStatistics(chunks=2, mean_length=16.0, document_frequency=np.array([1.0]))).tolist()
@@ -35,6 +35,8 @@ def tfidf(counts: TermCounts, statistics: TermStatistics) -> Floats:
 
 
 def smooth_idf(chunks: int, document_frequency: Floats) -> Floats:
-    """Inverse document frequency of terms (t,) that occur in so many of all ``chunks``, > 0 but in tiny corpora."""
+    """Return the inverse document frequencies (t,) of terms that occur in ``document_frequency`` of all ``chunks``.
+    Positive except in tiny corpora.
+    """
     inverse: Floats = 1 + np.log(max(chunks, 1) / (document_frequency + 1))
     return inverse

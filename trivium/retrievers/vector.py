@@ -12,7 +12,7 @@ from trivium.retrievers.base import Candidate, Query, check_counts, check_depth
 
 @dataclass(frozen=True, slots=True)
 class VectorSettings:
-    """``chunks``: how many are returned when no depth is asked for."""
+    """``chunks``: number of results when no depth is given."""
 
     chunks: int = 10
 
@@ -22,8 +22,9 @@ class VectorSettings:
 
 @dataclass(frozen=True, eq=False)
 class VectorRetriever:
-    """Chunks closest to the question. Score: the mean of two cosines, that of the chunk and the highest of its
-    sentences; that of the chunk alone where it has one sentence only or the store knows none. [-1, 1]."""
+    """Chunks closest to the question. Score, [-1, 1]: the mean of the chunk's cosine and the highest cosine of its
+    sentences, or the chunk's cosine alone when the store has no sentence vectors for it.
+    """
 
     name: ClassVar[str] = "vector"
     settings: VectorSettings = field(default_factory=VectorSettings)

@@ -1,9 +1,9 @@
 """walk: where do the links lead?
 
-Personalised PageRank over the knowledge graph itself. Nodes are chunks and entities (pages are entities),
-edges join a chunk with the entities it cites and with its own page. The walker returns to the chunks closest
-to the question and to the entities the question names, so that passages two links away from the question (the
-second hop of a multi-hop question) gather mass. No language model is involved.
+Personalised PageRank over the knowledge graph. Nodes are chunks and entities (pages are entities); edges join a chunk
+with the entities it cites and with its own page. The walker restarts at the chunks closest to the question and at the
+entities the question names, so that passages two links away from the question (the second hop of a multi-hop
+question) gather mass. No language model is involved.
 """
 
 from __future__ import annotations
@@ -21,17 +21,23 @@ from trivium.graph.schema import Label
 from trivium.retrievers.base import Candidate, Query, best_in_order, check_counts, check_damping, check_depth
 
 _FINEST = 1e-7
-"""The precision of a walk that has to reach many chunks."""
+"""The smallest ``eps`` of a widened walk."""
 
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
-    """``chunks``: how many are returned when no depth is asked for. ``seed_chunks`` and ``seed_entities``:
-    from how many nearest chunks, and nearest entities where the question names none, the walk starts.
-    ``temperature``: of the softmax over their cosines, smaller is sharper. ``entity_share``: of seed mass.
-    ``damping``: probability of following a link. ``own_page_weight``: how much likelier the walker on a page goes to
-    one of its own
-    passages than to one that cites it. ``eps``: precision, see :mod:`trivium.retrievers.push`."""
+    """Settings of the walk.
+
+    - ``chunks``: number of results when no depth is given.
+    - ``seed_chunks``: number of nearest chunks the walk starts from; ``seed_entities``: number of nearest entities,
+      used when the question names none.
+    - ``temperature``: of the softmax over the seeds' cosines. Smaller is sharper.
+    - ``entity_share``: share of the seed mass given to entities.
+    - ``damping``: probability of following a link.
+    - ``own_page_weight``: how much likelier the walker moves from a page to its own passages than to others that cite
+      it.
+    - ``eps``: precision, see :mod:`trivium.retrievers.push`.
+    """
 
     chunks: int = 20
     seed_chunks: int = 20
@@ -61,7 +67,7 @@ class WalkSettings:
 
 @dataclass(frozen=True, eq=False)
 class WalkRetriever:
-    """Chunks where the walker is most often. Score: stationary probability, [0, 1]."""
+    """Chunks that the walker visits most. Score: stationary probability, [0, 1]."""
 
     name: ClassVar[str] = "walk"
     settings: WalkSettings = field(default_factory=WalkSettings)
@@ -80,11 +86,13 @@ class WalkRetriever:
         ]
 
     def prepare(self, query: Query) -> None:
-        """Walk, so that what follows finds it done."""
+        """Run the walk in advance; its result is cached in the query."""
         self._solution(query, query.adjacency)
 
     def wider(self, times: int) -> WalkRetriever:
-        """From so many times as many chunks, of which the far ones count for more, and so much more precisely."""
+        """Start from ``times`` as many chunks, at a higher temperature, which gives distant seeds more weight, and
+        with a higher precision.
+        """
         settings = self.settings
         return WalkRetriever(
             replace(
@@ -106,7 +114,7 @@ class WalkRetriever:
         return scores
 
     def _solution(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
-        """The chunks that the walker comes to, by row, and how often."""
+        """Return the rows of the chunks that the walker visits, and their masses."""
         return query.memoize(self, lambda: self._solve(query, graph))
 
     def _solve(self, query: Query, graph: Adjacency) -> tuple[NDArray[np.int64], Floats]:
@@ -129,12 +137,15 @@ class WalkRetriever:
 
 
 def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[NDArray[np.int64], Floats]:
-    """Where the walk starts: distinct nodes (s,) and their masses (s,), summing to 1; both empty when neither
-    a chunk nor an entity of the graph fits the question. A side without seeds cedes its share."""
+    """Return the start nodes of the walk (s,), distinct, and their masses (s,), which sum to 1.
+
+    Both are empty when no chunk or entity of the graph matches the question. If only chunks or only entities match,
+    these get all of the mass.
+    """
     chunks: dict[str, float] = {}
-    if settings.entity_share < 1:  # else no vector is needed
+    if settings.entity_share < 1:  # otherwise no vector is needed
         chunks = softmax(query.closest_chunks(settings.seed_chunks), settings.temperature)
-    # The walk sees only what is linked: named or near entities without a link are no place to start from.
+    # The graph contains linked nodes only, so entities without links cannot be seeds.
     named = [uri for uri in query.named_entities if uri in graph.entity_rows]
     if named:
         entities = dict.fromkeys(named, 1 / len(named))
@@ -158,7 +169,7 @@ def walk_seeds(query: Query, graph: Adjacency, settings: WalkSettings) -> tuple[
 
 
 def softmax(near: Sequence[Neighbour], temperature: float) -> dict[str, float]:
-    """Shares of the neighbours, summing to 1: exp((cosine - best) / temperature), scaled."""
+    """Return the neighbours' shares, which sum to 1: exp((cosine - best) / temperature), normalised."""
     if not near:
         return {}
     cosines = np.array([neighbour.score for neighbour in near])
