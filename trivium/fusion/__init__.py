@@ -1,1 +1,1 @@
-"""From a table of scores to one ranking. Sees arrays and saved lists, never a store."""
+"""Fusion: turns a table of scores into one ranking. Works on arrays and saved hit lists, never on a store."""

@@ -1,5 +1,6 @@
-"""A trained fusion as a folder: ``fusion.json`` says what it is, ``network.safetensors`` holds the numbers, and
-``SHA256SUMS`` the checksums of both, as ``sha256sum --check`` reads them."""
+"""A trained fusion as a folder: ``fusion.json`` describes it, ``network.safetensors`` holds its parameters, and
+``SHA256SUMS`` the checksums of both, in the format of ``sha256sum --check``.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +31,24 @@ CARD = "README.md"
 REPORT = "report"
 FOLDS = "folds"
 ENTRIES = (DESCRIPTION, NUMBERS, SUMS, CARD, REPORT, FOLDS)
-"""What the folder of an artefact may hold."""
+"""Names that an artefact's folder may contain."""
 FORMAT = 3
-"""Bumped when what is computed from a layout changes: an artefact of another format is refused."""
+"""Format version, raised when the meaning of a layout changes. Artefacts of other formats are rejected."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A network and where it is from.
+    """A network and its provenance. All fields except the network and layout are plain JSON values.
 
-    ``embedder`` is the name of the one whose scores it was trained on; ``data`` says on which questions, ``settings``
-    how, ``scores`` how it did on those it had not seen, beside the others; ``calibration`` how far its probabilities were
-    off; ``gate`` whether it may be the default fusion and why (``active``, ``because`` and the figures, see
-    :mod:`trivium.evaluation.gate`); ``version`` is that of the program that trained it. All of it plain JSON values.
+    - ``embedder``: name of the embedder on whose scores it was trained.
+    - ``data``: the training questions; ``settings``: the training settings.
+    - ``scores``: results on held-out questions, compared with other fusions.
+    - ``calibration``: calibration error of its probabilities.
+    - ``gate``: whether it may be the default fusion and why (``active``, ``because`` and the figures, see
+      :mod:`trivium.evaluation.gate`).
+    - ``version``: version of the program that trained it.
     """
 
     network: Network
@@ -58,31 +62,33 @@ class Artefact:
     version: str = ""
 
     def fusion(self, name: str = "network") -> NetworkFusion:
-        """The fusion that it is."""
+        """Create the fusion."""
         competition = float(self.calibration.get("competition", 0.0))
         return NetworkFusion(self.network, self.layout, name=name, competition=competition)
 
     @property
     def active(self) -> bool:
-        """Whether the gate lets it be the default; one that was never judged is not."""
+        """Whether the gate admits it as the default fusion. False if it was never judged."""
         return self.gate.get("active") is True
 
 
 def save(artefact: Artefact, folder: Path) -> None:
-    """Write an artefact into a folder, which is made when missing; an earlier one there stays until the new one is
-    complete. Raises FusionError where the folder holds anything else."""
+    """Write an artefact to a folder, which is created when missing. An earlier artefact is replaced only when the new
+    one is complete. Raises FusionError when the folder contains anything else.
+    """
     with publishing(folder) as draft:
         write(artefact, draft)
 
 
 def publishing(folder: Path) -> AbstractContextManager[Path]:
-    """An empty folder for an artefact and what comes with it, which takes the place of ``folder`` at the end of the
-    block; see :func:`trivium.fusion.replace_folder.replaced`."""
+    """Return a context manager around a temporary folder for the artefact's files, which replaces ``folder`` at the
+    end of the block; see :func:`trivium.fusion.replace_folder.replaced`.
+    """
     return replaced(folder, ENTRIES)
 
 
 def check_publishable(folder: Path) -> None:
-    """Raise FusionError where :func:`publishing` would: worth knowing before training, which takes minutes."""
+    """Raise FusionError if :func:`publishing` would. Allows checking before training, which takes minutes."""
     check_replaceable(folder, ENTRIES)
 
 
@@ -92,7 +98,7 @@ def write(artefact: Artefact, folder: Path) -> None:
     numbers = {"mean": network.mean, "deviation": network.deviation}
     for place, (weights, bias) in enumerate(network.layers):
         numbers[f"{place}.weights"], numbers[f"{place}.bias"] = weights, bias
-    # Not by safetensors' own writer of files, whose files nobody else may read.
+    # safetensors' own file writer creates files that only their owner can read.
     (folder / NUMBERS).write_bytes(
         numbers_of({name: np.ascontiguousarray(array, dtype=np.float32) for name, array in numbers.items()})
     )
@@ -113,14 +119,13 @@ def write(artefact: Artefact, folder: Path) -> None:
 
 
 def write_sums(folder: Path) -> None:
-    """Note the checksums of what an artefact's folder holds now, as :func:`load` wants them."""
+    """Write the checksums of an artefact's current files, as :func:`load` requires them."""
     lines = [f"{_sum((folder / name).read_bytes())}  {name}\n" for name in (DESCRIPTION, NUMBERS)]
     (folder / SUMS).write_text("".join(lines), "utf-8")
 
 
 def load(folder: Traversable) -> Artefact:
-    """Read an artefact. Raises FusionError where there is none, or one of another format, or one that is not, byte for
-    byte, what was written."""
+    """Read an artefact. Raises FusionError when it is missing, has another format or differs from its checksums."""
     if not (folder / DESCRIPTION).is_file():
         raise FusionError(f"there is no trained fusion in {folder}: {DESCRIPTION} is missing")
     try:
@@ -156,8 +161,11 @@ def load(folder: Traversable) -> Artefact:
 
 
 def fusion_of(folder: Path, embedder: str, *, activated: bool = False) -> NetworkFusion:
-    """The fusion of an artefact for a store filled by ``embedder``. One whose gate is closed is given too, with a warning
-    in the log unless it was ``activated`` for this very store. Raises FusionError where they do not fit."""
+    """Load the fusion of an artefact for a store with ``embedder``.
+
+    An artefact rejected by its gate is loaded too, with a logged warning unless it was ``activated`` for this store.
+    Raises FusionError when embedder and artefact do not match.
+    """
     artefact = load(folder)
     if artefact.embedder != embedder:
         raise FusionError(

@@ -1,4 +1,4 @@
-"""What a fusion is."""
+"""The fusion protocol."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from trivium.fusion.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """The outcome for one question's candidates.
+    """The fused scores of one question's candidates.
 
     ``scores`` (n,): higher is better. ``baseline`` is the score of an average candidate (SHAP's base value), and
-    ``explain(rows)`` (r, m) what each column of the table added to it in these rows:
-    ``baseline + explain(rows).sum(axis=1) == scores[rows]``.
+    ``explain(rows)`` (r, m) what each column of the table adds to it in these rows: ``baseline +
+    explain(rows).sum(axis=1) == scores[rows]``.
     """
 
     scores: Floats
@@ -25,19 +25,19 @@ class Fused:
 
 
 class Fusion(Protocol):
-    """Turns a table of raw scores into one score a candidate."""
+    """Turns a table of raw scores into one score per candidate."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def needs_signals(self) -> bool:
-        """Whether it looks at the signals of a table, which take time to gather."""
+        """Whether it uses the signals of a table, which take time to compute."""
         ...
 
     @property
     def log_odds(self) -> bool:
-        """Whether its scores are log-odds of relevance, as far as what it was trained on tells."""
+        """Whether its scores are log-odds of relevance, calibrated on the training data."""
         ...
 
     def fuse(self, table: Table) -> Fused: ...

@@ -1,9 +1,10 @@
-"""What a view cannot say of some candidates, borrowed from those most like them.
+"""Imputes scores that some candidates cannot have, from similar candidates.
 
-A passage from outside of the collection has no links: to rank it below all that have some (as
-:func:`~trivium.fusion.standardise.impute` does where a view found nothing) would punish it for what nobody knows. It gets
-what the candidates have that are closest to it in the views that know both (hot-deck imputation from the nearest
-neighbours; Andridge and Little, *A Review of Hot Deck Imputation for Survey Non-response*, 2010).
+A passage from outside the collection has no links. Ranking it below all candidates that have some (as
+:func:`~trivium.fusion.standardise.impute` does where a retriever found nothing) would penalise it for missing data.
+Instead it gets the mean of the candidates that are closest to it in the retrievers that know both (hot-deck
+imputation from nearest neighbours; Andridge and Little, *A Review of Hot Deck Imputation for Survey Non-response*,
+2010).
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ from trivium.fusion.standardise import impute, standardise
 from trivium.fusion.table import Table
 
 DONORS = 5
-"""Candidates that are borrowed from."""
+"""Number of donor candidates."""
 _KNOWING = ("vector", "lexical")
-"""Views by which candidates are alike."""
+"""Retrievers whose scores define the distance between candidates."""
 
 
 def borrow(
     table: Table, lacking: NDArray[np.bool_], retrievers: Sequence[str], signals: Sequence[str]
 ) -> Table:
-    """The table in which the candidates (n,) that are ``lacking`` have in the columns of ``retrievers`` and ``signals``
-    the mean of their donors', and the median of their ranks. Unchanged where there is nobody to borrow from."""
+    """Return a table in which the ``lacking`` candidates (n,) have, in the columns of ``retrievers`` and ``signals``,
+    the mean of their donors' values, and the median of their ranks. Unchanged if there are no donors.
+    """
     donors, rows = np.flatnonzero(~lacking), np.flatnonzero(lacking)
     known = [table.column(name) for name in _KNOWING if name in table.columns]
     if not len(donors) or not len(rows) or not known:
@@ -50,7 +52,7 @@ def borrow(
 
 
 def _mean(values: Floats) -> float:
-    """Of those that are known; NaN where none is.
+    """Return the mean of the known values, NaN if there are none.
 
     >>> _mean(np.array([1.0, np.nan, 3.0])), _mean(np.array([np.nan]))
     (2.0, nan)
@@ -60,7 +62,7 @@ def _mean(values: Floats) -> float:
 
 
 def _middle(ranks: NDArray[np.int64]) -> int:
-    """The lower median, 0 (not returned) being behind every rank.
+    """Return the lower median, where 0 (not returned) counts as behind every rank.
 
     >>> _middle(np.array([3, 0, 1])), _middle(np.array([0, 0, 1]))
     (3, 0)

@@ -1,4 +1,4 @@
-"""Convex combination: a weighted mean of locally standardised scores, with weights kept as data."""
+"""Convex combination: a weighted mean of locally standardised scores, with weights stored as data."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ANY_EMBEDDER = "*"
 
 @dataclass(frozen=True, slots=True)
 class Convex:
-    """``score = sum_j w_j z_j``: weights are not negative and sum to 1; z are locally standardised scores.
+    """``score = sum_j w_j z_j`` with non-negative weights that sum to 1 and locally standardised scores z.
 
-    A table may have fewer columns than there are weights (some retrievers were not asked): the weights of
-    those present are scaled to sum to 1. Columns named in ``logarithmic`` hold probabilities that span orders
-    of magnitude (the walk's stationary mass) and are taken as logarithms.
+    A table may have fewer columns than there are weights (some retrievers were not asked): the remaining weights are
+    then rescaled to sum to 1. Columns named in ``logarithmic`` hold probabilities that span orders of magnitude (the
+    walk's stationary mass); their logarithms are used.
     """
 
     weights: Mapping[str, float]
@@ -44,7 +44,7 @@ class Convex:
     def fuse(self, table: Table) -> Fused:
         weights = np.array([self.weights.get(column, 0.0) for column in table.columns])
         if not weights.sum() > 0:
-            # Only views without weight were asked: they are all there is to go by.
+            # All retrievers asked have weight 0: weight them equally.
             weights = np.ones(len(table.columns))
         weights = weights / weights.sum()
         contributions = features(table, self.logarithmic) * weights
@@ -52,7 +52,7 @@ class Convex:
 
 
 def features(table: Table, logarithmic: tuple[str, ...]) -> NDArray[np.float64]:
-    """The table's scores as the combination sees them: imputed and locally standardised (n, m)."""
+    """Return the table's scores, imputed and locally standardised (n, m)."""
     scores = impute(table.raw)
     for column in logarithmic:
         if column in table.columns:
@@ -63,22 +63,21 @@ def features(table: Table, logarithmic: tuple[str, ...]) -> NDArray[np.float64]:
 
 
 def logarithm(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm of a column of masses; one that is zero counts as half of the smallest above zero."""
+    """Return the logarithms of a column of masses; zeros count as half of the smallest positive mass."""
     positive = mass[mass > 0]
     floor = positive.min() / 2 if positive.size else 1.0
     return np.log(np.maximum(mass, floor))
 
 
 def load(embedder: str) -> Convex:
-    """The shipped combination tuned for an embedder, or the one for any.
-
-    Raises FusionError when the data is malformed.
+    """Load the shipped combination tuned for an embedder, or the general one. Raises FusionError when the data is
+    malformed.
     """
     return parse(files("trivium.fusion").joinpath("convex.json").read_text("utf-8"), embedder)
 
 
 def parse(text: str, embedder: str) -> Convex:
-    """Read tuned weights: ``{"logarithmic": [...], "weights": {embedder or "*": {retriever: weight}}}``."""
+    """Parse tuned weights: ``{"logarithmic": [...], "weights": {embedder or "*": {retriever: weight}}}``."""
     try:
         data = json.loads(text)
         tuned = data["weights"]

@@ -1,4 +1,4 @@
-"""What ``default`` means in one store, decided on its user's own questions."""
+"""The default fusion of a store, decided on its user's own questions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from trivium.errors import FusionError
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """``fusion`` is the name of a fusion or the folder of a trained one. ``because`` is a sentence for people,
-    ``questions`` how many it was judged on and ``figures`` what the gate saw (plain JSON values)."""
+    """``fusion`` is the name of a fusion or the folder of a trained one, ``because`` the reason as a sentence,
+    ``questions`` the number of questions it was judged on, and ``figures`` the gate's figures (plain JSON values).
+    """
 
     fusion: str
     because: str
@@ -21,12 +22,12 @@ class Decision:
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """As a store keeps it."""
+        """Serialise the decision for storage."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
 def read_decision(text: str) -> Decision:
-    """A decision from what a store keeps. Raises FusionError for anything else."""
+    """Parse a stored decision. Raises FusionError when it is malformed."""
     try:
         values = json.loads(text)
         return Decision(

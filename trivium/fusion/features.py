@@ -1,8 +1,8 @@
-"""What a trained fusion sees of a question's candidates: one row a candidate, a few dozen columns.
+"""Features of a question's candidates for a trained fusion: one row per candidate, a few dozen columns.
 
-Each view (a retriever's score or a signal) gives its raw value and the one standardised over this question's candidates;
-each retriever also whether and how high it ranked the candidate. Numbers of the question itself, and of the shape of
-its lists, are the same in every row: they let the weights depend on the question.
+Each view (a retriever's score or a signal) contributes its raw value and the value standardised over this question's
+candidates; each retriever also contributes whether it returned the candidate and at which rank. Features of the
+question and of the shape of its lists are equal in all rows: they let the weights depend on the question.
 """
 
 from __future__ import annotations
@@ -21,28 +21,33 @@ from trivium.fusion.standardise import impute, standardise
 from trivium.fusion.table import Table
 
 QUESTION = "question"
-"""The player that the numbers of the question belong to; the others are the retrievers."""
+"""The player that owns the features of the question. All other players are retrievers."""
 _AGREEING = ("lexical", "walk", "page", "section")
-"""Retrievers whose ten best are compared with those of ``vector``."""
+"""Retrievers whose top ten are compared with those of ``vector``."""
 _SHAPED = ("vector", "lexical", "page", "walk", "coverage")
-"""Views of whose falling scores the shape is told."""
+"""Views whose score curve is summarised by features."""
 _TOP = 10
 
 
 BLOCKS = ("standard", "raw", "found", "rank", "gaps", "question", "agreement", "shape", "size")
-"""What a layout may have columns of, in their order."""
+"""Kinds of columns that a layout may have, in their order."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns there are, in which order: part of an artefact.
+    """The columns of a feature matrix and their order; part of an artefact.
 
-    ``retrievers`` and ``signals`` are the views, ``owners`` says to which retriever a signal belongs,
-    ``logarithmic`` names views that hold probabilities, ``gaps`` those that say nothing of some candidates, ``question``
-    the numbers of the question. ``blocks`` are the kinds of columns wanted, of :data:`BLOCKS`. ``floors`` are for a
-    fusion that knows a retriever's score only of what it returned: what any other candidate has instead, a retriever.
-    Of a retriever named in ``depths`` only so many of the best count as returned. Raises FusionError for an unknown kind
-    of columns.
+    - ``retrievers``, ``signals``: the views.
+    - ``owners``: maps each signal to its retriever.
+    - ``logarithmic``: views that hold probabilities and are used as logarithms.
+    - ``gaps``: views that are undefined for some candidates.
+    - ``question``: features of the question.
+    - ``blocks``: kinds of columns, from :data:`BLOCKS`.
+    - ``floors``: for fusions that know a retriever's scores only for the candidates it returned: by retriever, the
+      score of all other candidates.
+    - ``depths``: by retriever, how many of its best candidates count as returned.
+
+    Raises FusionError for an unknown kind of columns.
     """
 
     retrievers: tuple[str, ...]
@@ -62,7 +67,7 @@ class Layout:
 
     @cached_property
     def views(self) -> tuple[str, ...]:
-        """Retrievers, then signals."""
+        """Retrievers, followed by signals."""
         return (*self.retrievers, *self.signals)
 
     @cached_property
@@ -88,7 +93,7 @@ class Layout:
 
     @cached_property
     def players(self) -> dict[str, list[int]]:
-        """Columns of each retriever and of the question."""
+        """Column numbers by player: each retriever, and the question."""
         found: dict[str, list[int]] = {name: [] for name in (*self.retrievers, QUESTION)}
         for column, (_, player) in enumerate(self.columns):
             found[player].append(column)
@@ -96,7 +101,9 @@ class Layout:
 
 
 def counted(table: Table, layout: Layout) -> NDArray[np.bool_]:
-    """Which candidates (n,) a layout counts: all, or with floors only those that one of its retrievers returned."""
+    """Return a mask (n,) of the candidates that a layout covers: all, or with ``floors`` only those returned by one
+    of its retrievers.
+    """
     if not layout.floors:
         return np.ones(len(table.chunks), dtype=np.bool_)
     found: NDArray[np.bool_] = np.any(_ranks(table, layout) > 0, axis=1)
@@ -104,7 +111,7 @@ def counted(table: Table, layout: Layout) -> NDArray[np.bool_]:
 
 
 def features(table: Table, layout: Layout) -> Floats:
-    """The columns (n, f) of a layout. The views of a retriever that was not asked are constant."""
+    """Return the feature matrix (n, f) of a layout. Views of retrievers that were not asked are constant."""
     n = len(table.chunks)
     views = np.full((n, len(layout.views)), np.nan)
     for place, name in enumerate(layout.retrievers):
@@ -141,14 +148,14 @@ def features(table: Table, layout: Layout) -> Floats:
     wanted = [blocks[block] for block in BLOCKS if block in layout.blocks]
     rows = np.empty((n, sum(block.shape[-1] for block in wanted)))
     begin = 0
-    for block in wanted:  # numbers of the question are the same in every row
+    for block in wanted:  # features of the question are broadcast to all rows
         rows[:, begin : begin + block.shape[-1]] = block
         begin += block.shape[-1]
     return rows
 
 
 def _ranks(table: Table, layout: Layout) -> NDArray[np.int64]:
-    """Of the layout's retrievers (n, r), cut at its depths."""
+    """Return the ranks (n, r) in the layout's retrievers, cut at its depths."""
     ranks = np.zeros((len(table.chunks), len(layout.retrievers)), dtype=np.int64)
     for place, name in enumerate(layout.retrievers):
         if name in table.columns:
@@ -167,7 +174,7 @@ def _shaped(layout: Layout) -> Sequence[str]:
 
 
 def _agreement(ranks: NDArray[np.int64], layout: Layout) -> list[float]:
-    """Share of the ten best of ``vector`` that another retriever has among its ten best."""
+    """Return the share of the top ten of ``vector`` that each of the other retrievers also has in its top ten."""
     if not _agreeing(layout):
         return []
     top = (ranks > 0) & (ranks <= _TOP)
@@ -176,8 +183,9 @@ def _agreement(ranks: NDArray[np.int64], layout: Layout) -> list[float]:
 
 
 def _shapes(raw: Floats, standard: Floats, layout: Layout) -> list[float]:
-    """Of each shaped view the best standardised score, its lead over the second and over the tenth, and the best raw
-    score."""
+    """Return, for each summarised view, the best standardised score, its lead over the second and over the tenth, and
+    the best raw score.
+    """
     numbers: list[float] = []
     for view in _shaped(layout):
         place = layout.views.index(view)

@@ -1,6 +1,7 @@
-"""The networks of the folds of a training, as a folder: each question has one that has seen none of its pages.
+"""The networks of the folds of a training run, as a folder. For each question there is one that has seen none of its
+pages.
 
-``1``, ``2``, ... are artefacts like any other; ``folds.json`` says which of them a question was held out from.
+``1``, ``2``, ... are ordinary artefacts; ``folds.json`` says from which of them each question was held out.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ QUESTIONS = "folds.json"
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """``held_out``: set of questions -> id of a question -> the fold, from 1 on, whose network has not seen its pages."""
+    """``held_out`` maps a set of questions and the id of a question to the fold, counted from 1, whose network has
+    not seen its pages.
+    """
 
     folder: Path
     held_out: Mapping[str, Mapping[str, int]]
 
     def fusion_for(self, question: str) -> Path:
-        """The artefact for the question with this id, to be named as a fusion. Raises FusionError for a question that was
-        not trained on, or for one whose id is that of questions in several sets with different folds."""
+        """Return the folder of the artefact for the question with this id, usable as the name of a fusion. Raises
+        FusionError for a question that was not trained on, or an id that occurs in several sets with different folds.
+        """
         found = {ids[question] for ids in self.held_out.values() if question in ids}
         if len(found) != 1:
             raise FusionError(
@@ -38,7 +42,7 @@ class Folds:
 def write_folds(
     artefacts: Sequence[Artefact], held_out: Mapping[str, Mapping[str, int]], folder: Path
 ) -> None:
-    """Write the artefacts of the folds, in their order, and which questions each has not seen, into a new folder."""
+    """Write the artefacts of the folds, in their order, and the held-out questions of each, to a new folder."""
     folder.mkdir()
     for fold, artefact in enumerate(artefacts, start=1):
         (folder / str(fold)).mkdir()
@@ -47,7 +51,7 @@ def write_folds(
 
 
 def read_folds(folder: Path) -> Folds:
-    """What :func:`write_folds` wrote. Raises FusionError where there is nothing of the kind."""
+    """Read a folder written by :func:`write_folds`. Raises FusionError for anything else."""
     try:
         held_out = json.loads((folder / QUESTIONS).read_text("utf-8"))
         read = {name: {str(key): int(fold) for key, fold in ids.items()} for name, ids in held_out.items()}

@@ -1,4 +1,4 @@
-"""Saved hit lists: tables of scores with their gold, which fusions are trained and judged on without a store."""
+"""Saved hit lists: tables of scores with their gold, for training and evaluating fusions without a store."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ FORMAT = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HitList:
-    """One question. ``gold`` (n,) is for each candidate of the table the number of the gold group it belongs to, or -1;
-    there are ``groups`` of them, also such as no candidate belongs to. ``pages`` are those the gold stands on."""
+    """The candidates of one question. ``gold`` (n,) is the gold group of each candidate, or -1. ``groups`` is the
+    number of gold groups, including those without a candidate. ``pages`` are the pages of the gold.
+    """
 
     question_id: str
     question: str
@@ -35,7 +36,8 @@ class HitList:
 @dataclass(frozen=True, slots=True, eq=False)
 class HitFile:
     """The hit lists of a set of questions on one store, all with the same retrievers and signals. ``embedder`` is the
-    name of the one that filled the store."""
+    name of the store's embedder.
+    """
 
     hits: tuple[HitList, ...]
     embedder: str
@@ -44,7 +46,7 @@ class HitFile:
 def hit_list(
     question_id: str, question: str, table: Table, groups: Sequence[Sequence[str]], pages: tuple[str, ...]
 ) -> HitList:
-    """The hit list of a question whose gold are ``groups`` of chunks. What led to a candidate is not kept."""
+    """Create the hit list of a question whose gold is ``groups`` of chunks. Source nodes are dropped."""
     number = {uri: place for place, uris in enumerate(groups) for uri in uris}
     gold = np.array([number.get(uri, -1) for uri in table.chunks], dtype=np.int64)
     bare = replace(table, source_nodes=({},) * len(table.chunks))
@@ -52,11 +54,12 @@ def hit_list(
 
 
 def save_hits(path: Path, file: HitFile) -> None:
-    """Write hit lists into one compressed file; an earlier one stays until the new one is complete. Raises
-    FusionError for hit lists of different retrievers or signals."""
+    """Write hit lists to one compressed file, replacing an earlier one atomically. Raises FusionError when the lists
+    differ in retrievers or signals.
+    """
     hits = file.hits
     columns = hits[0].table.columns if hits else ()
-    # Of a question without candidates nothing is known, signals neither.
+    # Questions without candidates have no signals to compare.
     first_table = next((hit.table for hit in hits if hit.table.chunks), None)
     signals, numbers = (
         ((), ()) if first_table is None else (tuple(first_table.signals), tuple(first_table.question))
@@ -114,7 +117,7 @@ def save_hits(path: Path, file: HitFile) -> None:
 
 
 def load_hits(path: Path) -> HitFile:
-    """Read such a file. Raises FusionError for anything else."""
+    """Read a file of hit lists. Raises FusionError for anything else."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes().decode())

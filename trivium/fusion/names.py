@@ -1,4 +1,4 @@
-"""The names of fusions, without what computes them."""
+"""The names of fusions, importable without their implementations."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ DEFAULT = "default"
 NETWORK = "network"
 FUSIONS = (DEFAULT, NETWORK, "convex", "rrf")
 PLUGINS = "trivium.fusions"
-"""The entry points of fusions."""
+"""Entry point group of fusions in installed packages."""

@@ -1,4 +1,4 @@
-"""A small feed-forward network over the features of candidates, in NumPy, kept as data."""
+"""A small feed-forward network over the features of candidates, in NumPy, stored as data."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ from trivium.fusion.table import Table
 Weights = NDArray[np.float32]
 
 CLIP = 8.0
-"""Standardised features are cut here, in deviations: one that was constant in training may be anything later."""
+"""Standardised features are clipped to this many deviations. A feature that was constant in training can take any
+value later.
+"""
 
 _WORTH_SHARING = 24
-"""Rows that take longer than to hand them to another thread."""
+"""Number of rows from which computing them takes longer than handing them to another thread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """One or several (m) networks of one shape, whose scores are averaged.
+    """An ensemble of m networks of the same shape, whose scores are averaged.
 
-    ``mean`` and ``deviation`` (f,) standardise the features over the training data; each layer is (weights (m, i, o),
-    bias (m, o)), all but the last followed by max(0, x); the last has one output, the score before the sigmoid.
-
-    Raises FusionError for layers that do not fit together or hold something else than numbers.
+    ``mean`` and ``deviation`` (f,) standardise the features over the training data. Each layer is (weights (m, i, o),
+    bias (m, o)); all but the last are followed by ReLU. The last has one output, the logit. Raises FusionError for
+    layers of inconsistent shapes or non-finite numbers.
     """
 
     mean: Weights
     deviation: Weights
     layers: tuple[tuple[Weights, Weights], ...]
     _members: tuple[tuple[tuple[Floats, Floats], ...], ...] = field(init=False, repr=False)
-    """The layers of each network, in the precision that scores are worked out in."""
+    """The layers of each network in double precision, which is used for scoring."""
 
     def __post_init__(self) -> None:
         width = self.mean.shape[0] if self.mean.ndim == 1 else -1
@@ -62,8 +63,9 @@ class Network:
         object.__setattr__(self, "_members", members)
 
     def logits(self, rows: Floats) -> Floats:
-        """Scores (n,) of features (n, f); higher is better. In double precision: the score of a row depends on that row
-        only, to the last bit."""
+        """Return scores (n,) of features (n, f); higher is better. Computed in double precision, so that the score of
+        a row is bitwise independent of the other rows.
+        """
         half = len(rows) // 2
         if half < _WORTH_SHARING:
             return self._logits(rows)
@@ -91,9 +93,12 @@ class Network:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkFusion:
-    """Ranks by a trained network. Scores are logits: any number, 0 where relevance and irrelevance are as likely in
-    training. ``competition`` times what all candidates weigh together is taken off every score: one that stands alone is
-    more likely right than one of many."""
+    """Ranks by a trained network.
+
+    Scores are logits, unbounded; at 0 relevance is as likely as irrelevance on the training data. ``competition``
+    times the log-sum-exp of all candidates' logits is subtracted from every score, since a good candidate without
+    competitors is more likely correct than one of many.
+    """
 
     network: Network
     layout: Layout
@@ -108,7 +113,7 @@ class NetworkFusion:
 
     @property
     def needs_signals(self) -> bool:
-        """Whether its layout has any."""
+        """Whether its layout has signals or question features."""
         return bool(self.layout.signals or self.layout.question)
 
     def fuse(self, table: Table) -> Fused:
@@ -129,7 +134,7 @@ class NetworkFusion:
         players = {name: own for name, own in self.layout.players.items() if name in table.columns}
 
         def explain(wanted: Sequence[int]) -> Floats:
-            # Features of the question are alike in all rows: absent or present is one, they contribute nothing.
+            # Question features are equal in all rows and thus equal to their average: they contribute nothing.
             groups = list(players.values())
             whole = np.zeros((len(wanted), len(table.columns)))
             columns = [table.column(name) for name in players]
@@ -140,14 +145,15 @@ class NetworkFusion:
 
 
 def weight_together(scores: Floats) -> float:
-    """The logarithm of the sum of the exponentials of scores (n > 0,), the same in whatever order they come."""
+    """Return the log-sum-exp of scores (n > 0,), independent of their order."""
     highest = scores.max()
     return float(highest + np.log(np.exp(np.sort(scores - highest)).sum()))
 
 
 def _behind(fused: Fused, rows: Sequence[int], candidates: int, columns: int) -> Fused:
-    """The outcome for all candidates, of which only ``rows`` count: the others come 1 behind the last of those. No
-    retriever knows them, so each contributes the same to that."""
+    """Extend the scores of ``rows`` to all candidates. The others score 1 less than the lowest of them. No retriever
+    knows them, so all columns contribute equally.
+    """
     last = float(fused.scores.min()) - 1 if rows else 0.0
     scores = np.full(candidates, last)
     scores[list(rows)] = fused.scores

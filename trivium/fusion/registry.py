@@ -1,4 +1,4 @@
-"""Fusions by name."""
+"""Creates fusions by name."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ _log = logging.getLogger(__name__)
 
 
 def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion:
-    """The fusion of that name for a store filled by ``embedder``, or the trained one in the folder of that name.
+    """Create the fusion of that name for a store with ``embedder``, or load the trained one from the folder of that
+    name.
 
-    ``default`` is the one search uses when nothing is named. Where it was decided for the store (``decision``, the name
-    of another fusion or a folder), it is that one; else the trained network that ships for the embedder, if there is
-    one and its gate lets it; else the tuned convex combination. ``network`` is the shipped network whatever its gate
-    says. Other names are those that installed packages declare (entry points of the group ``trivium.fusions``: a
-    function called with the name of the embedder). Reads files: keep what it returns.
-    Raises FusionError for an unknown name, where no network ships for the
-    embedder, and for a trained fusion that does not fit.
+    - ``default``: the fusion used when none is named. It is the one decided for the store (``decision``, the name of
+      another fusion or a folder); else the network shipped for the embedder, if there is one and its gate admits it;
+      else the tuned convex combination.
+    - ``network``: the shipped network, regardless of its gate.
+    - ``convex``, ``rrf``.
+
+    Other names are looked up among installed packages (entry point group ``trivium.fusions``; each entry is a
+    function of the embedder's name). Reads files, so cache the result. Raises FusionError for an unknown name, for an
+    embedder without a shipped network, and for a trained fusion that does not match.
     """
     if name == DEFAULT:
         return _default(embedder) if decision is None else _decided(decision, embedder)
@@ -55,26 +58,27 @@ def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion
 
 
 def suits(fusion: Fusion, retrievers: Collection[str]) -> bool:
-    """Whether all the views a fusion was made for are among the ``retrievers`` asked. A trained network goes by how the
-    views agree: without some of them it sees what it never saw in training."""
+    """Whether the retrievers asked include all those a fusion was fitted on. A trained network depends on how its
+    retrievers agree, and has never seen inputs without some of them.
+    """
     return not isinstance(fusion, NetworkFusion) or set(fusion.layout.retrievers) <= set(retrievers)
 
 
 def artefacts() -> Traversable:
-    """The folder of the networks that ship, one folder each by the name of its embedder."""
+    """Return the folder of the shipped networks, with one subfolder per embedder."""
     return files("trivium.fusion") / "artefacts"
 
 
 def shipped(embedder: str) -> Artefact | None:
-    """The network that ships for an embedder, if one does."""
+    """Return the network shipped for an embedder, or None."""
     folder = artefacts()
-    # By the names that are there: an embedder's own may hold anything.
+    # Compare with existing names instead of joining a path: a custom embedder's name may contain anything.
     found = [entry for entry in folder.iterdir() if entry.name == embedder] if folder.is_dir() else []
     return load(found[0]) if found else None
 
 
 def shipped_for() -> list[str]:
-    """The embedders that a network ships for."""
+    """Return the embedders with a shipped network."""
     return sorted(entry.name for entry in artefacts().iterdir() if entry.is_dir())
 
 
@@ -91,7 +95,7 @@ def _decided(decision: str, embedder: str) -> Fusion:
             return fusion_of(Path(decision), embedder, activated=True)
         return make_fusion(decision, embedder)
     except FusionError as error:
-        # The folder is gone, or from before an update. A store must stay searchable.
+        # The folder is missing or from before an update. The store must remain searchable.
         _log.warning(
             "the fusion that was activated for this store cannot be used (%s); searching with the convex combination:"
             " decide again with  trivium evaluate QUESTIONS --store STORE --activate",

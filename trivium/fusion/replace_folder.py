@@ -1,4 +1,4 @@
-"""Folders that are replaced whole: whoever looks finds the old one or the new one, complete."""
+"""Replaces folders as a whole, so that readers find either the complete old one or the complete new one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from trivium.errors import FusionError
 
 @contextmanager
 def replaced(folder: Path, own: Collection[str]) -> Iterator[Path]:
-    """An empty folder beside ``folder``, which takes its place at the end of the block.
+    """Yield an empty draft folder, which replaces ``folder`` at the end of the block.
 
-    Should the block fail or be interrupted, the draft goes and the earlier folder stays as it was. Raises FusionError
-    as :func:`check_replaceable` does, before anything is done.
+    If the block fails or is interrupted, the draft is removed and the earlier folder is unchanged. Raises FusionError
+    like :func:`check_replaceable`, before anything is changed.
     """
     target = Path(os.path.realpath(folder))
     check_replaceable(target, own)
@@ -41,8 +41,9 @@ def replaced(folder: Path, own: Collection[str]) -> Iterator[Path]:
 
 
 def check_replaceable(folder: Path, own: Collection[str]) -> None:
-    """Raise FusionError unless a folder is missing, empty, or holds nothing but entries of the names ``own``: nobody
-    else's file is ever removed."""
+    """Raise FusionError unless the folder is missing, empty, or contains only entries named in ``own``, so that no
+    unrelated file is ever removed.
+    """
     if not folder.exists():
         return
     if not folder.is_dir():

@@ -13,7 +13,7 @@ from trivium.fusion.table import Table
 
 @dataclass(frozen=True, slots=True)
 class ReciprocalRank:
-    """Each retriever that returned a candidate at rank r adds 1 / (constant + r); scores lie in (0, m / constant)."""
+    """Each retriever that returned a candidate at rank r adds 1 / (constant + r). Scores lie in [0, m / constant)."""
 
     constant: float = 60.0
     name: str = "rrf"

@@ -1,4 +1,4 @@
-"""How much each retriever contributed to a score: exact Shapley values."""
+"""The contribution of each retriever to a score: exact Shapley values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from trivium.common.arrays import Floats
 def shapley(
     score: Callable[[Floats], Floats], rows: Floats, average: Floats, players: Sequence[Sequence[int]]
 ) -> Floats:
-    """Exact Shapley values (r, p): what each player's features add to the score of each row (r, f), over all orders
-    in which the players may come in. The features of an absent player have their ``average`` (f,). The values of a
-    row add up to its score less that of the average, as long as all differing features belong to a player."""
+    """Return exact Shapley values (r, p): what each player's features add to the score of each row (r, f), averaged
+    over all orders of the players.
+
+    The features of an absent player take their ``average`` (f,). The values of a row sum to its score minus the score
+    of the average, provided that all differing features belong to a player.
+    """
     count = len(players)
     coalitions = [frozenset(some) for size in range(count + 1) for some in combinations(range(count), size)]
     stacked = []

@@ -7,16 +7,16 @@ import numpy as np
 from trivium.common.arrays import Floats
 
 BELOW_LOWEST = 0.05
-"""A missing score is imputed this share of the column's range below its lowest score."""
+"""Missing scores are imputed this share of the column's range below its lowest score."""
 _CONSTANT = 1e-9
-"""A column with a smaller deviation, of its mean, is constant."""
+"""A column is constant when its deviation is not above this multiple of its mean."""
 
 
 def impute(scores: Floats) -> Floats:
-    """Fill the gaps (NaN) of each column just below the lowest score seen in it.
+    """Fill the gaps (NaN) of each column with a value just below the lowest score in it.
 
-    A candidate that a view says nothing of is so ranked behind all it does speak of, but not far behind:
-    the thesis imputes a constant just below the lowest score it ever saw. Columns of nothing become zero.
+    A candidate that a retriever cannot score thus ranks behind those it can, but not far behind. (The thesis imputes
+    a constant just below the lowest score ever seen.) Columns without any score become zero.
 
     >>> impute(np.array([[0.8], [np.nan], [0.6]])).ravel().round(3).tolist()
     [0.8, 0.59, 0.6]
@@ -31,10 +31,11 @@ def impute(scores: Floats) -> Floats:
 
 
 def standardise(scores: Floats) -> Floats:
-    """Each column (n candidates x m views) to mean 0 and deviation 1 over *this question's* candidates.
+    """Scale each column (n candidates, m views) to mean 0 and deviation 1 over *this question's* candidates.
 
-    Local standardisation is worth 5 points of hit@3 over a global one in the thesis: a cosine of .6 is much for
-    one question and little for another. A constant column carries nothing and becomes zero. No NaN may be left.
+    In the thesis, local standardisation gains 5 points of hit@3 over a global one: a cosine of .6 is high for one
+    question and low for another. Constant columns carry no information and become zero. The input must not contain
+    NaN.
 
     >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
@@ -43,6 +44,6 @@ def standardise(scores: Floats) -> Floats:
 
     standard = np.empty(scores.shape)
     if len(scores):
-        # Rounding leaves a constant column a deviation of about 1e-17; dividing by it would make noise of it.
+        # Rounding gives a constant column a deviation of about 1e-17; dividing by it would turn it into noise.
         scale_columns(np.ascontiguousarray(scores, dtype=np.float64), _CONSTANT, standard)
     return standard

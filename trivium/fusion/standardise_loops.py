@@ -10,8 +10,9 @@ from trivium.common.compiled import compiled
 
 @compiled
 def fill_gaps(scores: Floats, below: float) -> None:
-    """Fill NaN in each column of ``scores`` (n, m) with the lowest number in it less ``below`` times its range; with 0
-    where it has none."""
+    """Fill NaN in each column of ``scores`` (n, m) with its lowest number minus ``below`` times its range, or with 0
+    if the column has no number.
+    """
     rows, columns = scores.shape
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
     for row in range(rows):
@@ -32,8 +33,9 @@ def fill_gaps(scores: Floats, below: float) -> None:
 
 @compiled
 def scale_columns(scores: Floats, constant: float, out: Floats) -> None:
-    """Fill ``out`` (n, m) with the columns of ``scores``, each at mean 0 and deviation 1; a column whose deviation is not
-    above ``constant`` times its mean (or 1, if that is more) becomes 0."""
+    """Fill ``out`` (n, m) with the columns of ``scores`` scaled to mean 0 and deviation 1. Columns whose deviation is
+    not above ``constant`` times their mean (or times 1, if that is larger) become 0.
+    """
     rows, columns = scores.shape
     mean, deviation = np.zeros(columns), np.zeros(columns)
     for row in range(rows):

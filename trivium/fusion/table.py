@@ -1,4 +1,4 @@
-"""What retrieval hands to fusion: the raw scores of one question's candidates."""
+"""The input of fusion: the raw scores of one question's candidates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from trivium.types import SourceNode
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Candidates of one question: n chunks in rows (by uri), m retrievers in columns.
+    """Candidates of one question: n chunks in rows (sorted by uri), m retrievers in columns.
 
-    ``raw`` (n x m) holds scores in each retriever's own unit, higher is better, NaN where there is none.
-    ``ranks`` (n x m) is the place in the retriever's list from 1, and 0 where it did not return the chunk.
-    ``source_nodes`` has for each chunk, by retriever that returned it, what led there (empty: nothing did).
-    ``signals`` are further columns (n,) by name, NaN where there is nothing to say, and ``question`` numbers of the
-    question itself: both only where a fusion asks for them (:attr:`trivium.fusion.base.Fusion.needs_signals`).
-    Raises FusionError when the shapes do not fit.
+    - ``raw`` (n, m): scores in each retriever's own unit; higher is better, NaN where there is none.
+    - ``ranks`` (n, m): rank in the retriever's list, counted from 1; 0 where it did not return the chunk.
+    - ``source_nodes``: for each chunk, what led each retriever that returned it there (empty: found directly).
+    - ``signals``: additional columns (n,) by name, NaN where undefined; ``question``: features of the question. Both
+      are filled only for fusions that need them (:attr:`trivium.fusion.base.Fusion.needs_signals`).
+
+    Raises FusionError when the shapes do not match.
     """
 
     chunks: tuple[str, ...]
@@ -47,7 +48,7 @@ class Table:
             )
 
     def take(self, rows: Sequence[int]) -> Table:
-        """The table of some candidates."""
+        """Return the table of some candidates."""
         some = list(rows)
         return Table(
             chunks=tuple(self.chunks[row] for row in some),
@@ -61,20 +62,21 @@ class Table:
 
     @property
     def returned(self) -> NDArray[np.bool_]:
-        """(n x m): did the retriever return the chunk?"""
+        """Whether the retriever returned the chunk (n, m)."""
         answer: NDArray[np.bool_] = self.ranks > 0
         return answer
 
     def column(self, name: str) -> int:
-        """Number of a retriever's column. Raises FusionError when it is not there."""
+        """Return the number of a retriever's column. Raises FusionError when it does not exist."""
         if name not in self.columns:
             raise FusionError(f"the table has no column {name!r}, only {', '.join(self.columns)}")
         return self.columns.index(name)
 
 
 def joined(first: Table, later: Table) -> Table:
-    """The candidates of one table, then those of another, both of the same retrievers and signals. The numbers of the
-    question are the first one's."""
+    """Concatenate the candidates of two tables with the same retrievers and signals. Question features are those of
+    the first.
+    """
     return Table(
         chunks=first.chunks + later.chunks,
         columns=first.columns,

@@ -1,4 +1,4 @@
-"""Fit the weights of the convex combination on questions with known gold."""
+"""Fits the weights of the convex combination on questions with known gold."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from trivium.errors import FusionError
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One question's candidates: standardised ``features`` (n, m), which of them are ``gold`` (n,), and how
-    much the question counts."""
+    """The candidates of one question: standardised ``features`` (n, m), which of them are ``gold`` (n,), and the
+    question's ``weight``.
+    """
 
     features: Floats
     gold: NDArray[np.bool_]
@@ -24,12 +25,12 @@ class Example:
 
 
 def fit_weights(examples: Sequence[Example], *, ridge: float = 1e-3) -> Floats:
-    """Non-negative weights (m,) summing to 1 that put the gold candidates on top.
+    """Return non-negative weights (m,) that sum to 1 and rank gold candidates first.
 
-    Minimises the softmax cross-entropy of the gold among each question's candidates (the list-wise loss of
-    ListNet): smooth and convex, so that the optimum does not depend on a starting point, where hit@k itself is
-    a staircase. The scale it finds on the way is dropped, a ranking does not need it. Questions without gold
-    among their candidates teach nothing and are left out.
+    Minimises the softmax cross-entropy of the gold among each question's candidates (the list-wise loss of ListNet),
+    with an L2 penalty of ``ridge``. It is smooth and convex, so the optimum does not depend on the starting point,
+    whereas hit@k is a step function. The scale of the solution is irrelevant for ranking and dropped. Questions
+    without gold among their candidates are ignored. Raises FusionError when none is left.
     """
     usable = [example for example in examples if example.gold.any() and not example.gold.all()]
     if not usable:

@@ -1,4 +1,4 @@
-"""The values that stores take and return."""
+"""Values that stores accept and return."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from trivium.types import EmbedderIdentity, MetadataValue
 
 Vectors = NDArray[np.float32]
 Codes = NDArray[np.int8]
-"""Vectors (n x d) as whole numbers: rows are directions, their lengths mean nothing."""
+"""Vectors (n, d) as int8: only their directions are meaningful, not their lengths."""
 
 T = TypeVar("T")
 
 
 def round_score(score: float) -> float:
-    """A score to 6 significant digits."""
+    """Round a score to 6 significant digits."""
     return float(f"{score:.6g}")
 
 
 def round_scores(scores: Floats) -> Floats:
-    """:func:`round_score` of each (n,), NaN for NaN.
+    """Apply :func:`round_score` to each score (n,); NaN stays NaN.
 
     >>> round_scores(np.array([0.12345649, -3.00000051, 0.0])).tolist()
     [0.123456, -3.0, 0.0]
@@ -42,12 +42,12 @@ def round_scores(scores: Floats) -> Floats:
 
 
 def rank_key(score: float, uri: str) -> tuple[float, str]:
-    """Sort key: best first, ties by uri."""
+    """Return a sort key: best first, ties by uri."""
     return (-round_score(score), uri)
 
 
 def page_numbers(pages: tuple[int, int] | None) -> list[int]:
-    """All pages from a first to a last one; none where a document has no pages.
+    """Return all page numbers from the first to the last; empty for documents without pages.
 
     >>> page_numbers((3, 5)), page_numbers(None)
     ([3, 4, 5], [])
@@ -57,7 +57,7 @@ def page_numbers(pages: tuple[int, int] | None) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A node near a vector."""
+    """A node near a vector, with its cosine."""
 
     uri: str
     score: float
@@ -65,8 +65,9 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A chunk reached from a node: ``source_node`` is that node, ``score`` its cosine with the question, ``cosine``
-    the chunk's own, ``position`` the chunk's place on its page."""
+    """A chunk reached from a node. ``source_node`` is that node and ``score`` its cosine with the question;
+    ``cosine`` is the chunk's own, ``position`` the chunk's position on its page.
+    """
 
     uri: str
     source_node: str
@@ -77,10 +78,11 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
-    """A chunk as shown to people. ``section`` is the section or page directly above it. ``pages`` are the first and the
-    last page of a paginated document that it stands on, from 1; None where the document has no pages.
-    ``document`` is the path of its file below the folder given, or else the source; ``format`` and ``metadata`` are
-    those of its page."""
+    """A chunk for display. ``section`` is the section or page directly above it. ``pages`` are the first and last
+    page of a paginated document on which it stands, counted from 1; None for documents without pages. ``document`` is
+    the path of its file below the loaded folder, or else the source; ``format`` and ``metadata`` are those of its
+    page.
+    """
 
     uri: str
     page: str
@@ -99,10 +101,8 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True)
 class Similarities:
-    """Cosines of chunks with one question, one row a chunk, NaN where the view does not exist for it.
-
-    ``chunk`` of the chunk itself, ``section`` of the section or page directly above, ``page`` of its page,
-    ``entity`` the best of the entities it cites.
+    """Cosines of chunks with one question (chunks,), NaN where undefined: of the ``chunk`` itself, of the ``section``
+    or page directly above it, of its ``page``, and of the best ``entity`` it cites.
     """
 
     chunk: Floats
@@ -113,7 +113,7 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What of a chunk is embedded: its headings, the title first, and its text."""
+    """The embedded content of a chunk: its headings, starting with the title, and its text."""
 
     headings: tuple[str, ...]
     text: str
@@ -121,13 +121,15 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Pending(Generic[T]):
-    """What has no vectors yet: distinct items in a fixed order. Their number is known at once; the items are read from
-    the store some at a time while they are iterated over, so that never all of them are in memory. Vectors may be written
-    meanwhile; what is deleted meanwhile is left out."""
+    """Items that have no vectors yet, distinct and in a fixed order.
+
+    ``count`` is known immediately. Items are read from the store in batches while iterating, so they are never all in
+    memory. Vectors may be written meanwhile; items deleted meanwhile are skipped.
+    """
 
     count: int
     batches: Callable[[], Iterable[Sequence[T]]]
-    """Reads them anew whenever it is called."""
+    """Reads the items anew on each call."""
 
     def __len__(self) -> int:
         return self.count
@@ -138,8 +140,9 @@ class Pending(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class SentenceVectors:
-    """Vectors of the sentences of chunks, in the chunks' order: those of chunk i are the rows
-    ``starts[i]:starts[i + 1]`` of ``codes`` (sentences x d)."""
+    """Vectors of the sentences of chunks, in the chunks' order. Those of chunk i are the rows ``starts[i]:starts[i +
+    1]`` of ``codes`` (sentences, d).
+    """
 
     codes: Codes
     starts: NDArray[np.int64]
@@ -147,9 +150,10 @@ class SentenceVectors:
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """How often terms occur. ``text`` and ``headings`` are (chunks x terms); lengths are (chunks,), in terms.
-    ``places`` (occurrences x 3) says where in the texts: number of the chunk, of the term (the first, where the same is
-    asked for twice), and how many terms stand before it; in this order."""
+    """Term frequencies. ``text`` and ``headings`` are (chunks, terms); lengths are (chunks,), in terms. ``places``
+    (occurrences, 3) lists the occurrences in the texts, sorted: number of the chunk, number of the term (the first,
+    if a term was asked for twice), and number of terms before it.
+    """
 
     text: Floats
     headings: Floats
@@ -160,8 +164,9 @@ class TermCounts:
 
 @dataclass(frozen=True, slots=True)
 class TermStatistics:
-    """Corpus statistics for BM25 over headings + text: number of chunks, mean length in terms, and for the
-    asked terms the number of chunks containing each (in the order asked)."""
+    """Corpus statistics for BM25 over headings + text: number of chunks, mean length in terms, and the number of
+    chunks that contain each of the terms asked for, in their order.
+    """
 
     chunks: int
     mean_length: float
@@ -170,13 +175,12 @@ class TermStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """The graph the walk runs on: nodes ``0..len(chunks)-1`` are chunks, the rest entities.
+    """The graph of the walk: nodes ``0..len(chunks)-1`` are chunks, the rest are entities.
 
-    Symmetric, unweighted, CSR: the neighbours of node i are ``indices[indptr[i]:indptr[i+1]]``. Edges join a
-    chunk with each entity it cites and with its own page, each pair once. Chunks and entities are in uri order.
-    ``own_chunks`` (nodes x 2) are the first of the chunks on an entity's own page and the node after the last, both
-    0 for an
-    entity without a page and for chunks. ``allowed`` (chunks,) says which chunks may be returned; None: all.
+    Symmetric, unweighted, CSR: the neighbours of node i are ``indices[indptr[i]:indptr[i+1]]``. Edges join a chunk
+    with each entity it cites and with its own page, without duplicates. Chunks and entities are sorted by uri.
+    ``own_chunks`` (nodes, 2) is the range of chunks on an entity's own page, end exclusive; both are 0 for entities
+    without a page and for chunks. ``allowed`` (chunks,) is a mask of the chunks that may be returned; None means all.
     """
 
     chunks: Sequence[str]
@@ -191,21 +195,22 @@ class Adjacency:
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """What a write did, in pages."""
+    """The result of a write, counted in pages."""
 
     added: int = 0
     replaced: int = 0
     unchanged: int = 0
     skipped: tuple[str, ...] = ()
-    """Pages left alone because the store holds a higher revision."""
+    """Pages skipped because the store holds a higher revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """A page as it was loaded. ``content_hash`` changes with everything but the source. ``format``, ``path``,
-    ``modified`` and ``metadata`` are those of :class:`~trivium.types.Page`. ``added`` is when the store first got a page
-    of this title (ISO 8601, UTC), None for one that an earlier version of the program loaded; records are compared
-    without it. ``given`` are the keys of ``metadata`` that the user gave, in order."""
+    """A page as it was loaded. ``content_hash`` covers everything except the source. ``format``, ``path``,
+    ``modified`` and ``metadata`` are those of :class:`~trivium.types.Page`. ``added`` is when the store first got a
+    page with this title (ISO 8601, UTC), None for pages loaded by an earlier version of the program; it is ignored in
+    comparisons. ``given`` are the keys of ``metadata`` given by the user, in order.
+    """
 
     uri: str
     source: str
@@ -221,9 +226,10 @@ class PageRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What a store is: where, which embedder filled it (None before the first embedding), how much it holds, what cut
-    its pages (None where there are none), and the parameters of its vector indexes that were chosen
-    (:class:`~trivium.index_parameters.IndexParameters`)."""
+    """Summary of a store: its location, its embedder (None before the first embedding), counts, the chunker of its
+    pages (None if there are none), and the parameters chosen for its vector indexes
+    (:class:`~trivium.index_parameters.IndexParameters`).
+    """
 
     location: str
     schema_version: int
