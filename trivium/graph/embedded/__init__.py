@@ -1,4 +1,6 @@
-"""The graph in a folder: SQLite holds the truth, USearch and tantivy files beside it are rebuilt at need."""
+"""The graph store in a folder. SQLite is the source of truth; USearch and tantivy index files beside it are derived
+and rebuilt when needed.
+"""
 
 from trivium.graph.embedded.store import EmbeddedStore
 

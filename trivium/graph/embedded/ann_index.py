@@ -1,11 +1,12 @@
-"""Approximate nearest neighbours of one label: a USearch index over node numbers.
+"""Approximate nearest neighbours among the nodes of one label: a USearch index over node numbers.
 
-An index is only made for labels of at least :data:`EXACT_BELOW` embedded nodes: below that the exact scan is
-faster than the index. Nodes that were removed stay in the index and are skipped when found; it is built anew when
-they are too many. Building is single-threaded, so the same vectors give the same index.
+An index is built only for labels with at least :data:`EXACT_BELOW` embedded nodes; below that an exact scan is
+faster. Removed nodes stay in the index and are skipped in results; when there are too many, the index is rebuilt.
+Building is single-threaded, so the same vectors give the same index.
 
-It holds vectors as bytes: half the memory and two thirds of the time of numbers of 16 bits, which earlier versions wrote.
-What is found is ordered by the exact vectors. An index that is there is read, and added to, in the numbers that it has.
+Vectors are stored as int8, which takes half the memory and two thirds of the time of the 16-bit floats that earlier
+versions wrote. Results are reordered by the exact vectors. An existing index is read and extended in its own number
+type.
 """
 
 from __future__ import annotations
@@ -30,28 +31,31 @@ from trivium.graph.records import Codes, Vectors
 from trivium.index_parameters import IndexParameters
 
 if sys.platform == "linux":
-    # USearch brings a C++ runtime of its own, and a library that is loaded after it and expects the system's
-    # (onnxruntime) crashes the process. Loading the system's first, for everyone, prevents that.
+    # USearch brings its own C++ runtime. A library loaded after it that expects the system's runtime (onnxruntime)
+    # crashes the process. Loading the system's runtime first, globally, prevents that.
     with suppress(OSError):
         ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
 from usearch.compiled import ScalarKind
 from usearch.index import Index
 
 EXACT_BELOW = 32_768
-"""Labels with fewer embedded nodes are always searched exactly: 25,700 chunks take 1.7 ms, and finding 99 of
-their 100 nearest by an index 1.4 ms."""
+"""Labels with fewer embedded nodes are always searched exactly. For 25,700 chunks a scan takes 1.7 ms, an index
+search that finds 99 of the 100 nearest takes 1.4 ms.
+"""
 MOST_STALE = 0.1
-"""The share of removed nodes above which an index is built anew."""
+"""Share of removed nodes above which an index is rebuilt."""
 CONNECTIVITY = 16
-"""Edges of a node of the graph, where the store's parameters name no other number; likewise below."""
+"""Edges per node of the graph, unless the store's parameters say otherwise; likewise for the next two."""
 EXPANSION_ADD = 128
 EXPANSION_SEARCH = 320
-"""Nodes USearch keeps in sight while it searches. On 45,000 entities 256 finds .972 of the 100 nearest (in .94 ms), 320
-.978 (1.13 ms), 384 .981 (1.3 ms); numbers of 16 bits at 256 .979 (1.6 ms). With .94 the vector view lost two points of
-hit@5."""
+"""Size of USearch's candidate list during search. On 45,000 entities 256 finds .972 of the 100 nearest (in .94 ms),
+320 .978 (1.13 ms), 384 .981 (1.3 ms); 16-bit floats at 256 .979 (1.6 ms). At .94 the vector retriever lost two points
+of hit@5.
+"""
 MORE = 1.1
-"""Times as many nodes are asked for, since bytes mix up those that are about equally near: it is .986 of the 100 nearest
-then."""
+"""Factor by which more nodes are requested than needed, because int8 confuses nodes at about the same distance. It
+raises recall of the 100 nearest to .986.
+"""
 _LARGEST = 127
 _TINY = np.finfo(np.float32).tiny
 _BATCH = 2000
@@ -61,13 +65,13 @@ Step = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class AnnIndex:
-    """An opened index; ``size`` counts removed nodes too."""
+    """An open index. ``size`` includes removed nodes."""
 
     index: Index
     size: int
 
     def search(self, nodes: Nodes, vector: Vectors, k: int) -> Rows:
-        """Rows of about the k nearest nodes and of some more, in no order."""
+        """Return the rows of about the k nearest nodes and of some more, unordered."""
         wanted = min(k, len(nodes.ids))
         count = math.ceil(MORE * wanted)
         asked = _encode(self.index, vector)
@@ -75,7 +79,7 @@ class AnnIndex:
             found = self.index.search(asked, min(count, self.size), threads=1).keys.astype(np.int64)
             rows = nodes.rows_of(found)
             rows = rows[rows >= 0]
-            # A node may have come back without a vector while the index still has its old one.
+            # A node may have been added again without a vector while the index still holds its old one.
             rows = rows[nodes.vector[rows] >= 0]
             if len(rows) >= wanted or count >= self.size:
                 return rows
@@ -84,8 +88,9 @@ class AnnIndex:
 
 @dataclass(frozen=True, slots=True)
 class IndexPlan:
-    """How the index of one label is made: rows ``add`` of its nodes are added to the index in the folder ``base``, or to
-    an empty one."""
+    """How to build the index of one label: add the rows ``add`` of its nodes to the index in the folder ``base``, or
+    to an empty one.
+    """
 
     name: str
     add: Rows
@@ -94,7 +99,7 @@ class IndexPlan:
     parameters: IndexParameters
 
     def apply(self, folder: Path, nodes: Nodes, matrix: Matrix, step: Step) -> None:
-        """Write the index and the list of its entries (number, vector row's number)."""
+        """Write the index and the list of its entries (node number, vector number)."""
         file = f"{self.name}.usearch"
         if self.base is not None and len(self.add) == 0:
             link_or_copy(self.base / file, folder / file)
@@ -115,8 +120,9 @@ class IndexPlan:
 def plan_index(
     name: str, nodes: Nodes, matrix_ids: Rows, previous: Path | None, parameters: IndexParameters
 ) -> IndexPlan | None:
-    """How to make the index of a label; None where the label needs none. An index in ``previous`` is built upon: it was
-    made with the same parameters."""
+    """Plan the index of a label; None if the label needs none. An index in ``previous``, built with the same
+    parameters, is extended.
+    """
     rows = nodes.by_id[nodes.vector[nodes.by_id] >= 0]
     if len(rows) < EXACT_BELOW:
         return None
@@ -133,7 +139,7 @@ def plan_index(
 
 
 def open_index(folder: Path, name: str, dimension: int, parameters: IndexParameters) -> AnnIndex | None:
-    """Map the index of a label into memory; None where there is none."""
+    """Memory-map the index of a label; None if there is none."""
     file = folder / f"{name}.usearch"
     if not file.exists():
         return None
@@ -144,10 +150,11 @@ def open_index(folder: Path, name: str, dimension: int, parameters: IndexParamet
 
 
 def quantise(vectors: Vectors) -> Codes:
-    """Each vector (..., d) times what makes its largest number 127 or -127, rounded. Only its direction is kept.
+    """Scale each vector (..., d) so that its largest component becomes 127 or -127, and round. Only the direction is
+    kept.
 
-    USearch would take a unit vector times 127 and cut off what is behind the point: of 384 numbers most are below .08,
-    and that leaves 20 different ones.
+    USearch itself would multiply a unit vector by 127 and truncate: most of 384 components are below .08, which
+    leaves only 20 distinct values.
 
     >>> quantise(np.array([0.6, -0.8], dtype=np.float32)).tolist()
     [95, -127]
@@ -158,12 +165,12 @@ def quantise(vectors: Vectors) -> Codes:
 
 
 def _encode(index: Index, vectors: Vectors) -> NDArray[Any]:
-    """Vectors in the numbers of an index."""
+    """Convert vectors to the number type of an index."""
     return quantise(vectors) if index.dtype == ScalarKind.I8 else vectors
 
 
 def _new_index(dimension: int, parameters: IndexParameters) -> Index:
-    # Cosines, since each vector is in a unit of its own.
+    # Cosine distance, since each quantised vector has its own scale.
     return Index(
         ndim=dimension,
         metric="cos",
@@ -176,7 +183,7 @@ def _new_index(dimension: int, parameters: IndexParameters) -> Index:
 
 
 def _restore(file: Path, parameters: IndexParameters, *, view: bool) -> Index:
-    """The index of a file, in the numbers and with the edges that it was made with."""
+    """Open the index in a file, with the number type and edges it was built with."""
     index = Index.restore(
         str(file),
         view=view,

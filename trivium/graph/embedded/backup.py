@@ -1,6 +1,6 @@
-"""A store in a folder as one file: a zip archive with the database and a manifest that has its checksum.
+"""Backup of an embedded store to one file: a zip archive with the database and a manifest that holds its checksum.
 
-The database is copied by SQLite within one reading transaction: what is written meanwhile is not in it.
+SQLite copies the database within one read transaction, so concurrent writes are not included.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from trivium.graph.embedded.states import current_state
 from trivium.graph.schema import SCHEMA_VERSION
 
 FORMAT = 1
-"""Raised when the archive changes its meaning: one of another format is refused."""
+"""Raised when the meaning of the archive changes. Archives of other formats are rejected."""
 _MANIFEST = "manifest.json"
 _MANIFEST_BYTES = 1 << 16
 _PAGES_A_STEP = 2_000
 _BLOCK = 1 << 20
 _LEVEL = 1
-"""Of compression: the fastest."""
+"""Compression level: the fastest."""
 
 
 class Manifest(BaseModel):
-    """What an archive says of its database: ``state`` is the name of the committed state, ``size`` in bytes, ``digest``
-    256 bits of BLAKE2b."""
+    """The manifest of an archive. ``state`` is the name of the committed state, ``size`` the size of the database in
+    bytes, ``digest`` its 256-bit BLAKE2b hash.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -51,8 +52,9 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """A backup that was written or read: its file, which state of the store it holds, and how many bytes the database
-    and the file have."""
+    """A backup that was written or restored: its file, the state of the store it holds, and the sizes of the database
+    and the file in bytes.
+    """
 
     file: Path
     state: str
@@ -102,7 +104,7 @@ def _copy_database(connection: Connection, copy: Path, progress: Progress | None
             progress(total - remaining, 2 * total)
 
     with closing(sqlite3.connect(copy)) as target:
-        # Whoever is interrupted here begins again: nothing of the copy needs to survive.
+        # No durability needed: after an interruption the copy is made from scratch.
         target.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
         try:
             connection.backup(target, pages=_PAGES_A_STEP, progress=step)

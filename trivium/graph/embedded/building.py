@@ -1,4 +1,4 @@
-"""One process at a time builds the indexes of a store; the others wait where they see it going on."""
+"""Lets one process at a time build the indexes of a store, while the others wait for it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from trivium.errors import StoreBusyError
 from trivium.graph.embedded.connection import is_busy
 
 WAIT_SECONDS = 60.0
-"""How long to wait for another process that builds the indexes without making progress."""
+"""How long to wait for another process that builds indexes without making progress."""
 _SAY_SECONDS = 1.0
-"""Who waits longer is told for whom."""
+"""Waits longer than this are announced in the log."""
 _NOTE_SECONDS = 1.0
-"""How often the builder notes that it goes on."""
+"""How often the builder records that it is alive."""
 _POLL_SECONDS = 0.05
 _LOCK = "lock.db"
 _NOTE = "builder.json"
@@ -27,15 +27,15 @@ _NOTE = "builder.json"
 _log = logging.getLogger(__name__)
 
 Going = Callable[[], None]
-"""What a builder calls now and then, to show that it makes progress."""
+"""Called by a builder regularly to record that it makes progress."""
 
 
 @contextmanager
 def building(index: Path) -> Iterator[Going]:
-    """Keep other processes from building in the folder ``index`` until the block ends, however the process ends.
+    """Hold the build lock of the folder ``index`` until the block ends, however the process ends.
 
-    Where another one builds, its end is waited for as long as it makes progress; an interrupt ends the waiting. Raises
-    StoreBusyError, which names that process, when it has made none for :data:`WAIT_SECONDS`.
+    If another process holds it, wait as long as that process makes progress; the wait can be interrupted. Raises
+    StoreBusyError, which names the process, when it has made no progress for :data:`WAIT_SECONDS`.
     """
     with closing(_locked(index)):
         note = _Note(index / _NOTE)
@@ -46,7 +46,7 @@ def building(index: Path) -> Iterator[Going]:
 
 
 def is_built(index: Path) -> bool:
-    """Whether some process builds in the folder ``index`` now."""
+    """Whether some process is building in the folder ``index``."""
     path = index / _LOCK
     if not path.exists():
         return False
@@ -61,11 +61,11 @@ def is_built(index: Path) -> bool:
 
 
 def _locked(index: Path) -> sqlite3.Connection:
-    """An SQLite transaction is a lock that ends with its process."""
+    """Acquire the lock: an SQLite transaction, which the operating system releases when the process ends."""
     path = index / _LOCK
     waiting = _Waiting(index)
     while True:
-        # No waiting inside of SQLite: no signal would reach Python there.
+        # Do not wait inside SQLite, where no signal would reach Python.
         connection = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
             connection.execute("BEGIN EXCLUSIVE")
@@ -84,7 +84,7 @@ def _locked(index: Path) -> sqlite3.Connection:
 
 
 class _Note:
-    """Tells others who builds, and that it goes on."""
+    """The note that tells other processes who is building, and that it makes progress."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -98,7 +98,7 @@ class _Note:
             return
         self._next = now + _NOTE_SECONDS
         self._count += 1
-        with suppress(OSError):  # others then wait no longer than if nothing happened
+        with suppress(OSError):  # others then wait no longer than without progress
             self._path.write_text(json.dumps({"process": os.getpid(), "count": self._count}), "utf-8")
 
     def remove(self) -> None:
@@ -107,7 +107,7 @@ class _Note:
 
 
 class _Waiting:
-    """Waits for a builder while its note changes."""
+    """Waits for a builder as long as its note changes."""
 
     def __init__(self, index: Path) -> None:
         self._index = index
@@ -116,7 +116,7 @@ class _Waiting:
         self._said = False
 
     def look(self) -> None:
-        """Wait a moment. Raises StoreBusyError when there was nothing new for too long."""
+        """Wait briefly. Raises StoreBusyError when nothing has changed for too long."""
         now = time.monotonic()
         note = self._note()
         if note != self._seen:

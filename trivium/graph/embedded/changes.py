@@ -1,4 +1,4 @@
-"""What the database lists of the rows that went or changed since an earlier state; see changes.sql."""
+"""Reads the database's log of rows deleted or changed since an earlier state; see changes.sql."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _SINCE = "changes_since"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Numbers of chunks and sections that went, of pages that came or went, of names that went or became alias or
-    entity or got another text, and of texts that lost a vector, or got or lost vectors of sentences."""
+    """Changed rows by number: deleted chunks and sections; added or removed pages; names that were removed, changed
+    between alias and entity or got another text; texts that lost a vector; and texts that gained or lost sentence
+    vectors.
+    """
 
     chunk: list[int]
     section: list[int]
@@ -28,8 +30,9 @@ class Changes:
 
 
 def read_changes(connection: Connection, key: str, most: int) -> Changes | None:
-    """What has changed since the state ``key``. None where that is no earlier state of this store, where not all changes
-    since are listed, or where there are more than ``most``."""
+    """Return the changes since the state ``key``. None if this is not an earlier state of the store, if the log does
+    not reach back that far, or if there are more than ``most`` changes.
+    """
     number, last = state_number(key), state_number(current_state(connection))
     since = read_meta(connection, _SINCE)
     if since is None or not was_state(connection, key) or number < max(int(since), last - CHANGES_KEPT):

@@ -1,7 +1,7 @@
-"""Checks of a store in a folder: what each finds, and how it is repaired.
+"""Integrity checks of an embedded store, and their repairs.
 
-Most of what is stored is stored twice: in a row and in an index of its table, which SQLite compares, or as a text and its
-hash. The rest has checksums (``page_sum``, ``vector_sum``, ``sentences_sum``) or follows from other rows.
+Most data is stored redundantly: as a row and in an index of its table, which SQLite compares, or as a text and its
+hash. The rest has checksums (``page_sum``, ``vector_sum``, ``sentences_sum``) or can be derived from other rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FILES = "index files"
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """``find`` looks for one kind of trouble; ``repair`` deals with the keys of what it found, inside a transaction."""
+    """``find`` looks for one kind of problem; ``repair`` repairs the keys of its findings, inside a transaction."""
 
     find: Callable[[Connection], Iterable[Finding]]
     repair: Mapping[str, Callable[[Connection, Sequence[int]], None]]
@@ -36,15 +36,16 @@ _ROWS = tuple(_Check(find, check_rows.REPAIRS) for find in check_rows.FINDS)
 
 
 class EmbeddedChecker:
-    """The :class:`trivium.graph.protocols.StoreChecker` of a folder. ``forget_indexes`` makes the store open its derived
-    files anew."""
+    """The :class:`trivium.graph.protocols.StoreChecker` of an embedded store. ``forget_indexes`` makes the store
+    reopen its derived files.
+    """
 
     def __init__(self, database: Database, forget_indexes: Callable[[], None]) -> None:
         self._database = database
         self._forget_indexes = forget_indexes
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
-        """See the protocol. Where the database itself is damaged, its rows are not looked at."""
+        """See the protocol. If the database file itself is damaged, its rows are not checked."""
         report = progress or (lambda _done, _total: None)
         steps = 2 + len(_ROWS)
         try:
@@ -61,7 +62,7 @@ class EmbeddedChecker:
         return found
 
     def repair(self, findings: Sequence[Finding]) -> None:
-        """See the protocol. A part of the database that holds no index is not repaired."""
+        """See the protocol. Damage to the database file is repaired only in its indexes."""
         for finding in findings:
             if finding.kind == _FILES:
                 shutil.rmtree(finding.keys[0], ignore_errors=True)
@@ -101,7 +102,9 @@ class EmbeddedChecker:
             check_rows.drop_sentences(connection, _text_ids(connection, texts))
 
     def _check_files(self, connection: Connection) -> list[Finding]:
-        """Of the state now committed, or of the latest before: what is asked next begins with these."""
+        """Check the files of the committed state, or of the latest earlier one, since the next index build starts
+        from these.
+        """
         folder = latest_folder(connection, self._database.folder)
         if folder is None:
             return []

@@ -1,6 +1,7 @@
-"""The rows of the database: texts against their hashes, data against their checksums, and what follows from other rows.
+"""Checks rows of the database: texts against their hashes, data against checksums, and derived rows against their
+source.
 
-A check reads one state of the database and yields at most a few findings, which name all rows concerned.
+A check reads one state of the database and yields a few findings, each of which names all rows concerned.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _EMBED_AGAIN = "a repair drops them and embeds the texts again"
 
 
 def _texts(connection: Connection) -> Iterator[Finding]:
-    """Texts and titles that have not the hash they were stored under, and terms that are not counted right."""
+    """Texts and titles that differ from the hash stored with them, and term counts that are wrong."""
     damaged: dict[str, None] = {}
     for page, section, text, key, *terms, of_text, of_headings in connection.execute(
         """
@@ -82,7 +83,7 @@ def _names(connection: Connection) -> Iterator[Finding]:
 
 
 def _vectors(connection: Connection) -> Iterator[Finding]:
-    """Vectors that are not those that were written, or no unit vectors of the embedder's dimension."""
+    """Vectors that differ from their checksum, or are not unit vectors of the embedder's dimension."""
     identity = read_embedder(connection)
     size = 0 if identity is None else 4 * identity.dimension
     rows = connection.execute(
@@ -118,7 +119,7 @@ def _sentences(connection: Connection) -> Iterator[Finding]:
 
 
 def _pictures(connection: Connection) -> Iterator[Finding]:
-    """Vectors of pictures that are not those that were written."""
+    """Vectors of pictures that differ from their checksum."""
     wrong = {chunk: uri for chunk, uri, _, whole in vectors_as_stored(connection) if not whole}
     if wrong:
         yield Finding(
@@ -145,7 +146,7 @@ def _to_embed_again(connection: Connection, kind: str, problem: str, texts: Sequ
 
 
 def _holders(connection: Connection, texts: Sequence[int]) -> list[str]:
-    """For each text, by its number, a node that has it."""
+    """Return, for each text by number, one node that has it."""
     rows = connection.execute(
         """
         SELECT coalesce(
@@ -160,7 +161,7 @@ def _holders(connection: Connection, texts: Sequence[int]) -> list[str]:
 
 
 def _forms(connection: Connection) -> Iterator[Finding]:
-    """Titles whose forms for finding them in a question are not those that follow from them."""
+    """Titles whose lookup forms are not those derived from them."""
     rows = connection.execute(
         "SELECT n.id, n.uri, l.form, l.shortened FROM name AS n LEFT JOIN lookup AS l ON l.name_id = n.id ORDER BY n.id"
     )
@@ -227,7 +228,7 @@ _UNUSED_TEXTS = """
 
 
 def _leftovers(connection: Connection) -> Iterator[Finding]:
-    """Titles that lead to another page than their claims say, and what nothing mentions."""
+    """Titles that resolve to another page than their claims say, and rows that nothing refers to."""
     found = [
         name
         for query in (_LEADS_WRONG, _UNUSED_NAMES, _UNUSED_TYPES, _UNUSED_TEXTS)
@@ -273,7 +274,7 @@ FINDS = (_texts, _names, _vectors, _sentences, _pictures, _forms, _terms, _lefto
 
 
 def drop_vectors(connection: Connection, texts: Sequence[int]) -> None:
-    """Forget the vectors of texts by number."""
+    """Remove the vectors of texts, by number."""
     these = [as_json(texts)]
     connection.execute("DELETE FROM vector WHERE text_id IN (SELECT value FROM json_each(?))", these)
     connection.execute("DELETE FROM vector_sum WHERE text_id IN (SELECT value FROM json_each(?))", these)
@@ -281,7 +282,7 @@ def drop_vectors(connection: Connection, texts: Sequence[int]) -> None:
 
 
 def drop_sentences(connection: Connection, texts: Sequence[int]) -> None:
-    """Forget the vectors of the sentences of texts by number."""
+    """Remove the sentence vectors of texts, by number."""
     these = [as_json(texts)]
     connection.execute("DELETE FROM sentences WHERE text_id IN (SELECT value FROM json_each(?))", these)
     connection.execute("DELETE FROM sentences_sum WHERE text_id IN (SELECT value FROM json_each(?))", these)
@@ -289,7 +290,7 @@ def drop_sentences(connection: Connection, texts: Sequence[int]) -> None:
 
 
 def give_up_pages(connection: Connection, pages: Sequence[str]) -> None:
-    """Have the next load of these pages replace them, whatever its content and revision."""
+    """Mark these pages so that their next load replaces them, whatever their content and revision."""
     connection.execute(
         "UPDATE page SET content_hash = '', revision = NULL WHERE id IN"
         " (SELECT n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value)",
@@ -352,4 +353,4 @@ REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {
     QUESTIONS: drop_questions,
     _UNSUMMED: _sum,
 }
-"""How each kind of finding is repaired, inside a transaction."""
+"""The repair for each kind of finding. Repairs run inside a transaction."""

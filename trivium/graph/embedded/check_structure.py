@@ -1,4 +1,4 @@
-"""The database as such: is it whole, are its definitions those of this version, do its numbers still grow?"""
+"""Checks the database file: its integrity, its definitions, and that row numbers keep increasing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INDEXES = "database indexes"
 NUMBERS = "row numbers"
 _OF_INDEXES = re.compile(r"row \d+ missing from index|wrong # of entries in index|non-unique entry in index")
 _MOST = 100
-"""How many messages of SQLite are asked for."""
+"""Maximum number of messages requested from SQLite."""
 _ELSEWHERE = (
     "restore a backup (trivium restore), or build the store again; what is not damaged can still be copied out of it"
     " (trivium export)"
@@ -27,7 +27,7 @@ _ELSEWHERE = (
 
 
 def find(connection: Connection) -> Iterator[Finding]:
-    """What is wrong with the database; where anything is, its rows cannot be trusted."""
+    """Return the problems of the database. If there are any, its rows cannot be trusted."""
     messages = _integrity(connection)
     of_indexes = [message for message in messages if _OF_INDEXES.match(message)]
     others = [message for message in messages if not _OF_INDEXES.match(message)]
@@ -65,7 +65,7 @@ def find(connection: Connection) -> Iterator[Finding]:
 
 
 def beyond_repair(problems: Sequence[str]) -> Finding:
-    """Damage that nothing in the store can undo."""
+    """Return a finding for damage that cannot be repaired within the store."""
     return Finding(
         kind=DATABASE,
         severity=Severity.BROKEN,
@@ -85,7 +85,7 @@ def _integrity(connection: Connection) -> list[str]:
 
 
 def _definitions(connection: Connection) -> list[str]:
-    """Tables, indexes and views that are not as this version makes them."""
+    """Return tables, indexes and views that differ from those of this version."""
     if schema_version(connection) != SCHEMA_VERSION:
         return []
     with closing(sqlite3.connect(":memory:")) as fresh:
@@ -115,7 +115,7 @@ _HIGHEST = {
     "chunk": "SELECT max(id) FROM chunk",
     "relation_type": "SELECT max(id) FROM relation_type",
 }
-"""Tables whose numbers are never given twice."""
+"""Tables whose row numbers are never reused."""
 
 
 def _reused_numbers(connection: Connection) -> list[str]:
@@ -140,4 +140,4 @@ def _reindex(connection: Connection, _keys: Sequence[int]) -> None:
 
 
 REPAIRS: Mapping[str, Callable[[Connection, Sequence[int]], None]] = {INDEXES: _reindex, NUMBERS: _renumber}
-"""How each kind of finding is repaired, inside a transaction."""
+"""The repair for each kind of finding. Repairs run inside a transaction."""

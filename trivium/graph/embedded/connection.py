@@ -1,4 +1,4 @@
-"""Connections to the database of a store: opened, pooled, upgraded, with errors that say what to do."""
+"""Connections to the database of a store: opening, pooling, upgrading, and translation of errors."""
 
 from __future__ import annotations
 
@@ -23,37 +23,43 @@ from trivium.graph.schema import SCHEMA_VERSION
 
 DATABASE = "graph.db"
 APPLICATION_ID = 0x54524956
-"""Marks an SQLite file as Trivium's ("TRIV")."""
+"""Marks an SQLite file as a Trivium store ("TRIV")."""
 BUSY_SECONDS = 5.0
-"""How long a write waits for another process to finish its transaction."""
+"""How long a write waits for the transaction of another process."""
 _SIGNALS_MILLISECONDS = 100
-"""How long SQLite itself waits when a write begins: no signal reaches Python meanwhile."""
+"""How long SQLite itself waits when a write begins. No signal reaches Python meanwhile."""
 READ_CACHE_KIB = 65_536
-"""Page cache of a connection that reads."""
+"""Page cache of a read connection."""
 WRITE_CACHE_KIB = 98_304
-"""Page cache of the connection that writes. More made a load of 2,000 pages no faster, and servers have 1 GB in all."""
+"""Page cache of the write connection. A larger one did not speed up a load of 2,000 pages, and servers have 1 GB in
+all.
+"""
 _OF_DAMAGE = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
-"""Names of errors. The first is one of the statement: as the package's own are right, the schema is not."""
+"""SQLite error names that indicate damage. SQLITE_ERROR normally means an invalid statement; since those of this
+package are valid, the schema must be damaged.
+"""
 _UNREADABLE_TEXT = "Could not decode to UTF-8"
 OLDEST_SQLITE = (3, 37, 0)
-"""STRICT tables came with this version."""
+"""The first version with STRICT tables."""
 
 Connection = sqlite3.Connection
 
 
 def as_json(values: Iterable[int | str]) -> str:
-    """Values as one parameter of ``json_each(?)``: one prepared statement for any number of them."""
+    """Encode values as one parameter for ``json_each(?)``, so that one prepared statement serves any number of
+    values.
+    """
     return json.dumps(list(values))
 
 
 def is_busy(error: sqlite3.OperationalError) -> bool:
-    """Whether another connection holds what was asked for."""
-    # Errors that the module raises of itself have no name.
+    """Whether another connection holds the lock."""
+    # Errors raised by the sqlite3 module itself have no error name.
     return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def damaged(folder: Path, error: BaseException) -> StoreFormatError:
-    """The error for a database that cannot be read as it was written."""
+    """Return the error for a damaged database."""
     return StoreFormatError(
         f"the database of the store at {folder} is damaged or no database ({error});  trivium check {folder} --repair"
         "  repairs what it can; otherwise restore a backup (trivium restore) or build the store again"
@@ -61,7 +67,7 @@ def damaged(folder: Path, error: BaseException) -> StoreFormatError:
 
 
 def is_damaged(folder: Path) -> bool:
-    """Whether SQLite finds the database damaged. Reads all of it."""
+    """Whether SQLite reports the database as damaged. Reads the whole database."""
     try:
         with closing(
             sqlite3.connect(f"{(folder / DATABASE).resolve().as_uri()}?mode=ro", uri=True)
@@ -70,13 +76,13 @@ def is_damaged(folder: Path) -> bool:
     except (
         sqlite3.DatabaseError,
         UnicodeDecodeError,
-    ):  # the latter is of a message that quotes a damaged name
+    ):  # the latter when a message quotes a damaged name
         return True
 
 
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
-    """Turn the errors of SQLite, and those that a damaged database leads to, into those of this package."""
+    """Translate errors of SQLite, and errors caused by a damaged database, to those of this package."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -111,18 +117,19 @@ def translated(folder: Path) -> Iterator[None]:
             f"expected valid Unicode, got a text with a lone surrogate: {error.object[:60]!r}"
         ) from error
     except (TypeError, ValueError, KeyError, IndexError) as error:
-        # A damaged row may have values of types that its table does not allow.
+        # A damaged row may contain values of types that its table does not allow.
         if not is_damaged(folder):
             raise
         raise damaged(folder, error) from error
 
 
 class Database:
-    """The SQLite file of a store. Reads borrow a connection from a pool, so that any number of threads may
-    read at once. One more connection, with a larger cache, is for writing; one thread writes at a time."""
+    """The SQLite database of a store. Reads borrow a connection from a pool, so any number of threads can read
+    concurrently. Writes use one separate connection with a larger cache, one thread at a time.
+    """
 
     fixed: ClassVar[bool] = False
-    """Whether all its reads see one state."""
+    """Whether all reads see the same state."""
 
     def __init__(self, folder: Path, *, read_only: bool) -> None:
         self.folder = folder
@@ -138,7 +145,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection whose statements each see the last committed state."""
+        """Borrow a connection on which each statement sees the latest committed state."""
         with translated(self.folder):
             connection = self.borrow()
             try:
@@ -148,7 +155,7 @@ class Database:
 
     @contextmanager
     def reading_one_state(self) -> Iterator[Connection]:
-        """A connection whose statements all see one committed state."""
+        """Borrow a connection on which all statements see the same committed state."""
         with self.reading() as connection:
             connection.execute("BEGIN")
             try:
@@ -158,7 +165,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction: committed when the block ends, rolled back when it raises."""
+        """Run one transaction: committed at the end of the block, rolled back if it raises."""
         if self._immutable:
             raise StoreError(f"the store at {self.folder} is on a read-only file system: change a copy of it")
         if self.read_only:
@@ -178,7 +185,7 @@ class Database:
 
     @contextmanager
     def _write_connection(self) -> Iterator[Connection]:
-        """The connection for writing: kept from one write to the next with its large cache, and never lent to readers."""
+        """Borrow the write connection. It is kept between writes for its large cache and never lent to readers."""
         with self._lock:
             self._check_open()
             connection, self._writer = self._writer, None
@@ -196,14 +203,14 @@ class Database:
                     self._writer = connection
 
     def release_write_cache(self) -> None:
-        """Let go of the memory that writing takes, until the next write."""
+        """Free the memory of the write connection until the next write."""
         with self._lock:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
 
     def close(self) -> None:
-        """Close every idle connection; borrowed ones close when they come back."""
+        """Close every idle connection. Borrowed ones are closed when returned."""
         with self._lock:
             self._closed = True
             for connection in self._idle:
@@ -212,7 +219,7 @@ class Database:
         self.release_write_cache()
 
     def borrow(self) -> Connection:
-        """A connection out of the pool, or a new one; for :meth:`take_back`."""
+        """Take a connection from the pool, or open one. Return it with :meth:`take_back`."""
         with self._lock:
             self._check_open()
             if self._idle:
@@ -220,7 +227,7 @@ class Database:
         return self._connect()
 
     def take_back(self, connection: Connection) -> None:
-        """Put a borrowed connection into the pool; it must not be in a transaction."""
+        """Return a borrowed connection, which must not be in a transaction, to the pool."""
         with self._lock:
             if self._closed:
                 connection.close()
@@ -232,7 +239,7 @@ class Database:
             raise StoreError(f"the store at {self.folder} is closed")
 
     def _connect(self) -> Connection:
-        # Without "immutable" SQLite wants to write beside the database even to read it.
+        # Without "immutable" SQLite needs to write beside the database even to read it.
         mode = "ro&immutable=1" if self._immutable else "ro" if self.read_only else "rw"
         connection = sqlite3.connect(
             f"{(self.folder / DATABASE).resolve().as_uri()}?mode={mode}",
@@ -262,8 +269,9 @@ def _begin_writing(connection: Connection) -> None:
 
 
 def _check_whole(folder: Path) -> None:
-    """Raise StoreError where a process was killed before all it had committed was in the database's main file: on a
-    read-only file system that cannot be put right."""
+    """Raise StoreError if committed data is still in the write-ahead log, because a process was killed. On a
+    read-only file system it cannot be moved into the database file.
+    """
     log = folder / f"{DATABASE}-wal"
     if log.exists() and log.stat().st_size:
         raise StoreError(
@@ -273,7 +281,9 @@ def _check_whole(folder: Path) -> None:
 
 
 def read_integers(connection: Connection, query: str, columns: int) -> Rows:
-    """A query's rows as an array (n x columns), fetched in blocks so that few Python numbers live at once."""
+    """Return a query's rows as an array (n, columns). They are fetched in blocks to limit the number of Python
+    integers in memory.
+    """
     cursor = connection.execute(query)
     blocks: list[NDArray[Any]] = [np.empty((0, columns), dtype=np.int64)]
     while rows := cursor.fetchmany(50_000):
@@ -282,15 +292,16 @@ def read_integers(connection: Connection, query: str, columns: int) -> Rows:
 
 
 def create_database(folder: Path) -> Database:
-    """An empty store in a new or empty folder. The database is there whole or not at all, whenever the process ends.
-    Raises StoreError where there is something already."""
+    """Create an empty store in a new or empty folder. The database appears atomically, even if the process is killed.
+    Raises StoreError if the folder is not empty.
+    """
     _check_sqlite()
     was_there = folder.exists()
     try:
         check_new_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_new_file(folder / DATABASE, _empty_database())
-    except (FileExistsError, FileNotFoundError) as error:  # another process has just made a store here
+    except (FileExistsError, FileNotFoundError) as error:  # another process has just created a store here
         raise _taken(folder) from error
     except OSError as error:
         if not was_there:
@@ -302,7 +313,7 @@ def create_database(folder: Path) -> Database:
 
 
 def check_new_folder(folder: Path) -> None:
-    """Raise StoreError unless a store can be made in a folder: one that is not there, or holds nothing."""
+    """Raise StoreError unless a store can be created in the folder: it must not exist or be empty."""
     if folder.exists() and (not folder.is_dir() or any(not _left_behind(path) for path in folder.iterdir())):
         raise _taken(folder)
 
@@ -312,12 +323,12 @@ def _taken(folder: Path) -> StoreError:
 
 
 def _left_behind(path: Path) -> bool:
-    """Whether a file is an empty database on its way to its name, perhaps of a process that was killed."""
+    """Whether a file is a temporary empty database, perhaps left by a killed process."""
     return path.name.startswith(f".{DATABASE}.") and path.name.endswith(TEMPORARY)
 
 
 def _empty_database() -> bytes:
-    """The file of a database without rows, in SQLite's WAL mode."""
+    """Return the bytes of a database without rows, in SQLite's WAL mode."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.executescript(
@@ -327,14 +338,15 @@ def _empty_database() -> bytes:
         content = bytearray(connection.serialize())
     finally:
         connection.close()
-    # The versions of the file format for writing and for reading: 2 is WAL (https://sqlite.org/fileformat.html, 1.3.4).
+    # File format versions for writing and reading; 2 means WAL (https://sqlite.org/fileformat.html, 1.3.4).
     content[18:20] = b"\x02\x02"
     return bytes(content)
 
 
 def open_database(folder: Path, *, read_only: bool) -> Database:
-    """The database of an existing store; one of an earlier version is upgraded unless it is opened for reading
-    only. Raises StoreNotFoundError and StoreFormatError."""
+    """Open the database of an existing store. One of an earlier version is upgraded unless it is opened read-only.
+    Raises StoreNotFoundError and StoreFormatError.
+    """
     _check_sqlite()
     if not folder.exists():
         raise StoreNotFoundError(

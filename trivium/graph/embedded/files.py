@@ -1,4 +1,4 @@
-"""Files of a store: links to them, whether they can change, and the check that they are those that were written."""
+"""File operations of a store: hard links, read-only detection, and manifests with checksums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 22
 _LITTLE_SPACE = 16 << 20
-"""Bytes."""
+"""Free space in bytes below which the disk counts as full."""
 
 
 def cannot_change(folder: Path) -> bool:
@@ -22,7 +22,7 @@ def cannot_change(folder: Path) -> bool:
 
 
 def is_full(folder: Path) -> bool:
-    """Whether so little space is left that an error of the disk is taken to mean that it is full."""
+    """Whether so little space is left that an I/O error is attributed to a full disk."""
     try:
         return shutil.disk_usage(folder).free < _LITTLE_SPACE
     except OSError:
@@ -30,7 +30,7 @@ def is_full(folder: Path) -> bool:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """A second name for a file that will not be written again; a copy where the file system has no links."""
+    """Create a hard link to a file that will not be written again, or a copy if the file system has no links."""
     try:
         os.link(source, target)
     except OSError:
@@ -38,7 +38,7 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def write_manifest(folder: Path, facts: dict[str, Any]) -> None:
-    """Note facts and every file's size, time and checksum; all files are on disk when this returns."""
+    """Write facts and the size, time and checksum of every file. All files are on disk when this returns."""
     entries = {}
     for path in _files(folder):
         with path.open("rb") as file:
@@ -53,10 +53,10 @@ def write_manifest(folder: Path, facts: dict[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The facts of a folder, or None where a file is missing or not the one that was written.
+    """Return the facts of a folder, or None if a file is missing or was changed.
 
-    Size and time of a file are believed; one with another time (a copied store) is read and compared with
-    its checksum, and then given the noted time, so that this happens once.
+    A file whose size and time match is trusted. If only the time differs (a copied store), its checksum is compared
+    and the recorded time restored, so that this happens only once.
     """
     try:
         facts: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
@@ -68,7 +68,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
             if status.st_mtime_ns != time:
                 if _checksum(path) != checksum:
                     return None
-                with suppress(OSError):  # on a read-only file system it is compared each time
+                with suppress(OSError):  # on a read-only file system it is compared every time
                     os.utime(path, ns=(time, time))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -76,8 +76,9 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def damaged_files(folder: Path) -> list[str]:
-    """Names of the files of a folder that are missing or not those that were written, by their checksums alone; the
-    manifest itself where it cannot be read."""
+    """Return the names of files that are missing or differ from their checksums, or the manifest itself if it is
+    unreadable. Times are ignored.
+    """
     try:
         files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
         return [name for name, (size, _, checksum) in files.items() if not _is(folder / name, size, checksum)]
@@ -93,7 +94,7 @@ def _is(path: Path, size: int, checksum: int) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Files below a folder; lock files of tantivy (hidden, without content) are not data."""
+    """Return the files below a folder, without tantivy's lock files (hidden and empty)."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
 
 

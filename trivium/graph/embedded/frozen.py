@@ -1,7 +1,7 @@
-"""A store held at one committed state: until it is closed, or for the length of a question.
+"""A store pinned to one committed state, until it is closed or for the duration of a question.
 
-A reading transaction of SQLite sees what was committed when it began, whatever is written meanwhile. So connections in
-such transactions, together with the indexes of the same state, make a store that never changes.
+A read transaction of SQLite sees what was committed when it began, regardless of concurrent writes. Connections in
+such transactions, together with the indexes of the same state, form an immutable store.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from trivium.graph.embedded.snapshot import IndexSnapshot
 from trivium.graph.embedded.states import current_state
 
 _ATTEMPTS = 20
-"""How often to try again when the indexes turn out to be older than the connections, because of a write between the
-two."""
+"""How often to retry when a write between opening the connections and the indexes makes them disagree."""
 
 
 class FrozenDatabase(Database):
-    """The SQLite file of a store as it was committed at one moment, read by connections of its own."""
+    """The database as committed at one moment, read through its own connections."""
 
     fixed = True
 
     def __init__(self, source: Database, readers: int, key: str) -> None:
-        """Raises LookupError where the committed state is not ``key`` any more."""
+        """Raises LookupError if ``key`` is no longer the committed state."""
         super().__init__(source.folder, read_only=True)
         self._free: SimpleQueue[Connection] = SimpleQueue()
         self._all: list[Connection] = []
@@ -37,7 +36,7 @@ class FrozenDatabase(Database):
                     connection = self._connect()
                     self._all.append(connection)
                     connection.execute("BEGIN")
-                    # The first read of a transaction is what it begins with.
+                    # The first read of a transaction determines its state.
                     if current_state(connection) != key:
                         raise LookupError(key)
                     self._free.put(connection)
@@ -47,7 +46,7 @@ class FrozenDatabase(Database):
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees the state; waits for one where all are in use."""
+        """Borrow a connection to this state, waiting while all are in use."""
         if self._closed:
             raise StoreError(f"this view of the store at {self.folder} is closed")
         with translated(self.folder):
@@ -59,12 +58,12 @@ class FrozenDatabase(Database):
 
     @contextmanager
     def reading_one_state(self) -> Iterator[Connection]:
-        """The same: every statement sees one state anyway."""
+        """Same as :meth:`reading`, since every statement sees the same state."""
         with self.reading() as connection:
             yield connection
 
     def close(self) -> None:
-        """Close every connection; nobody may be reading."""
+        """Close every connection. There must be no readers."""
         self._closed = True
         for connection in self._all:
             connection.close()
@@ -72,8 +71,7 @@ class FrozenDatabase(Database):
 
 
 class PinnedDatabase(Database):
-    """The SQLite file of a store as it is committed now, read by one connection borrowed from ``source``. Several threads
-    may read, one after another."""
+    """The database as committed now, read through one connection borrowed from ``source``. Threads take turns."""
 
     fixed = True
 
@@ -88,7 +86,7 @@ class PinnedDatabase(Database):
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """The connection, as soon as no other thread reads from it."""
+        """Borrow the connection once no other thread is using it."""
         with translated(self.folder), self._reading:
             if self._closed:
                 raise StoreError(f"this view of the store at {self.folder} is closed")
@@ -96,12 +94,12 @@ class PinnedDatabase(Database):
 
     @contextmanager
     def reading_one_state(self) -> Iterator[Connection]:
-        """The same: every statement sees one state anyway."""
+        """Same as :meth:`reading`, since every statement sees the same state."""
         with self.reading() as connection:
             yield connection
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Return the connection."""
         with self._reading:
             if not self._closed:
                 self._closed = True
@@ -113,8 +111,9 @@ class PinnedDatabase(Database):
 def pin(
     current: Callable[[], IndexSnapshot], database: Database
 ) -> Iterator[tuple[IndexSnapshot, PinnedDatabase]]:
-    """Indexes and a connection of the state committed now. Takes microseconds where the indexes are up to date.
-    Raises StoreBusyError as :func:`freeze` does."""
+    """Return indexes and a connection of the committed state. Takes microseconds if the indexes are up to date.
+    Raises StoreBusyError like :func:`freeze`.
+    """
     for _ in range(_ATTEMPTS):
         indexes = current()
         pinned = PinnedDatabase(database)
@@ -130,8 +129,9 @@ def pin(
 def freeze(
     current: Callable[[], IndexSnapshot], database: Database, readers: int
 ) -> tuple[IndexSnapshot, FrozenDatabase]:
-    """Indexes and connections of the state committed now. Raises StoreBusyError where the state changes faster than its
-    indexes can be built."""
+    """Return indexes and connections of the committed state. Raises StoreBusyError if the state changes faster than
+    its indexes can be built.
+    """
     for _ in range(_ATTEMPTS):
         indexes = current()
         try:

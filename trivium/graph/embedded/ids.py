@@ -1,4 +1,4 @@
-"""From texts and titles to row numbers: looks up what is there and adds what is not."""
+"""Maps texts and titles to row numbers, inserting missing ones."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from trivium.text import normalise_name, without_parenthesis
 
 
 def next_id(connection: Connection, table: str) -> int:
-    """The lowest number of a table that was never used. Holds until the transaction ends."""
+    """Return the lowest number of a table that was never used. Valid until the transaction ends."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).fetchone()
     return 1 if row is None else int(row[0]) + 1
 
 
 def text_ids(connection: Connection, texts: Iterable[str]) -> dict[str, int]:
-    """text -> its number, for each distinct text."""
+    """Map each distinct text to its number."""
     hashes = {text: text_hash(text) for text in texts}
     ids: dict[str, int] = dict(
         connection.execute(
@@ -33,7 +33,7 @@ def text_ids(connection: Connection, texts: Iterable[str]) -> dict[str, int]:
 
 
 def known_names(connection: Connection, uris: Iterable[str]) -> dict[str, int]:
-    """uri -> its number, for the titles the store knows."""
+    """Map the uris of known titles to their numbers."""
     return dict(
         connection.execute(
             "SELECT n.uri, n.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value", [as_json(uris)]
@@ -42,9 +42,9 @@ def known_names(connection: Connection, uris: Iterable[str]) -> dict[str, int]:
 
 
 def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> dict[str, int]:
-    """uri -> its number, for distinct titles; new ones get a row and the forms they are looked up by.
+    """Map distinct uris to the numbers of their titles. New titles get a row and lookup forms.
 
-    With ``entities`` new ones also get a text. Their types, and which of them are aliases, are set later: see
+    With ``entities`` new titles also get a text. Their types, and which of them are aliases, are set later; see
     :mod:`trivium.graph.embedded.reconcile`.
     """
     ids = known_names(connection, uris)
@@ -63,7 +63,7 @@ def name_ids(connection: Connection, uris: Sequence[str], *, entities: bool) -> 
 
 
 def forms_of(uri: str) -> Iterable[tuple[str, int]]:
-    """Normalised forms of a title; the flag is 1 for the one without its parenthesis."""
+    """Return the normalised forms of a title; the flag is 1 for the form without its parenthesis."""
     title = unescape(uri)
     full = normalise_name(title)
     if full:

@@ -1,4 +1,4 @@
-"""Inserting pages and relations. Row numbers are assigned here, so that one prepared statement fills each table."""
+"""Inserts pages and relations. Row numbers are assigned here, so that one prepared statement fills each table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ Stated = Sequence[tuple[int, RelationEdge]]
 def insert_pages(
     connection: Connection, pages: Sequence[PageGraph], touched: Touched, terms: TermChanges
 ) -> None:
-    """Insert pages that are new or emptied (not their aliases); note which titles that may change."""
+    """Insert pages that are new or were emptied, without their aliases. Records the titles this may affect in
+    ``touched``.
+    """
     titles = dict.fromkeys(uri for page in pages for uri in _titles(page))
     names = name_ids(connection, list(titles), entities=True)
     touched.claimed.update(names[page.uri] for page in pages)
@@ -50,7 +52,7 @@ def insert_pages(
 
 
 def _insert_facts(connection: Connection, pages: Sequence[PageGraph], names: Mapping[str, int]) -> None:
-    """What pages know of themselves. When a page was first loaded stays what it was."""
+    """Insert the pages' own facts. The time of the first load is preserved."""
     added = now()
     connection.executemany(
         "INSERT INTO page_facts (page_id, format, path, modified, added, metadata) VALUES (?, ?, ?, ?, ?, ?)"
@@ -67,7 +69,7 @@ def _insert_facts(connection: Connection, pages: Sequence[PageGraph], names: Map
 
 
 def insert_relations(connection: Connection, stated: Stated, names: Mapping[str, int]) -> int:
-    """Insert relations that are not there yet, given the numbers of their titles; returns how many."""
+    """Insert relations that do not exist yet, given the numbers of their titles. Return how many were inserted."""
     types = _type_ids(connection, list(dict.fromkeys(edge.type for _, edge in stated)))
     inserted = connection.executemany(
         "INSERT OR IGNORE INTO relation (page_id, source_id, type_id, target_id) VALUES (?, ?, ?, ?)",
@@ -86,7 +88,7 @@ def _type_ids(connection: Connection, types: Sequence[str]) -> dict[str, int]:
 
 
 def _titles(page: PageGraph) -> Iterator[str]:
-    """The titles that a page mentions, but its aliases."""
+    """Iterate over the titles that a page mentions, except its aliases."""
     yield page.uri
     for chunk in page.chunks:
         yield from chunk.cites
@@ -98,7 +100,7 @@ def _titles(page: PageGraph) -> Iterator[str]:
 def _insert_sections(
     connection: Connection, pages: Sequence[PageGraph], names: dict[str, int]
 ) -> dict[tuple[str, str], int]:
-    """Returns (page uri, section uri) -> number."""
+    """Insert sections. Return (page uri, section uri) -> number."""
     nodes = [(page, section) for page in pages for section in page.sections]
     first = next_id(connection, "section")
     numbers = {(page.uri, section.uri): row for row, (page, section) in enumerate(nodes, first)}
@@ -198,7 +200,7 @@ def _insert_chunks(
 
 
 def _anchored(chunk: ChunkNode) -> Iterator[tuple[int, str]]:
-    """The anchors of a chunk, each with the number of the citation that it belongs to."""
+    """Iterate over the anchors of a chunk, each with the number of its citation."""
     citations = {uri: number for number, uri in enumerate(dict.fromkeys(chunk.cites))}
     for page, anchor in map(split_link, chunk.anchors):
         if page in citations:
@@ -206,7 +208,7 @@ def _anchored(chunk: ChunkNode) -> Iterator[tuple[int, str]]:
 
 
 def _parent(page: PageGraph, node: Node, sections: dict[tuple[str, str], int]) -> int | None:
-    """The number of the section a node stands under, None directly under the page."""
+    """Return the number of the section above a node, None directly under the page."""
     if node.parent == page.uri:
         return None
     number = sections.get((page.uri, node.parent))

@@ -1,8 +1,8 @@
-"""Search by words. The inverted index (tantivy, headings and text of a chunk as one field) proposes chunks; the forward
-index says which terms a chunk has, so that counting the terms of a question reads no text.
+"""Keyword search. The inverted index (tantivy; headings and text of a chunk as one field) proposes chunks; the
+forward index lists the terms of each chunk, so that counting the terms of a question reads no text.
 
-Terms come normalised and stemmed, so that tantivy only splits at spaces. In the forward index terms are numbers. A term
-keeps its number from snapshot to snapshot, and new ones get the next, so that what is stored of a chunk stays right.
+Terms are already normalised and stemmed, so tantivy only splits at spaces. In the forward index terms are numbers. A
+term keeps its number across snapshots and new terms are appended, so existing entries remain valid.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _VOCABULARY = "vocabulary"
 _HEAP = 64_000_000
 _BATCH = 5000
 _REPLACED_WHOLE = ("meta.json", ".managed.json")
-"""What tantivy rewrites; its other files are written once."""
+"""Files that tantivy rewrites. Its other files are written once."""
 
 
 class KeywordIndex:
-    """An opened inverted index."""
+    """An open inverted index."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises StoreFormatError where it is damaged."""
+        """Raises StoreFormatError if the index is damaged."""
         self._schema = _schema()
         with _readable():
             self._searcher = self._open(folder)
 
     def _open(self, folder: Path) -> tantivy.Searcher:
         if cannot_change(folder):
-            # Tantivy makes a lock file beside its files even to read them. It has them all open after this.
+            # Tantivy creates a lock file beside its files even for reading. Once opened it needs the links no longer.
             with TemporaryDirectory(prefix="trivium-") as links:
                 for path in (folder / FOLDER).iterdir():
                     if not path.name.endswith(".lock"):
@@ -58,7 +58,7 @@ class KeywordIndex:
         return _searcher(folder / FOLDER)
 
     def search(self, terms: Sequence[str], k: int) -> tuple[list[float], Rows]:
-        """BM25 scores and numbers of about the k best chunks that contain some of the terms, best first."""
+        """Return BM25 scores and numbers of about the k best chunks that contain some of the terms, best first."""
         queries = [
             (
                 tantivy.Occur.Should,
@@ -68,7 +68,7 @@ class KeywordIndex:
         ]
         if not queries or k <= 0:
             return [], np.empty(0, dtype=np.int64)
-        k = min(k, max(self._searcher.num_docs, 1))  # room for k hits is taken before there are any
+        k = min(k, max(self._searcher.num_docs, 1))  # tantivy allocates room for k hits up front
         with _readable():
             found = self._searcher.search(tantivy.Query.boolean_query(queries), k, count=False).hits
             numbers = self._searcher.fast_field_values("chunk", [address for _, address in found])
@@ -76,13 +76,15 @@ class KeywordIndex:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether tantivy panicked, as it may over a damaged file. What it then raises is no Exception."""
+    """Whether tantivy panicked, for example on a damaged file. The exception it then raises is not a subclass of
+    Exception.
+    """
     return type(error).__name__ == "PanicException"
 
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Say of whatever tantivy raises when it reads a file that the file is damaged."""
+    """Report anything that tantivy raises while reading a file as damage to the file."""
     try:
         yield
     except BaseException as error:
@@ -101,9 +103,10 @@ def build_keyword_index(
     old_ids: Rows,
     step: Callable[[int], None],
 ) -> None:
-    """Write the index of the chunks ``ids``, from that of ``old_ids`` where there is a previous one.
+    """Write the index of the chunks ``ids``, starting from that of ``old_ids`` if there is a previous one.
 
-    Chunks never change under their number and numbers only grow: new ones are those above the highest old.
+    Chunks never change under their number and numbers only increase, so new chunks are those above the highest old
+    number.
     """
     target = folder / FOLDER
     target.mkdir()
@@ -136,7 +139,7 @@ def build_keyword_index(
 
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
-    # signed: tantivy reads the number of a deletion as signed, and finds no unsigned one
+    # signed: tantivy parses the term of a deletion as signed and would not match an unsigned field
     builder.add_integer_field("chunk", stored=False, indexed=True, fast=True)
     builder.add_text_field("terms", stored=False, tokenizer_name="terms", index_option="freq")
     return builder.build()
@@ -169,9 +172,10 @@ def _clone(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ForwardIndex:
-    """``values`` (i32) are the numbers of the terms of each chunk's headings, then of its text; those of row i begin at
-    ``starts[i]``. ``lengths`` (n x 2) are how many text and headings have. ``table`` holds the known terms, ``numbers``
-    the number of each."""
+    """The terms of all chunks. ``values`` (i32) are the numbers of the terms of each chunk's headings, then of its
+    text; those of row i begin at ``starts[i]``. ``lengths`` (n, 2) are the numbers of terms of text and headings.
+    ``table`` holds the known terms, ``numbers`` the number of each.
+    """
 
     values: Stacked
     starts: Rows
@@ -180,13 +184,13 @@ class ForwardIndex:
     numbers: NDArray[np.int32]
 
     def count(self, rows: Rows, terms: Sequence[str]) -> TermCounts:
-        """How often and where terms occur in chunks by their rows; nowhere in row -1."""
+        """Return how often and where terms occur in chunks, given by row; row -1 has no terms."""
         present = rows >= 0
         lengths = np.zeros((len(rows), 2), dtype=np.int64)
         starts = np.zeros(len(rows), dtype=np.int64)
         lengths[present], starts[present] = self.lengths[rows[present]], self.starts[rows[present]]
         values: NDArray[np.int32] = self.values.upper
-        if len(rows) and starts.max() >= len(values):  # only then: most of it is not in memory
+        if len(rows) and starts.max() >= len(values):  # check this first: most of the index is not in memory
             sizes = lengths.sum(axis=1)
             values = self.values.take(expand_ranges(starts, sizes)[1])
             starts = np.cumsum(sizes) - sizes
@@ -198,8 +202,9 @@ class ForwardIndex:
             ) from error
 
     def patched(self, moved: Rows, lengths: Rows, added: Rows, terms: Sequence[str]) -> ForwardIndex:
-        """The index after changes: chunks are now in the rows ``moved`` (-1: gone); those in the rows ``added`` have
-        these ``terms``, joined by spaces, the headings' first. ``lengths`` are those of all."""
+        """Return the index after changes. Old chunks are now in rows ``moved`` (-1: removed); those in rows ``added``
+        have the given ``terms``, joined by spaces, headings first. ``lengths`` are those of all chunks.
+        """
         words = [text.split() for text in terms]
         unknown = sorted({word for own in words for word in own if self.table.find(word) < 0})
         table, terms_moved, places = self.table.patched(np.empty(0, dtype=np.int64), unknown)
@@ -221,8 +226,9 @@ class ForwardIndex:
 def build_forward_index(
     connection: Connection, folder: Path, previous: Path | None, nodes: Nodes, lengths: Rows, old_ids: Rows
 ) -> None:
-    """Write the terms of the chunks ``nodes``, whose texts and headings have ``lengths`` (n x 2) terms, from those of the
-    chunks ``old_ids`` of a previous snapshot as far as they are still there."""
+    """Write the terms of the chunks ``nodes``, whose texts and headings have ``lengths`` (n, 2) terms, reusing those
+    of the chunks ``old_ids`` of a previous snapshot that still exist.
+    """
     sizes = lengths.sum(axis=1)[nodes.by_id]
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
@@ -253,7 +259,7 @@ def build_forward_index(
 
 
 def load_forward_index(folder: Path, lengths: Rows) -> ForwardIndex:
-    """Map what :func:`build_forward_index` wrote."""
+    """Memory-map the files written by :func:`build_forward_index`."""
     arrays = load_arrays(folder, _VOCABULARY)
     return ForwardIndex(
         Stacked.of(load_array(folder, _FORWARD)),
@@ -270,7 +276,7 @@ def _known(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _kept(folder: Path, still: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
-    """What the chunks that are ``still`` there have, of all in the order of their numbers, in blocks."""
+    """Iterate in blocks over the terms of the chunks selected by ``still``, in the order of their numbers."""
     sizes = load_arrays(folder, _VOCABULARY)["sizes"]
     values = load_array(folder, _FORWARD)
     end = 0
@@ -281,7 +287,7 @@ def _kept(folder: Path, still: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]
 
 
 def _new(connection: Connection, after: int, numbers: defaultdict[str, int]) -> Iterator[NDArray[np.int32]]:
-    """The numbers of the terms of the chunks above ``after``, in blocks."""
+    """Iterate in blocks over the term numbers of the chunks above ``after``."""
     cursor = connection.execute("SELECT heading_terms, terms FROM chunk WHERE id > ? ORDER BY id", [after])
     while rows := cursor.fetchmany(_BATCH):
         words = " ".join(chain.from_iterable(rows)).split()
@@ -289,7 +295,7 @@ def _new(connection: Connection, after: int, numbers: defaultdict[str, int]) -> 
 
 
 def document_frequency(database: Database, terms: Sequence[str]) -> Floats:
-    """Number of chunks that contain each term (len(terms),)."""
+    """Return the number of chunks that contain each term (len(terms),)."""
     with database.reading() as connection:
         frequencies = dict(
             connection.execute(

@@ -1,8 +1,7 @@
-"""Another process makes the files of the indexes anew, while this one goes on with those it has and what changed since.
+"""Rebuilds index files in another process, while this one continues with its files and the changes since.
 
-What changed lies in memory, and slows down a little what is asked; files are made of it before it is so much that
-somebody has to wait for them. In a process of its own that takes no time of Python from who searches, and its memory
-is given back.
+Changes are kept in memory and slow searches down a little. They are merged into new files before there are so many
+that a search would have to wait for it. A separate process does not compete for the GIL, and its memory is freed.
 """
 
 from __future__ import annotations
@@ -18,17 +17,18 @@ from trivium.graph.embedded.connection import open_database
 from trivium.graph.embedded.snapshot import IndexSnapshot, build_snapshot
 
 MERGED_ABOVE = 0.01
-"""The share of all nodes above which what changed is made into files."""
+"""Share of changed nodes above which they are merged into files."""
 MERGED_FROM = 50_000
-"""Nodes; files of fewer are made within a second or two, when :data:`~trivium.graph.embedded.snapshot.MOST_PATCHED` is
-reached."""
-_NICE = 5  # searches come first
+"""Minimum number of nodes. Smaller indexes are rebuilt within a second or two when
+:data:`~trivium.graph.embedded.snapshot.MOST_PATCHED` is reached.
+"""
+_NICE = 5  # searches have priority
 
 _log = logging.getLogger(__name__)
 
 
 class Merger:
-    """Starts and ends such processes for one store, one at a time. Threads may share it."""
+    """Starts and ends merge processes for one store, one at a time. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -37,8 +37,9 @@ class Merger:
         self._lock = threading.Lock()
 
     def look(self, indexes: IndexSnapshot) -> None:
-        """Start one if these indexes have much that is in memory only. One that failed is not tried again: what it
-        stumbled over is told when somebody has to wait for the files."""
+        """Start a merge if these indexes hold many changes in memory. A failed merge is not retried: the error
+        surfaces when somebody has to wait for the files.
+        """
         if indexes.size < MERGED_FROM or indexes.base.changes <= MERGED_ABOVE * indexes.size:
             return
         with self._lock:
@@ -50,13 +51,13 @@ class Merger:
                 self._process = self._start()
 
     def wait(self) -> None:
-        """Wait for one under way."""
+        """Wait for a running merge."""
         process = self._process
         if process is not None:
             process.wait()
 
     def end(self) -> None:
-        """End one under way: what it has made is thrown away, and the store is as it was."""
+        """Terminate a running merge. Its output is discarded and the store is unchanged."""
         with self._lock:
             if self._process is not None:
                 with self._process:
@@ -67,11 +68,11 @@ class Merger:
         try:
             return subprocess.Popen(
                 [sys.executable, "-m", __name__, str(self._folder.resolve())],
-                stdin=subprocess.PIPE,  # ends with this process, however that ends
+                stdin=subprocess.PIPE,  # the child exits when this process ends, for whatever reason
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                start_new_session=True,  # an interrupt is meant for this process
+                start_new_session=True,  # interrupts are meant for this process only
             )
         except OSError as error:
             _log.warning("the indexes of %s cannot be merged meanwhile: %s", self._folder, error)
@@ -80,7 +81,7 @@ class Merger:
 
 
 def main() -> None:
-    """Make the files of the store in the folder that is named."""
+    """Build the index files of the store in the folder given as argument."""
 
     def end_with_parent() -> None:
         os.read(0, 1)

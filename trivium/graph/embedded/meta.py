@@ -1,4 +1,4 @@
-"""Facts about the store as a whole, each with its checksum beside it."""
+"""Facts about the store as a whole, each with a checksum."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from trivium.errors import StoreFormatError
 from trivium.graph.embedded.connection import Connection
 
 _SUM = ".crc"
-"""What follows a key in that of its checksum."""
+"""Suffix of the key that holds a fact's checksum."""
 
 
 def read_meta(connection: Connection, key: str) -> str | None:
-    """A fact as it was written; None where there is none. Raises StoreFormatError where it is not what was written."""
+    """Return a fact, or None if there is none. Raises StoreFormatError if it does not match its checksum."""
     found = dict(connection.execute("SELECT key, value FROM meta WHERE key IN (?, ?)", [key, key + _SUM]))
     value = found.get(key)
     wanted = found.get(key + _SUM)
@@ -25,7 +25,7 @@ def read_meta(connection: Connection, key: str) -> str | None:
 
 
 def write_meta(connection: Connection, key: str, value: str | None) -> None:
-    """Put a fact in place of an earlier one, or none."""
+    """Replace or remove a fact."""
     connection.execute("DELETE FROM meta WHERE key IN (?, ?)", [key, key + _SUM])
     if value is not None:
         connection.executemany(

@@ -1,4 +1,4 @@
-"""Which nodes there are after changes, where they are now, and which vectors they have."""
+"""Updates the arrays of nodes after changes: which nodes exist, their rows, and their vectors."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ _NAME = """
 
 @dataclass(frozen=True, slots=True)
 class NodePatch:
-    """Where the nodes of a label are now: ``moved`` (old rows,), -1 where they are gone; ``added`` are the rows of those
-    that came, in the order of their uris."""
+    """The nodes of a label after changes. ``moved`` (old rows,) is the new row of each old one, -1 if removed;
+    ``added`` are the rows of new nodes, sorted by uri.
+    """
 
     nodes: Nodes
     moved: Rows
     added: Rows
 
     def before(self) -> Rows:
-        """Which row each node had (new rows,), -1 for those that came."""
+        """Return the old row of each node (new rows,), -1 for new nodes."""
         rows = np.full(len(self.nodes.ids), -1, dtype=np.int64)
         stays = self.moved >= 0
         rows[self.moved[stays]] = np.flatnonzero(stays)
@@ -40,7 +41,7 @@ class NodePatch:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that is new or has changed; of one that is gone neither holds."""
+    """A name that is new or has changed. For a removed name ``is_entity`` and ``is_page`` are both false."""
 
     number: int
     uri: str = ""
@@ -50,7 +51,7 @@ class Name:
 
 
 def read_names(connection: Connection, changes: Changes, after: int) -> list[Name]:
-    """The names that changed, became pages or are no more, and those above a number."""
+    """Return the names that changed, became pages or were removed, and those above a number."""
     listed = sorted({*changes.name, *changes.page})
     rows = connection.execute(
         f"{_NAME} JOIN json_each(?) AS j ON n.id = j.value WHERE n.id <= ?", [as_json(listed), after]
@@ -65,7 +66,7 @@ def read_names(connection: Connection, changes: Changes, after: int) -> list[Nam
 
 
 def settle(old: Nodes, names: Sequence[Name], belongs: Callable[[Name], bool], matrix: Matrix) -> NodePatch:
-    """The nodes of a label whose nodes are names."""
+    """Update the nodes of a label whose nodes are names."""
     there = old.rows_of(np.array([name.number for name in names], dtype=np.int64)) >= 0
     gone = [name.number for name, known in zip(names, there, strict=True) if known and not belongs(name)]
     new = sorted(
@@ -83,8 +84,9 @@ def settle(old: Nodes, names: Sequence[Name], belongs: Callable[[Name], bool], m
 def patch_nodes(
     old: Nodes, gone: Sequence[int], new: Sequence[tuple[str, int, int]], matrix: Matrix
 ) -> NodePatch:
-    """Without the nodes with numbers ``gone``, and with ``new`` ones (uri, number, number of the vector) in the order of
-    their uris."""
+    """Remove the nodes with numbers ``gone`` and insert ``new`` ones (uri, number, vector number), which are sorted
+    by uri.
+    """
     rows = old.rows_of(np.array(gone, dtype=np.int64))
     uris, moved, added = old.uris.patched(np.sort(rows[rows >= 0]), [uri for uri, _, _ in new])
     stays = moved >= 0
@@ -103,15 +105,16 @@ _OF_TEXTS = {
     " LEFT JOIN vector AS v ON v.text_id = x.text_id"
     for table in ("chunk", "section", "name")
 }
-"""Nodes by their texts, and the vectors that they have now."""
+"""Queries for the nodes of a text and their current vectors."""
 _TABLES = {Label.CHUNK: "chunk", Label.SUBCHAPTER: "section", Label.PAGE: "name", Label.ENTITY: "name"}
 
 
 def give_vectors(
     connection: Connection, patches: Mapping[Label, NodePatch], texts: Iterable[int], matrix: Matrix
 ) -> dict[Label, Rows]:
-    """Point the nodes with one of the ``texts`` to the vector that it has now. Returns by label the numbers of nodes that
-    came, or were pointed to one."""
+    """Assign the current vectors of ``texts`` to their nodes. Return, by label, the numbers of nodes that are new or
+    got a vector.
+    """
     wanted = [as_json(sorted(texts))]
     found = {
         table: np.array(connection.execute(query, wanted).fetchall(), dtype=np.int64).reshape(-1, 2)
@@ -127,10 +130,10 @@ def give_vectors(
 
 
 def column(rows: Sequence[Sequence[Any]], place: int) -> Rows:
-    """One column of rows from the database."""
+    """Return one column of rows from the database."""
     return np.array([row[place] for row in rows], dtype=np.int64)
 
 
 def highest(ids: Rows) -> int:
-    """The highest of some numbers, 0 of none."""
+    """Return the highest number, 0 if there is none."""
     return int(ids.max(initial=0))

@@ -1,4 +1,4 @@
-"""Whole pages, as they were written."""
+"""Reads whole pages as they were written."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ _RELATIONS = """
 
 
 def page_graphs(connection: Connection, uris: Sequence[str] | None) -> Iterator[PageGraph]:
-    """Pages by uri, or the named ones in the order asked. Titles are as they were written, unresolved; aliases
-    are those claimed, sorted; relations are by source, type and target."""
+    """Iterate over pages sorted by uri, or the named ones in the order asked. Titles are unresolved, as written;
+    aliases are those claimed, sorted; relations are sorted by source, type and target.
+    """
     if uris is None:
         pages = connection.execute(f"{_PAGE} JOIN name AS n ON n.id = p.id ORDER BY n.uri")
     else:

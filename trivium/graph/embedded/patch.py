@@ -1,9 +1,10 @@
-"""Indexes of an earlier state brought up to date in memory: what a few changes cost hangs on the changes, and on how fast
-memory is copied, not on what it takes to read a store.
+"""Updates the indexes of an earlier state in memory. The cost of a few changes depends on their number and on copying
+memory, not on reading the store.
 
-Rows of the database never change but for those that it lists (:mod:`trivium.graph.embedded.changes`), and what is new has
-higher numbers than all before. The arrays come out as :func:`~trivium.graph.embedded.topology.build_topology` makes them;
-vectors, sentences and terms are added below those that there are, and those of what is gone stay unused.
+Rows of the database never change except those in its change log (:mod:`trivium.graph.embedded.changes`), and new rows
+have higher numbers than all earlier ones. The resulting arrays equal those of
+:func:`~trivium.graph.embedded.topology.build_topology`; vectors, sentences and terms are appended, and those of
+removed nodes remain unused.
 """
 
 from __future__ import annotations
@@ -46,9 +47,10 @@ _SECTIONS = """
 
 @dataclass(frozen=True, slots=True)
 class TopologyPatch:
-    """A topology after changes, and what else follows from them: where the chunks are now (as in ``NodePatch``), the
-    ``terms`` of those that came, numbers of chunks with their texts that came or may have other sentences, and by label
-    the numbers of nodes that came or may have another vector."""
+    """A topology after changes, and the data derived from them: the new rows of chunks (as in ``NodePatch``), the
+    ``terms`` of new chunks, (chunk number, text number) of chunks that are new or may have other sentences, and by
+    label the numbers of nodes that are new or may have another vector.
+    """
 
     topology: Topology
     matrix: Matrix
@@ -62,7 +64,7 @@ class TopologyPatch:
 def patch_topology(
     connection: Connection, old: Topology, matrix: Matrix, changes: Changes, dimension: int
 ) -> TopologyPatch:
-    """The arrays of the state that the connection sees, from those of the state that the changes were listed from."""
+    """Compute the arrays of the state that the connection sees from those of the state before the changes."""
     nodes = old.nodes
     after = highest(matrix.ids)
     new = connection.execute("SELECT id, text_id FROM vector WHERE id > ? ORDER BY id", [after]).fetchall()
@@ -118,7 +120,7 @@ _COUNTS = {
 
 
 def count_new(connection: Connection, old: Topology, matrix: Matrix) -> int:
-    """How many chunks, sections, names and vectors came since."""
+    """Return the number of chunks, sections, names and vectors added since."""
     counts = [(query, highest(old.nodes[label].ids)) for label, query in _COUNTS.items()]
     counts.append(("SELECT count(*) FROM name WHERE id > ?", old.last_name))
     counts.append(("SELECT count(*) FROM vector WHERE id > ?", highest(matrix.ids)))
@@ -127,14 +129,14 @@ def count_new(connection: Connection, old: Topology, matrix: Matrix) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Citations:
-    """Distinct (number of a chunk, of the entity that it cites), by chunk and first appearance, of ``chunks``."""
+    """Citations of ``chunks``: distinct (chunk number, number of the cited entity), by chunk and first appearance."""
 
     chunks: Rows
     pairs: Rows
 
 
 def _other_ends(entities: Nodes, names: Sequence[Name], changes: Changes) -> list[int]:
-    """Numbers of names that citations of old chunks may lead elsewhere by than before."""
+    """Return the numbers of names through which citations of old chunks may now lead elsewhere."""
     changed = set(changes.name)
     some = [name for name in names if name.number in changed]
     was = entities.rows_of(np.array([name.number for name in some], dtype=np.int64)) >= 0
@@ -142,7 +144,7 @@ def _other_ends(entities: Nodes, names: Sequence[Name], changes: Changes) -> lis
 
 
 def _cited(connection: Connection, new: Rows, names: Sequence[int]) -> _Citations:
-    """What ``new`` chunks cite, and those that cite one of the ``names``."""
+    """Return the citations of ``new`` chunks and of the chunks that cite one of the ``names``."""
     citing = [
         number
         for (number,) in connection.execute(
@@ -160,7 +162,7 @@ def _cited(connection: Connection, new: Rows, names: Sequence[int]) -> _Citation
 
 
 def _outlines(connection: Connection, pages: Iterable[int]) -> Rows:
-    """(page, section) by number of all sections of pages, in document order."""
+    """Return (page number, section number) of all sections of pages, in document order."""
     rows = connection.execute(
         "SELECT s.page_id, s.id FROM json_each(?) AS j JOIN section AS s ON s.page_id = j.value"
         " ORDER BY s.page_id, s.position, s.uri",
@@ -170,8 +172,9 @@ def _outlines(connection: Connection, pages: Iterable[int]) -> Rows:
 
 
 class _Graph:
-    """The arrays between nodes. Of the chunks that came ``facts`` are the numbers of page and section (-1), position and
-    lengths (text, headings), of the sections that came ``pages_of_sections`` the numbers of their pages."""
+    """The arrays between nodes. ``facts`` of new chunks are the numbers of page and section (-1), position, and
+    lengths (text, headings); ``pages_of_sections`` are the numbers of the pages of new sections.
+    """
 
     def __init__(
         self,
@@ -198,7 +201,9 @@ class _Graph:
     def topology(
         self, cited: _Citations, outlines: Rows, nodes: dict[Label, Nodes], last_name: int
     ) -> Topology:
-        """All of it; ``outlines`` are (page, section) by number, in document order, of pages with sections that came."""
+        """Assemble the topology. ``outlines`` are (page number, section number), in document order, of pages with new
+        sections.
+        """
         old, chunks, entities = self._old, self._chunks, self._entities
         count, entity_count = len(chunks.nodes.ids), len(entities.nodes.ids)
         page_chunks = old.page_chunks.patched(
@@ -251,7 +256,7 @@ class _Graph:
         )
 
     def _chunks_of_pages(self) -> dict[int, Rows]:
-        """The chunks, by position, of the pages that got some."""
+        """Return the chunks, by position, of the pages with new chunks."""
         before = self._pages.before()
         lists: dict[int, Rows] = {}
         for page, new in _by_owner(self._page[self._chunks.added], self._chunks.added).items():
@@ -260,21 +265,22 @@ class _Graph:
         return lists
 
     def _listed(self, lists: Csr, row: int) -> Rows:
-        """Where the chunks are now that an old row listed, without those that are gone; none for row -1."""
+        """Return the new rows of the chunks listed in an old row, without removed ones; empty for row -1."""
         if row < 0:
             return np.empty(0, dtype=np.int64)
         rows = _follow(self._chunks.moved, lists.row(row))
         return rows[rows >= 0]
 
     def _renewed_entities(self, citing: Rows, entity: Rows) -> Rows:
-        """Entities that chunks which are looked at anew cite now or have cited before."""
+        """Return the entities that re-examined chunks cite now or cited before."""
         before = np.flatnonzero(np.isin(self._chunks.moved, citing) & (self._chunks.moved >= 0))
         cited = _follow(self._entities.moved, self._old.cites.rows(before)[0])
         return np.union1d(cited[cited >= 0], entity)
 
     def _citing(self, entities: Rows, anew: Rows, chunk: Rows, entity: Rows) -> dict[int, Rows]:
-        """For entities the chunks that cite them, by page and position: those of before, but for the ones that were
-        looked at ``anew``, and what was found of these."""
+        """Return, by entity, the chunks that cite it, by page and position: the earlier ones except those re-examined
+        (``anew``), plus the current citations of these.
+        """
         before = self._entities.before()
         order = np.argsort(entity, kind="stable")
         new = _by_owner(entity[order], chunk[order])
@@ -286,13 +292,13 @@ class _Graph:
         return lists
 
     def _own_chunks(self, entity: int, page_chunks: Csr) -> NDArray[np.int32]:
-        """The chunks of the page that an entity is."""
+        """Return the chunks on an entity's own page."""
         row = page_of_entity(self._page_entity, entity)
         return page_chunks.row(row) if row >= 0 else np.empty(0, dtype=np.int32)
 
 
 def _by_owner(owners: Rows, entries: Rows) -> dict[int, Rows]:
-    """Entries by owner, in the order given."""
+    """Group entries by owner, preserving their order."""
     found: dict[int, list[int]] = {}
     for owner, entry in zip(owners.tolist(), entries.tolist(), strict=True):
         found.setdefault(owner, []).append(entry)
@@ -300,7 +306,7 @@ def _by_owner(owners: Rows, entries: Rows) -> dict[int, Rows]:
 
 
 def _follow(moved: Rows, rows: NDArray[Any]) -> Rows:
-    """Where rows are now; -1 stays."""
+    """Map rows to their new places; -1 stays -1."""
     if not len(moved):
         return np.full(len(rows), -1, dtype=np.int64)
     followed: Rows = np.where(rows < 0, -1, moved[rows])
@@ -308,7 +314,7 @@ def _follow(moved: Rows, rows: NDArray[Any]) -> Rows:
 
 
 def _carry(patch: NodePatch, old: NDArray[Any], new: Rows) -> Rows:
-    """A column (n,) or (n, c) of nodes after changes, from that before and the values of those that came."""
+    """Return a column (n,) or (n, c) of nodes after changes, from the old column and the values of new nodes."""
     stays = patch.moved >= 0
     carried = np.empty((len(patch.nodes.ids), *old.shape[1:]), dtype=np.int64)
     carried[patch.moved[stays]], carried[patch.added] = old[stays], new

@@ -1,5 +1,6 @@
-"""Thumbnails, and vectors of pictures, beside the chunks that stand for them. They go with the chunk: a page that has
-changed is written anew, and its pictures are then without a vector."""
+"""Thumbnails and vectors of pictures, stored with their chunks. Both are removed with the chunk: when a page is
+replaced, its pictures have no vectors until they are embedded again.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _META = "image_embedder"
 
 
 def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes]:
-    """uri -> thumbnail, of those that have one, in the order asked."""
+    """Map uris to thumbnails, in the order asked. Chunks without one are skipped."""
     return dict(
         connection.execute(
             "SELECT c.uri, t.data FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value"
@@ -31,13 +32,13 @@ def thumbnails(connection: Connection, chunks: Sequence[str]) -> dict[str, bytes
 
 
 def read_image_embedder(connection: Connection) -> EmbedderIdentity | None:
-    """Who made the vectors of pictures."""
+    """Return the embedder of the pictures."""
     value = read_meta(connection, _META)
     return None if value is None else EmbedderIdentity(**json.loads(value))
 
 
 def claim_pictures(connection: Connection, identity: EmbedderIdentity) -> None:
-    """Give the pictures to an image embedder. Raises EmbedderMismatchError if another one made vectors of some."""
+    """Assign the pictures to an image embedder. Raises EmbedderMismatchError if there are vectors of another one."""
     stored = read_image_embedder(connection)
     if stored == identity:
         return
@@ -50,14 +51,14 @@ def claim_pictures(connection: Connection, identity: EmbedderIdentity) -> None:
 
 
 def pending_pictures(connection: Connection) -> list[str]:
-    """Chunks whose picture has no vector, or a damaged one, by uri."""
+    """Return the chunks, sorted by uri, whose picture has no vector or a damaged one."""
     embedded = {uri for _, uri, _, whole in vectors_as_stored(connection) if whole}
     found = connection.execute("SELECT c.uri FROM thumbnail AS t JOIN chunk AS c ON c.id = t.chunk_id")
     return sorted(uri for (uri,) in found if uri not in embedded)
 
 
 def vectors_as_stored(connection: Connection) -> Iterator[tuple[int, str, bytes, bool]]:
-    """Of each chunk that has a vector of its picture: number, uri, vector, and whether that is what was written."""
+    """Iterate over chunks with a picture vector: number, uri, vector, and whether it matches its checksum."""
     rows = connection.execute(
         "SELECT v.chunk_id, c.uri, v.data, v.crc FROM picture_vector AS v JOIN chunk AS c ON c.id = v.chunk_id"
     )
@@ -65,7 +66,7 @@ def vectors_as_stored(connection: Connection) -> Iterator[tuple[int, str, bytes,
 
 
 def drop_picture_vectors(connection: Connection, chunks: Sequence[int]) -> None:
-    """Forget the vectors of the pictures of chunks by number."""
+    """Remove the picture vectors of chunks, by number."""
     connection.execute(
         "DELETE FROM picture_vector WHERE chunk_id IN (SELECT value FROM json_each(?))", [as_json(chunks)]
     )
@@ -73,7 +74,7 @@ def drop_picture_vectors(connection: Connection, chunks: Sequence[int]) -> None:
 
 
 def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
-    """Store vectors of pictures that some chunk still has; others are left out."""
+    """Store vectors of pictures that some chunk still has. Others are skipped."""
     data = split_vectors(vectors, len(pictures), read_image_embedder(connection))
     connection.executemany(
         "INSERT OR REPLACE INTO picture_vector (chunk_id, data, crc) SELECT c.id, ?3, ?4 FROM chunk AS c"
@@ -87,7 +88,7 @@ def put_picture_vectors(connection: Connection, pictures: Mapping[str, bytes], v
 
 
 def picture_vectors(connection: Connection) -> PictureVectors:
-    """All of them. Raises StoreFormatError where one is not what was written."""
+    """Return all picture vectors. Raises StoreFormatError if one does not match its checksum."""
     identity = read_image_embedder(connection)
     found: dict[str, bytes] = {}
     for _, uri, data, whole in vectors_as_stored(connection):

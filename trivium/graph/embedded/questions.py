@@ -1,4 +1,4 @@
-"""Questions that chunks answer."""
+"""Questions answered by chunks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OF_PAGE = """
 
 
 QUESTIONS = "question"
-"""The kind of findings about them."""
+"""The kind of their findings."""
 
 
 def questions_of(connection: Connection, page: int) -> tuple[QuestionNode, ...]:
-    """The questions that chunks of a page (by its number) answer, by uri."""
+    """Return the questions answered by chunks of a page (by number), sorted by uri."""
     found: dict[str, tuple[str, str, list[str]]] = {}
     for uri, text, answers, chunk in connection.execute(_OF_PAGE, [page]):
         found.setdefault(uri, (text, answers, []))[2].append(chunk)
@@ -52,7 +52,7 @@ def put_questions(connection: Connection, questions: Mapping[str, Sequence[Quest
             before = known.get(question.uri)
             if before is None and not answering:
                 continue
-            # A question on several pages has the text that was said last.
+            # A question on several pages has the text given last.
             if before != QuestionNode(question.uri, question.text, question.answers, tuple(answering)):
                 _put(connection, question, number, [chunks[uri] for uri in answering])
                 changed += 1
@@ -75,7 +75,7 @@ def _put(connection: Connection, question: QuestionNode, page: int, chunks: Sequ
         "INSERT OR IGNORE INTO answer (question_id, chunk_id) VALUES (?, ?)",
         ((number, chunk) for chunk in chunks),
     )
-    # The new ones come first: a question without any goes.
+    # Insert new answers first, because a question without any answer is deleted.
     connection.execute(
         "DELETE FROM answer WHERE question_id = ?1 AND chunk_id IN (SELECT id FROM chunk WHERE page_id = ?2)"
         " AND chunk_id NOT IN (SELECT value FROM json_each(?3))",
@@ -88,7 +88,7 @@ def _sum(*values: str) -> int:
 
 
 def find_damage(connection: Connection) -> Iterator[Finding]:
-    """Questions that are not those that were written, or that nothing answers."""
+    """Find questions that do not match their checksum, or that nothing answers."""
     wrong = {
         number: uri
         for number, uri, text, answers, crc, answered in connection.execute(
@@ -110,7 +110,7 @@ def find_damage(connection: Connection) -> Iterator[Finding]:
 
 
 def drop_questions(connection: Connection, questions: Sequence[int]) -> None:
-    """Forget questions by number, with what answers them."""
+    """Remove questions and their answers, by number."""
     connection.execute(
         "DELETE FROM question WHERE id IN (SELECT value FROM json_each(?))", [as_json(questions)]
     )

@@ -1,4 +1,4 @@
-"""Reads answered by the database alone: texts, names, relations, types, counts."""
+"""Reads that need only the database: texts, names, relations, types, counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NODE_COUNTS: dict[str, str] = {
     QUESTION: "SELECT count(*) FROM question",
 }
 _RELATIONSHIP_COUNTS = {
-    # What the views of these names hold, counted without joining names to their rows.
+    # Counts of the views of the same names, without joining names to their rows.
     RelationshipType.HAS_SUBCHAPTER: "SELECT count(*) FROM section",
     RelationshipType.IS_SUBCHAPTER_OF: "SELECT (SELECT count(*) FROM section) + (SELECT count(*) FROM ancestor)",
     RelationshipType.HAS_CHUNK: "SELECT count(*) FROM chunk",
@@ -41,13 +41,13 @@ _RELATIONSHIP_COUNTS = {
         SELECT sum(1 + (c.section_id IS NOT NULL) + coalesce(d.above, 0))
         FROM chunk AS c LEFT JOIN depth AS d ON d.section_id = c.section_id
         """,
-    # all chunks but the first under each heading, and of each page before its headings
+    # all chunks except the first under each heading, and the first of each page's lead
     RelationshipType.NEXT: """
         SELECT (SELECT count(*) FROM chunk) - (SELECT count(DISTINCT section_id) FROM chunk)
             - (SELECT count(DISTINCT page_id) FROM chunk WHERE section_id IS NULL)
         """,
-    # the view cites counted without sorting it: citations by title, plus those by redirect
-    # to a page the chunk does not also cite by its title
+    # the view cites, counted without sorting it: citations by title, plus those by redirect to a page the chunk does
+    # not also cite by its title
     RelationshipType.CITES: """
         WITH redirected AS MATERIALIZED (
             SELECT t.chunk_id, n.leads_to FROM name AS n JOIN citation AS t ON t.name_id = n.id
@@ -67,7 +67,7 @@ _MIRRORED = {
     RelationshipType.PREVIOUS: RelationshipType.NEXT,
     RelationshipType.CITED_IN: RelationshipType.CITES,
 }
-"""Relationship types that mirror another: counted once."""
+"""Relationship types that mirror another one and are counted once."""
 
 
 _RECORD = (
@@ -77,7 +77,7 @@ _RECORD = (
 
 
 def pages(connection: Connection, after: str | None, limit: int | None) -> list[PageRecord]:
-    """Pages by uri: at most ``limit`` whose uri comes after ``after``."""
+    """Return pages sorted by uri, at most ``limit`` with a uri greater than ``after``."""
     rows = connection.execute(
         f"{_RECORD} FROM name AS n JOIN page AS p ON p.id = n.id LEFT JOIN page_facts AS f ON f.page_id = p.id"
         " WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
@@ -87,7 +87,7 @@ def pages(connection: Connection, after: str | None, limit: int | None) -> list[
 
 
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
-    """uri -> page, of those that are pages, in the order asked."""
+    """Map uris to pages, in the order asked. Uris that are not pages are skipped."""
     rows = connection.execute(
         f"{_RECORD} FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value JOIN page AS p ON p.id = n.id"
         " LEFT JOIN page_facts AS f ON f.page_id = p.id ORDER BY j.key",
@@ -97,7 +97,9 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
 
 
 def pages_saying(connection: Connection, words: Sequence[str], source: str, mark: str) -> list[PageRecord]:
-    """Pages, by uri, whose text has one of the words of lower-case ASCII, whose source begins and whose hash has."""
+    """Return pages, sorted by uri, whose text contains one of the lower-case ASCII words; see
+    :meth:`trivium.graph.protocols.PageReader.pages_saying`.
+    """
     rows = connection.execute(
         f"{_RECORD} FROM page AS p JOIN name AS n ON n.id = p.id LEFT JOIN page_facts AS f ON f.page_id = p.id"  # noqa: S608
         " WHERE substr(p.source, 1, length(?1)) = ?1 AND instr(p.content_hash, ?2)"
@@ -108,7 +110,7 @@ def pages_saying(connection: Connection, words: Sequence[str], source: str, mark
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
-    """Pages, by uri, that are shown under one of the paths."""
+    """Return pages, sorted by uri, that are displayed under one of the paths."""
     rows = connection.execute(
         f"{_RECORD} FROM json_each(?) AS j JOIN page_facts AS f ON f.path = j.value JOIN page AS p ON p.id = f.page_id"
         " JOIN name AS n ON n.id = p.id ORDER BY n.uri",
@@ -118,7 +120,7 @@ def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
 
 
 def unlinked_pages(connection: Connection) -> list[str]:
-    """Uris of the pages that wait for links to what they mention."""
+    """Return the uris of pages whose mentions are still to be linked."""
     rows = connection.execute(
         "SELECT n.uri FROM page AS p JOIN name AS n ON n.id = p.id WHERE substr(p.content_hash, -1) = '.'"
         " ORDER BY n.uri"
@@ -142,36 +144,38 @@ def _page_record(
 
 
 def count_pages(connection: Connection) -> int:
-    """How many pages there are."""
+    """Return the number of pages."""
     return _number(connection, _NODE_COUNTS[Label.PAGE])
 
 
 def count_nodes(connection: Connection) -> dict[str, int]:
-    """Nodes by label."""
+    """Count nodes by label."""
     return without_unrequested(
         {str(label): _number(connection, query) for label, query in _NODE_COUNTS.items()}
     )
 
 
 def count_relationships(connection: Connection) -> dict[str, int]:
-    """Relationships by type, derived ones included."""
+    """Count relationships by type, including derived ones."""
     counted = {kind: _number(connection, query) for kind, query in _RELATIONSHIP_COUNTS.items()}
     return without_unrequested({str(kind): counted[_MIRRORED.get(kind, kind)] for kind in RelationshipType})
 
 
 def count_aliases(connection: Connection) -> int:
-    """Titles that lead to a page of another title."""
+    """Count titles that resolve to a page with another title."""
     return _number(connection, "SELECT count(*) FROM name WHERE leads_to IS NOT NULL")
 
 
 def count_embedded(connection: Connection) -> tuple[int, int]:
-    """Distinct texts with a vector, and without."""
+    """Count distinct texts with a vector, and without."""
     embedded = _number(connection, "SELECT count(*) FROM vector")
     return embedded, _number(connection, "SELECT count(*) FROM text") - embedded
 
 
 def fetch(connection: Connection, chunks: Sequence[str]) -> list[ChunkRecord]:
-    """Records in the order asked. Raises StoreChangedError for an unknown chunk, StoreFormatError for a damaged one."""
+    """Return records in the order asked. Raises StoreChangedError for an unknown chunk, StoreFormatError for a
+    damaged one.
+    """
     rows = connection.execute(
         """
         SELECT t.hash, c.uri, n.uri, coalesce(s.uri, n.uri), c.text, c.kind, c.position, c.start_char, c.end_char,
@@ -200,7 +204,7 @@ def _chunk_record(row: Sequence[Any]) -> ChunkRecord:
 
 
 def _intact(key: str, chunk: ChunkRecord) -> ChunkRecord:
-    """The chunk, when its headings and text have the hash that they had when they were written."""
+    """Return the chunk if its headings and text still match the hash they were stored with."""
     if text_hash(embedding_text(headings_of(chunk.section), chunk.text)) != key:
         raise StoreFormatError(
             f"the store is damaged: the text of {chunk.uri!r} is not what was written; load the page {chunk.page!r} again"
@@ -210,7 +214,7 @@ def _intact(key: str, chunk: ChunkRecord) -> ChunkRecord:
 
 
 def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, list[str]]:
-    """For each chunk the sections that its links mean by an anchor, in order of appearance."""
+    """Return the sections that each chunk's links refer to by an anchor, in order of appearance."""
     rows = connection.execute(
         """
         SELECT c.uri, s.uri FROM json_each(?) AS j JOIN chunk AS c ON c.uri = j.value
@@ -229,7 +233,7 @@ def cited_sections(connection: Connection, chunks: Sequence[str]) -> dict[str, l
 
 
 def page_text(connection: Connection, page: str) -> str:
-    """A page's plain text. Raises StoreError for an unknown page."""
+    """Return a page's plain text. Raises StoreError for an unknown page."""
     row = connection.execute(
         "SELECT p.text FROM page AS p JOIN name AS n ON n.id = p.id WHERE n.uri = ?", [page]
     ).fetchone()
@@ -239,7 +243,7 @@ def page_text(connection: Connection, page: str) -> str:
 
 
 def resolve(connection: Connection, titles: Sequence[str]) -> dict[str, str]:
-    """Title or alias -> entity; unknown ones are left out."""
+    """Map titles or aliases to entities. Unknown ones are skipped."""
     rows = connection.execute(
         "SELECT j.value, e.uri FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value"
         " JOIN name AS e ON e.id = coalesce(n.leads_to, n.id) ORDER BY j.key",
@@ -249,8 +253,7 @@ def resolve(connection: Connection, titles: Sequence[str]) -> dict[str, str]:
 
 
 def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]:
-    """Normalised name -> the entity it most likely means. Citations are only counted where the kind of name
-    and of entity leave a choice."""
+    """Map normalised names to the entities they most likely refer to. Citations are only counted to break ties."""
     rows = connection.execute(
         """
         SELECT l.form, CASE WHEN l.shortened THEN 2 ELSE n.leads_to IS NOT NULL END AS kind,
@@ -270,7 +273,7 @@ def lookup_names(connection: Connection, names: Sequence[str]) -> dict[str, str]
 
 
 def _most_cited(connection: Connection, rivals: Sequence[tuple[int, int, int, str]]) -> str:
-    """Of equally good entities in uri order the one most chunks cite."""
+    """Return the most cited of equally good entities, the first by uri if several are."""
     entities = dict.fromkeys((number, uri) for _, _, number, uri in rivals)
     if len(entities) == 1:
         return rivals[0][3]
@@ -287,7 +290,7 @@ def _citing_chunks(connection: Connection, entity: int) -> int:
 
 
 def names(connection: Connection) -> list[tuple[str, str]]:
-    """(title or alias, page uri): by page, its title first, then its aliases by uri."""
+    """Return (title or alias, page uri), by page: its title first, then its aliases sorted by uri."""
     rows = connection.execute(
         """
         SELECT n.uri, p.uri FROM name AS n JOIN name AS p ON p.id = coalesce(n.leads_to, n.id)
@@ -298,7 +301,7 @@ def names(connection: Connection) -> list[tuple[str, str]]:
 
 
 def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
-    """Relations as stated that leave or enter one of the entities, by source, type and target."""
+    """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
     rows = connection.execute(
         """
         WITH asked AS MATERIALIZED (
@@ -323,7 +326,7 @@ def relations(connection: Connection, entities: Sequence[str]) -> list[RelationE
 
 
 def chunk_uris(connection: Connection) -> list[str]:
-    """Every chunk, by page uri and position."""
+    """Return all chunks, ordered by page uri and position."""
     rows = connection.execute(
         "SELECT c.uri FROM chunk AS c JOIN name AS n ON n.id = c.page_id ORDER BY n.uri, c.position"
     )
@@ -335,7 +338,7 @@ def _number(connection: Connection, query: str, *parameters: int) -> int:
 
 
 def read_types(connection: Connection) -> dict[str, str]:
-    """entity uri -> type, by uri."""
+    """Map entity uris to types, sorted by uri."""
     return dict(
         connection.execute(
             "SELECT n.uri, t.type FROM entity_type AS t JOIN name AS n ON n.id = t.name_id ORDER BY n.uri"
@@ -344,27 +347,27 @@ def read_types(connection: Connection) -> dict[str, str]:
 
 
 def chunker(connection: Connection) -> str | None:
-    """What cut the pages that are there; None where there are none."""
+    """Return what split the stored pages into chunks; None if there are no pages."""
     if connection.execute("SELECT 1 FROM page LIMIT 1").fetchone() is None:
         return None
     return read_meta(connection, "chunker") or BLOCKS
 
 
 def fusion_decision(connection: Connection) -> str | None:
-    """Which fusion was decided on for the store, as it was written."""
+    """Return the serialised decision on the default fusion."""
     return read_meta(connection, "fusion")
 
 
 def links_pending(connection: Connection) -> bool:
-    """Whether a load has begun and not ended."""
+    """Return whether a load has begun and not ended."""
     return read_meta(connection, "links_pending") is not None
 
 
 def index_parameters(connection: Connection) -> IndexParameters:
-    """How the vector indexes are made."""
+    """Return the parameters of the vector indexes."""
     return IndexParameters.read(read_meta(connection, "index"))
 
 
 def languages(connection: Connection) -> str | None:
-    """Which languages the documents are in, as it was written."""
+    """Return the serialised languages of the documents."""
     return read_meta(connection, "languages")

@@ -1,4 +1,4 @@
-"""After pages came or went: which titles are aliases, what nothing mentions any more, in how many chunks each term is."""
+"""Restores consistency after pages were added or removed: aliases, unreferenced rows, and document frequencies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from trivium.graph.schema import entity_text
 
 @dataclass
 class Touched:
-    """Rows that a transaction may leave out of date. ``claimed`` are numbers of names that are, were or become pages or
-    aliases; ``mentioned`` those of all other names that lost a mention."""
+    """Rows that a transaction may have made inconsistent. ``claimed`` are numbers of names that are, were or become
+    pages or aliases; ``mentioned`` those of all other names that lost a mention.
+    """
 
     claimed: set[int] = field(default_factory=set)
     mentioned: set[int] = field(default_factory=set)
@@ -23,7 +24,7 @@ class Touched:
 
 
 def reconcile(connection: Connection, touched: Touched) -> None:
-    """Bring names, texts, vectors and relation types in line with the pages now there."""
+    """Bring names, texts, vectors and relation types in line with the current pages."""
     names = as_json(sorted(touched.claimed | touched.mentioned))
     _redirect(connection, as_json(sorted(touched.claimed)))
     _drop_names(connection, names, touched)
@@ -33,7 +34,9 @@ def reconcile(connection: Connection, touched: Touched) -> None:
 
 
 def _redirect(connection: Connection, names: str) -> None:
-    """A page's own title stands for itself; of several pages that claim an alias the lowest uri holds it."""
+    """Resolve names: a page's own title refers to the page itself, an alias claimed by several pages to the one with
+    the lowest uri.
+    """
     connection.execute(
         """
         UPDATE name SET leads_to = CASE WHEN id IN (SELECT id FROM page) THEN NULL ELSE (
@@ -63,7 +66,7 @@ def _drop_names(connection: Connection, names: str, touched: Touched) -> None:
 
 
 def _give_texts(connection: Connection, names: str, touched: Touched) -> None:
-    """Entities have a text to embed, titles that are aliases have none, nor a type to get back later."""
+    """Give entities a text to embed, and remove texts and types from titles that are aliases."""
     lost = connection.execute(
         "SELECT id, text_id FROM name WHERE id IN (SELECT value FROM json_each(?))"
         " AND leads_to IS NOT NULL AND text_id IS NOT NULL",
@@ -93,7 +96,7 @@ def _drop_types(connection: Connection, touched: Touched) -> None:
 
 
 def _drop_texts(connection: Connection, touched: Touched) -> None:
-    """A vector goes with the last node that has its text."""
+    """Remove texts without nodes, with their vectors."""
     connection.execute(
         """
         DELETE FROM text WHERE id IN (SELECT value FROM json_each(?))
@@ -107,21 +110,21 @@ def _drop_texts(connection: Connection, touched: Touched) -> None:
 
 
 class TermChanges:
-    """Changes of document frequencies within one transaction. Adding them up keeps the frequencies exact."""
+    """Changes of document frequencies within one transaction. Accumulating them keeps the frequencies exact."""
 
     def __init__(self) -> None:
         self._changes: Counter[str] = Counter()
 
     def add(self, terms: Iterable[str]) -> None:
-        """A chunk with these terms came."""
+        """Count a new chunk with these terms."""
         self._changes.update(set(terms))
 
     def remove(self, terms: Iterable[str]) -> None:
-        """A chunk with these terms went."""
+        """Count a removed chunk with these terms."""
         self._changes.subtract(set(terms))
 
     def apply(self, connection: Connection) -> None:
-        """Write them down, in a fixed order."""
+        """Write the changes in a fixed order."""
         changes = [(term, change) for term, change in sorted(self._changes.items()) if change != 0]
         connection.executemany(
             "INSERT INTO term (term, df) VALUES (?, ?)"

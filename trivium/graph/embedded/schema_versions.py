@@ -1,4 +1,4 @@
-"""Versions of the schema: what each added, and how a database of an earlier one is upgraded or read as it is."""
+"""Schema versions: what each added, and how a database of an earlier one is upgraded or read without upgrading."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _ADDED = (
     (5, _SECTION_ANCHOR),
     (5, _CITATION_ANCHOR),
 )
-"""Schema versions and the tables that each brought, as in schema.sql. A store that is upgraded has them empty."""
+"""Schema versions and the tables that each added, as in schema.sql. They are empty in an upgraded store."""
 
 
 _WAITING = (
@@ -96,17 +96,17 @@ _WAITING = (
     " SELECT DISTINCT text_id FROM chunk WHERE text_id NOT IN (SELECT text_id FROM sentences)",
 )
 _CHANGES_SINCE = 6
-"""The version that brought changes.sql."""
+"""The version that introduced changes.sql."""
 _QUESTIONS = (
     "CREATE TEMP TABLE question (id INTEGER PRIMARY KEY, uri TEXT, text TEXT, answers TEXT, crc INTEGER)",
     "CREATE TEMP TABLE answer (question_id INTEGER, chunk_id INTEGER)",
 )
 _QUESTIONS_SINCE = 7
-"""The version that brought questions.sql."""
+"""The version that introduced questions.sql."""
 
 
 def schema_script() -> str:
-    """What makes an empty database of this version."""
+    """Return the script that creates an empty database of this version."""
     return _script("schema.sql") + _script("changes.sql") + _script("questions.sql")
 
 
@@ -115,7 +115,7 @@ def _script(name: str) -> str:
 
 
 def _statements(script: str) -> Iterator[str]:
-    """The statements of a script, one by one: ``executescript`` would end the transaction."""
+    """Split a script into statements, since ``executescript`` would end the transaction."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
@@ -125,13 +125,14 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
-    """The version of the schema a database was made by or upgraded to."""
+    """Return the schema version that a database was created with or upgraded to."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date inside the transaction of the caller. Another process may have done it since
-    the version was read; no index becomes stale."""
+    """Upgrade the schema inside the caller's transaction. Another process may have done so since the version was
+    read. No index becomes stale.
+    """
     version = schema_version(connection)
     if version < SCHEMA_VERSION:
         for since, table in _ADDED:
@@ -145,8 +146,10 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 
 def add_missing_tables(connection: sqlite3.Connection) -> None:
-    """Give a connection that cannot write the tables that a store of an earlier version lacks, as an upgrade would
-    fill them. They stay so for this connection even if another process upgrades the store. What changes is not listed."""
+    """Create, for a read-only connection, temporary versions of the tables that a store of an earlier version lacks,
+    filled as an upgrade would fill them. They remain in use on this connection even if another process upgrades the
+    store. Changes are not logged.
+    """
     version = schema_version(connection)
     for since, table in _ADDED:
         if version < since:

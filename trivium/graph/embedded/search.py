@@ -1,4 +1,4 @@
-"""Vector reads on one index snapshot: nearest nodes, chunks reached from them, similarities."""
+"""Vector searches on one index snapshot: nearest nodes, chunks reached from them, similarities."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from trivium.graph.records import Floats, Reached, Similarities, Vectors, rank_k
 from trivium.graph.schema import Hop, Label
 
 INDEX_NEIGHBOURS = 100
-"""Candidates asked for at least, which are then ordered by their exact cosines."""
+"""Minimum number of neighbours requested, which are then ordered by their exact cosines."""
 COMPARED_AT_MOST = 8_192
-"""So many nodes that match a condition are compared one by one with a question, in a store that has an index."""
+"""In a store with an index, at most this many nodes that match a condition are compared exhaustively."""
 _MARGIN = 1.5
-"""How many more neighbours an index is asked for than would do if those that match lay evenly."""
+"""Oversampling factor under a condition, relative to evenly distributed matches."""
 _K1, _B = 1.2, 0.75
-"""Of tantivy's BM25."""
+"""The constants of tantivy's BM25."""
 _SCAN_SHARE = 4
-"""Of a matrix that is in memory all rows are compared when more than one in so many may be found."""
+"""All rows of an in-memory matrix are scanned when more than one in this many can be a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The only nodes of a label that may be found, by row; equal keys stand for equal rows."""
+    """The nodes of a label that may be returned, by row. Equal keys mean equal rows."""
 
     key: Hashable
     rows: Rows
@@ -50,10 +50,10 @@ def nearest(
     exact: bool,
     limits: Limits = _NO_LIMITS,
 ) -> list[Found]:
-    """The k nearest nodes of any of the labels, in the order of :func:`rank_key`."""
+    """Return the k nearest nodes of any of the labels, ordered by :func:`rank_key`."""
     wanted = dict.fromkeys(labels)
     if Label.ENTITY in wanted:
-        wanted.pop(Label.PAGE, None)  # pages are entities: each node once
+        wanted.pop(Label.PAGE, None)  # pages are entities too: return each node once
     found: list[Found] = []
     for label in wanted:
         nodes = indexes.topology.nodes[label]
@@ -77,12 +77,14 @@ def _candidates(
     exact: bool,
     limit: Limit | None,
 ) -> Rows:
-    """Rows of nodes that the k nearest are among. Several retrievers ask for them, so the last few answers are kept."""
+    """Return rows that include the k nearest nodes. The last few results are cached, since several retrievers ask for
+    the same.
+    """
     if k <= 0:
         return np.empty(0, dtype=np.int64)
     asked = max(k, INDEX_NEIGHBOURS)
-    # The count is part of the key: a wider search finds other neighbours, and an answer may not depend on what
-    # was asked before.
+    # The count is part of the key: a wider search finds other neighbours, and results must not depend on earlier
+    # queries.
     key = (label, exact, asked, vector.tobytes(), None if limit is None else limit.key)
     rows = indexes.searches.find(None, [key]).get(key)
     if rows is None:
@@ -107,7 +109,7 @@ def _find_candidates(
 
 
 def _with_fresh(indexes: IndexSnapshot, label: Label, found: Rows, vector: Vectors, k: int) -> Rows:
-    """What the index of a label found, and the nearest of what it does not know."""
+    """Merge the results of an index with the nearest of the nodes it does not contain."""
     fresh = indexes.fresh_rows(label)
     if not len(fresh):
         return found
@@ -125,8 +127,9 @@ def _find_among(
     *,
     exact: bool,
 ) -> Rows:
-    """The same of some rows only: these are compared one by one where they are few, else the index is asked for as many
-    more as are not among them, until there are enough."""
+    """Like :func:`_find_candidates`, among the given rows only. Few rows are compared exhaustively; otherwise the
+    index is queried for increasingly many neighbours until enough of them are among the rows.
+    """
     rows = rows[nodes.vector[rows] >= 0]
     index = indexes.ann.get(label)
     if index is None:
@@ -163,7 +166,9 @@ def expand_nearest(
     limits: Limits = _NO_LIMITS,
     allowed: Mask | None = None,
 ) -> list[Reached]:
-    """Chunks along a hop from the nearest nodes; see :meth:`trivium.graph.protocols.GraphStore.expand_nearest`."""
+    """Return chunks along a hop from the nearest nodes; see
+    :meth:`trivium.graph.protocols.GraphStore.expand_nearest`.
+    """
     chunks = indexes.topology.nodes[Label.CHUNK]
     return reach(
         nearest(indexes, labels, vector, count, exact=exact, limits=limits),
@@ -179,8 +184,9 @@ def expand_nearest(
 def keyword_hits(
     indexes: IndexSnapshot, terms: Sequence[str], k: int, frequency: Callable[[Sequence[str]], Floats]
 ) -> tuple[list[float], Rows]:
-    """BM25 scores and rows of about the k best chunks by words, in no order, and more. ``frequency`` says in how many
-    chunks terms occur."""
+    """Return BM25 scores and rows of about the k best chunks by keywords, and of some more, unordered. ``frequency``
+    returns document frequencies of terms.
+    """
     scores, numbers = indexes.keywords.search(terms, k)
     rows = indexes.topology.nodes[Label.CHUNK].rows_of(numbers)
     there = rows >= 0
@@ -195,7 +201,7 @@ def keyword_hits(
 def score_words(
     indexes: IndexSnapshot, rows: Rows, terms: Sequence[str], frequency: Callable[[Sequence[str]], Floats]
 ) -> tuple[list[float], Rows]:
-    """BM25 scores, as the keyword index counts, of the chunks that have some of the terms, and their rows."""
+    """Return BM25 scores, computed as in the keyword index, and rows of the chunks that contain some of the terms."""
     wanted = list(dict.fromkeys(terms))
     counts = indexes.terms.count(rows, wanted)
     in_chunks = frequency(wanted)
@@ -209,7 +215,7 @@ def score_words(
 
 
 def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -> Similarities:
-    """Cosines of chunks in every view, NaN where there is none."""
+    """Return the cosines of chunks and of their sections, pages and entities, NaN where undefined."""
     topology, matrix = indexes.topology, indexes.matrix
     nodes = topology.nodes
     rows = nodes[Label.CHUNK].uris.find_all(uris)
@@ -230,7 +236,7 @@ def similarities(indexes: IndexSnapshot, vector: Vectors, uris: Sequence[str]) -
 
 
 def _best_cited(indexes: IndexSnapshot, chunks: Rows, vector: Vectors) -> Floats:
-    """The highest cosine among the entities each chunk cites."""
+    """Return the highest cosine among the entities that each chunk cites."""
     entities, counts = indexes.topology.cites.rows(chunks)
     scores = _shared(indexes, indexes.topology.nodes[Label.ENTITY].vector[entities], vector)
     best = np.full(len(chunks), np.nan)
@@ -242,6 +248,6 @@ def _best_cited(indexes: IndexSnapshot, chunks: Rows, vector: Vectors) -> Floats
 
 
 def _shared(indexes: IndexSnapshot, vectors: Rows, vector: Vectors) -> Floats:
-    """Cosines of matrix rows, each distinct row gathered once."""
+    """Return the cosines of matrix rows, reading each distinct row once."""
     distinct, back = np.unique(vectors, return_inverse=True)
     return indexes.matrix.cosines(distinct, vector)[back]

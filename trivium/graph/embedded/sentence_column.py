@@ -1,4 +1,4 @@
-"""The vectors of the sentences of all chunks in one file, mapped into memory: a search asks no database for them."""
+"""The sentence vectors of all chunks in one memory-mapped file, so that searches need no database access for them."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ _TEXTS_A_READ = 1000
 
 @dataclass(frozen=True, slots=True)
 class SentenceColumn:
-    """``codes`` (s x d) are the sentences of one text after another, those of text i ``codes[starts[i]:starts[i + 1]]``;
-    ``text`` (chunks,) is which text each chunk has, -1 where that has no vectors of sentences."""
+    """Sentence vectors by text. ``codes`` (s, d) holds those of text i in rows ``starts[i]:starts[i + 1]``; ``text``
+    (chunks,) is the text of each chunk, -1 if it has no sentence vectors.
+    """
 
     codes: Stacked
     starts: Rows
     text: Rows
 
     def of(self, chunks: Rows) -> SentenceVectors:
-        """Those of chunks by their rows (n,), in the order asked; none for -1."""
+        """Return the sentence vectors of chunks by row (n,), in the order asked; none for row -1."""
         texts = np.where(chunks >= 0, self.text[chunks], -1) if len(self.text) else chunks
         starts = np.where(texts >= 0, self.starts[texts], 0)
         counts = np.where(texts >= 0, self.starts[texts + 1] - starts, 0)
@@ -57,8 +58,9 @@ class SentenceColumn:
         texts: Sequence[tuple[int, int]],
         dimension: int,
     ) -> SentenceColumn:
-        """The column after changes: chunks are now in the rows ``moved`` (-1: gone) of ``nodes``, and ``texts`` (numbers
-        of chunks and of their texts) are chunks that are new or may have other sentences."""
+        """Return the column after changes. Old chunks are now in rows ``moved`` (-1: removed) of ``nodes``; ``texts``
+        are (chunk number, text number) of chunks that are new or may have other sentences.
+        """
         text = np.full(len(nodes.ids), -1, dtype=np.int64)
         text[moved[moved >= 0]] = self.text[moved >= 0]
         distinct = list(dict.fromkeys(number for _, number in texts))
@@ -81,8 +83,9 @@ class SentenceColumn:
 def build_sentences(
     connection: Connection, folder: Path, previous: Path | None, nodes: Nodes, dimension: int
 ) -> None:
-    """Write the column of the committed state. What the previous snapshot has of the same text, with the same checksum,
-    is copied; only the rest is read from the database."""
+    """Write the column of the committed state. Sentences whose text and checksum are unchanged are copied from the
+    previous snapshot; only the others are read from the database.
+    """
     found = read_integers(
         connection,
         "SELECT v.text_id, length(v.data), coalesce(s.crc, -1) FROM sentences AS v"
@@ -121,7 +124,7 @@ def build_sentences(
 
 
 def _read(connection: Connection, texts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """The sentences of those texts that have some, by ascending number."""
+    """Iterate over the sentence vectors of those texts that have some, by ascending number."""
     rows = connection.execute(
         "SELECT v.text_id, v.data, s.crc FROM json_each(?) AS j JOIN sentences AS v ON v.text_id = j.value"
         " LEFT JOIN sentences_sum AS s ON s.text_id = v.text_id ORDER BY v.text_id",
@@ -132,7 +135,7 @@ def _read(connection: Connection, texts: Sequence[int]) -> Iterator[tuple[int, b
 
 
 def load_sentences(folder: Path) -> SentenceColumn:
-    """Map what :func:`build_sentences` wrote."""
+    """Memory-map the files written by :func:`build_sentences`."""
     arrays = load_arrays(folder, _PLACES)
     return SentenceColumn(Stacked.of(load_array(folder, _CODES)), arrays["starts"], arrays["text"])
 
@@ -140,8 +143,9 @@ def load_sentences(folder: Path) -> SentenceColumn:
 def _known(
     previous: Path | None, texts: Rows, checksums: Rows, counts: Rows, dimension: int
 ) -> tuple[SentenceColumn | None, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """The column of the previous snapshot, with its row of each of the ``texts``, and which of them have the same vectors
-    there."""
+    """Return the previous snapshot's column, mapped to the given ``texts``, and which of these have the same vectors
+    there.
+    """
     unknown = np.zeros(len(texts), dtype=bool)
     if previous is None or not (previous / f"{_CODES}.npy").exists():
         return None, unknown

@@ -1,7 +1,8 @@
-"""The indexes of one committed state, in one folder that is either whole or not there.
+"""The indexes of one committed state, in a folder that is either complete or absent.
 
-A snapshot is built under a temporary name and renamed when all of it is on disk, so that what a crash leaves is never
-used. It takes over from the one before what still holds, by links: files never change."""
+A snapshot is built under a temporary name and renamed once it is on disk, so that incomplete files are never used.
+Files never change, so those still valid are hard-linked from the previous snapshot.
+"""
 
 from __future__ import annotations
 
@@ -53,14 +54,13 @@ if TYPE_CHECKING:
 
 INDEX = "index"
 FORMAT = 4
-"""Raise it whenever a file of the index changes its meaning: files of another format are built anew."""
+"""Raise this when the meaning of an index file changes. Files of other formats are rebuilt."""
 _LACKING = (3,)
-"""Formats that lack a file, and whose others still hold: they are built upon."""
+"""Formats that lack a file but are otherwise valid. New snapshots may be based on them."""
 MOST_PATCHED = 0.02
-"""The share of all nodes up to which changes are made in memory, on top of files of an earlier state. Whoever opens the
-store makes them anew."""
+"""Share of changed nodes up to which changes are applied in memory, on top of the files of an earlier state."""
 MOST_WHILE_BUILDING = 0.06
-"""The same while files are being built, which nobody then waits for."""
+"""The same while another build is running, so that nobody has to wait for it."""
 _SEARCHES = 32
 _PREFIX = "generation-"
 
@@ -69,14 +69,15 @@ _log = logging.getLogger(__name__)
 _CONDITIONS = 16
 _TYPES = 4096
 VectorSearch = tuple[Label, bool, int, bytes, Hashable]
-"""Label, whether exact, how many neighbours, the vector's bytes, and what limits the nodes."""
+"""Label, whether exact, number of neighbours, the vector's bytes, and the limit on the nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The files of a snapshot, which are of the state ``key``, and what was made later, in memory. ``last_chunk`` is the
-    highest number of a chunk that the files know, ``fresh`` by label are the numbers of nodes that they do not know, or
-    with another vector, and ``changes`` is how many rows came, went or changed."""
+    """The files underlying a snapshot, of the state ``key``, and the later changes in memory. ``last_chunk`` is the
+    highest chunk number in the files; ``fresh`` are, by label, the numbers of nodes that the files do not contain or
+    contain with another vector; ``changes`` is the number of rows added, removed or changed.
+    """
 
     key: str
     last_chunk: int
@@ -84,14 +85,13 @@ class Base:
     changes: int = 0
 
     def fresh_ids(self, label: Label) -> Rows:
-        """Those of ``fresh`` of one label."""
+        """Return the numbers in ``fresh`` for one label."""
         return self.fresh.get(label, np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class IndexSnapshot:
-    """The opened indexes of the committed state ``key``. Vectors are mapped into memory, not read. Any number of threads
-    may use it."""
+    """The open indexes of the committed state ``key``. Vectors are memory-mapped. Thread-safe."""
 
     key: str
     dimension: int
@@ -103,33 +103,33 @@ class IndexSnapshot:
     terms: ForwardIndex
     base: Base
     parameters: IndexParameters = field(default_factory=IndexParameters)
-    """How the indexes of vectors were made, and are asked."""
+    """The parameters with which the vector indexes were built and are searched."""
     _embedded: dict[Label, Rows] = field(default_factory=dict, repr=False)
     _coarse: dict[Label, CoarseVectors] = field(default_factory=dict, repr=False)
     _fresh: dict[Label, Rows] = field(default_factory=dict, repr=False)
     searches: LruCache[VectorSearch, Rows] = field(default_factory=lambda: LruCache(_SEARCHES), repr=False)
-    """The last vector searches: rows among which the neighbours are. Several retrievers ask the same."""
+    """Cache of vector searches: rows that include the neighbours. Several retrievers ask for the same."""
 
     conditions: LruCache[Condition, Allowed] = field(
         default_factory=lambda: LruCache(_CONDITIONS), repr=False
     )
-    """The last conditions, and the chunks that they are true of."""
+    """Cache of conditions and the chunks that match them."""
     limits: LruCache[Hashable, Any] = field(default_factory=lambda: LruCache(4 * _CONDITIONS), repr=False)
-    """Nodes of each label that lead to them."""
+    """Cache, per label, of the nodes that lead to matching chunks."""
     facts: list[ChunkFacts] = field(default_factory=list, repr=False)
-    """What conditions are about, once one was asked for."""
+    """The values that conditions test, once loaded."""
     pictures: list[PictureVectors] = field(default_factory=list, repr=False)
-    """The vectors of pictures, once they were asked for."""
+    """The vectors of pictures, once loaded."""
     types: LruCache[str, Vectors] = field(default_factory=lambda: LruCache(_TYPES), repr=False)
-    """The vectors (d,) of the types of relations that were asked for last."""
+    """Cache of the vectors (d,) of relation types."""
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return sum(len(nodes.ids) for nodes in self.topology.nodes.values())
 
     def embedded_rows(self, label: Label) -> Rows:
-        """Rows of the nodes of a label that have a vector, in the order their vectors lie in the matrix."""
+        """Return the rows of a label's nodes with a vector, in the order of their vectors in the matrix."""
         if label not in self._embedded:
             vectors = self.topology.nodes[label].vector
             by_vector = np.argsort(vectors, kind="stable")
@@ -137,7 +137,7 @@ class IndexSnapshot:
         return self._embedded[label]
 
     def coarse(self, label: Label) -> CoarseVectors:
-        """Vectors of ``embedded_rows(label)`` in memory, for labels that are always scanned."""
+        """Return the in-memory vectors of ``embedded_rows(label)``, for labels that are always scanned."""
         if label not in self._coarse:
             from trivium.graph.coarse import CoarseVectors  # loads numba
 
@@ -146,14 +146,16 @@ class IndexSnapshot:
         return self._coarse[label]
 
     def added_chunks(self) -> Rows:
-        """Rows of the chunks that the keyword index does not know, by number."""
+        """Return the rows of chunks that the keyword index does not contain, ordered by number."""
         nodes = self.topology.nodes[Label.CHUNK]
         return nodes.by_id[
             np.searchsorted(nodes.ids, self.base.last_chunk, side="right", sorter=nodes.by_id) :
         ]
 
     def fresh_rows(self, label: Label) -> Rows:
-        """Rows of the nodes that the index of a label does not know with their vectors, in the order of these."""
+        """Return the rows of nodes that the vector index of a label lacks or holds with another vector, ordered by
+        vector.
+        """
         if label not in self._fresh:
             rows = self.topology.nodes[label].rows_of(self.base.fresh_ids(label))
             vectors = self.topology.nodes[label].vector
@@ -166,9 +168,11 @@ class IndexSnapshot:
 def load_snapshot(
     database: Database, progress: Progress | None = None, known: IndexSnapshot | None = None
 ) -> IndexSnapshot:
-    """The indexes of the state now committed; what is missing, stale or damaged is built first. After a few changes they
-    are brought up to date in memory instead, from those ``known``, or from the latest in files. Raises StoreBusyError
-    where another process builds them and is stuck."""
+    """Return the indexes of the committed state, first building any that are missing, stale or damaged.
+
+    After a few changes they are instead updated in memory, from ``known`` or from the latest files. Raises
+    StoreBusyError if another process is stuck building them.
+    """
     index = database.folder / INDEX
     with database.reading() as connection:
         key = current_state(connection)
@@ -181,8 +185,9 @@ def load_snapshot(
 
 
 def build_snapshot(database: Database, progress: Progress | None = None) -> IndexSnapshot:
-    """The indexes of the state now committed, with files of their own, which are built where they are not there. Raises
-    StoreBusyError where another process builds them and is stuck."""
+    """Return the indexes of the committed state from their own files, building these if necessary. Raises
+    StoreBusyError if another process is stuck building them.
+    """
     index = database.folder / INDEX
     try:
         index.mkdir(exist_ok=True)
@@ -205,7 +210,7 @@ def build_snapshot(database: Database, progress: Progress | None = None) -> Inde
 
 
 def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -> IndexSnapshot | None:
-    """The indexes of the state that the connection sees, made in memory. None where too much has changed."""
+    """Return the indexes of the state that the connection sees, updated in memory. None if too much has changed."""
     for folder in _folders(connection, index):
         if known is not None and state_number(_key(folder)) <= state_number(known.base.key):
             break
@@ -216,7 +221,7 @@ def _patched(connection: Connection, index: Path, known: IndexSnapshot | None) -
         return _patch(connection, known, index)
     except (OSError, sqlite3.Error, TriviumError):
         raise
-    except Exception as error:  # whatever comes of a damaged file: new ones are made
+    except Exception as error:  # caused by a damaged file: rebuild
         _log.warning(
             "the indexes of %s cannot be brought up to date (%s: %s)", index, type(error).__name__, error
         )
@@ -269,7 +274,7 @@ def _build(connection: Connection, index: Path, key: str, counter: _Counter) -> 
             return
         except (OSError, sqlite3.Error, TriviumError):
             raise
-        except BaseException as error:  # whatever a library says of a file that it cannot read or write
+        except BaseException as error:  # any error a library raises for an unreadable or unwritable file
             if not isinstance(error, Exception) and not is_panic(error):
                 raise
             if not is_full(index) and is_damaged(index.parent):
@@ -308,7 +313,7 @@ def _build_from(
         int(np.count_nonzero(chunk_ids > old_ids.max(initial=0)))
         + sum(len(plan.add) for _, plan in plans if plan is not None)
     )
-    # An index is made by one thread, so that it comes out the same every time; the largest begins first.
+    # Each index is built by a single thread, so that it is reproducible. The largest one starts first.
     making = sorted(
         ((nodes, plan) for nodes, plan in plans if plan is not None), key=lambda pair: -len(pair[1].add)
     )
@@ -327,7 +332,8 @@ def _build_from(
     finally:
         threads.shutdown(cancel_futures=True)
     write_manifest(folder, {"format": FORMAT, "index": parameters.chosen})
-    shutil.rmtree(index / f"{_PREFIX}{key}", ignore_errors=True)  # of an earlier format, built upon
+    # of an earlier format that this one was based on
+    shutil.rmtree(index / f"{_PREFIX}{key}", ignore_errors=True)
     folder.rename(index / f"{_PREFIX}{key}")
     for path in index.iterdir():
         if path.is_dir() and path.name != f"{_PREFIX}{key}":
@@ -335,7 +341,7 @@ def _build_from(
 
 
 class _Counter:
-    """Adds up steps, of several threads, and reports them: to the caller, and to other processes."""
+    """Adds up the steps of several threads and reports them, to the caller and to other processes."""
 
     def __init__(self, progress: Progress | None, going: Going) -> None:
         self.going = going
@@ -349,7 +355,7 @@ class _Counter:
         self.going()
 
     def step(self, count: int) -> None:
-        """Raises CancelledError where the others have been stopped."""
+        """Raises CancelledError if the build was stopped."""
         with self._lock:
             if self._stopped:
                 raise CancelledError
@@ -359,12 +365,12 @@ class _Counter:
                 self._progress(self._done, self._total)
 
     def stop(self) -> None:
-        """End the threads at their next step."""
+        """Make all threads end at their next step."""
         self._stopped = True
 
 
 def _open(folder: Path, key: str) -> IndexSnapshot | None:
-    """The snapshot in a folder, None unless it is whole."""
+    """Open the snapshot in a folder; None if it is incomplete."""
     facts = _facts(folder, (FORMAT,))
     if facts is None:
         return None
@@ -387,7 +393,7 @@ def _open(folder: Path, key: str) -> IndexSnapshot | None:
             parameters=parameters,
         )
     except FileNotFoundError:
-        return None  # it was removed while it was opened
+        return None  # removed while it was being opened
     except Exception as error:  # as above
         _warn(folder, error)
         return None
@@ -398,43 +404,43 @@ def _warn(folder: Path, error: BaseException) -> None:
 
 
 def latest_folder(connection: Connection, folder: Path) -> Path | None:
-    """Where the latest indexes of the store in ``folder`` are, whole or not; None where none are made."""
+    """Return the folder of the latest indexes of a store, complete or not; None if there are none."""
     return next(iter(_folders(connection, folder / INDEX)), None)
 
 
 def _holds(folder: Path, formats: Container[int] = (FORMAT, *_LACKING)) -> bool:
-    """Whether a folder is whole, and of one of these formats."""
+    """Whether a folder is complete and has one of these formats."""
     return _facts(folder, formats) is not None
 
 
 def _facts(folder: Path, formats: Container[int]) -> dict[str, Any] | None:
-    """What the manifest of a folder says, None unless it is whole and of one of these formats."""
+    """Return the facts in a folder's manifest; None unless it is complete and has one of these formats."""
     facts = read_manifest(folder)
     return facts if facts is not None and facts.get("format") in formats else None
 
 
 def _parameters(facts: Mapping[str, Any]) -> IndexParameters:
-    """How the vector indexes of a snapshot were made; earlier versions knew one way only."""
+    """Return the parameters of a snapshot's vector indexes. Earlier versions had only one set."""
     return IndexParameters.model_validate(facts.get("index", {}))
 
 
 def _made_alike(folder: Path, parameters: IndexParameters) -> bool:
-    """Whether the vector indexes in a folder are as they would be made now."""
+    """Whether the vector indexes in a folder were built with the given parameters."""
     facts = read_manifest(folder)
     return facts is not None and _parameters(facts).of_building == parameters.of_building
 
 
 def _previous(connection: Connection, index: Path) -> Path | None:
-    """The latest whole snapshot of this store's own history."""
+    """Return the latest complete snapshot in this store's own history."""
     return next((path for path in _folders(connection, index) if _holds(path)), None)
 
 
 def _folders(connection: Connection, index: Path) -> list[Path]:
-    """The snapshots of this store's own history, latest first."""
+    """Return the snapshots in this store's own history, latest first."""
     there = [path for path in index.glob(f"{_PREFIX}*-*") if was_state(connection, _key(path))]
     return sorted(there, key=lambda path: state_number(_key(path)), reverse=True)
 
 
 def _key(folder: Path) -> str:
-    """The state that a snapshot in a folder is of."""
+    """Return the state of the snapshot in a folder."""
     return folder.name.removeprefix(_PREFIX)

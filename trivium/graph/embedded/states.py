@@ -1,15 +1,15 @@
-"""The names of the states of a store: each transaction that writes makes a new one."""
+"""Names of the states of a store. Each write transaction creates a new one."""
 
 from __future__ import annotations
 
 from trivium.graph.embedded.connection import Connection
 
 CHANGES_KEPT = 2_000
-"""Of so many states it is listed what each changed (changes.sql)."""
+"""Number of states for which the changes are logged (changes.sql)."""
 
 
 def current_state(connection: Connection) -> str:
-    """What names the committed state: a count of writing transactions, and a random token."""
+    """Return the name of the committed state: the number of write transactions, and a random token."""
     number, token = connection.execute(
         "SELECT number, token FROM generation ORDER BY number DESC LIMIT 1"
     ).fetchone()
@@ -17,20 +17,21 @@ def current_state(connection: Connection) -> str:
 
 
 def state_number(key: str) -> int:
-    """The count in a state's name: a later state of the same store has a higher one."""
+    """Return the number in a state's name. It increases with every state of a store."""
     return int(key.partition("-")[0])
 
 
 def was_state(connection: Connection, key: str) -> bool:
-    """Whether a name is that of the committed state or an earlier one of this store: not of another one, nor of what was
-    committed after the backup that it was restored from."""
+    """Whether this is the committed state or an earlier one of this store. False for states of other stores, and for
+    states committed after the backup that this store was restored from.
+    """
     number, _, token = key.partition("-")
     found = connection.execute("SELECT 1 FROM generation WHERE number = ? AND token = ?", [number, token])
     return found.fetchone() is not None
 
 
 def begin_state(connection: Connection) -> None:
-    """Give the state that this transaction makes a new name: every index made from an earlier one is stale."""
+    """Name the state that this transaction creates. Indexes of earlier states become stale."""
     connection.execute("INSERT INTO generation (token) VALUES (lower(hex(randomblob(8))))")
     connection.execute(
         "DELETE FROM change WHERE number < (SELECT max(number) FROM generation) - ?", [CHANGES_KEPT]

@@ -1,4 +1,4 @@
-"""The GraphStore in a folder."""
+"""The graph store in a folder."""
 
 from __future__ import annotations
 
@@ -74,16 +74,16 @@ if TYPE_CHECKING:
 
 
 class EmbeddedStore:
-    """A :class:`trivium.graph.protocols.GraphStore` on this machine.
+    """A :class:`trivium.graph.protocols.GraphStore` on the local machine.
 
-    The folder holds ``graph.db`` (SQLite, the truth) and ``index/`` (derived, may be deleted at any time).
-    Any number of threads and processes may read; one process writes at a time, and readers go on seeing the
-    last committed state. Every read finds the indexes of the state then committed, and brings them up to date
-    when they are stale: call :meth:`refresh` after a load to pay for that at once.
+    The folder contains ``graph.db`` (SQLite, the source of truth) and ``index/`` (derived, may be deleted at any
+    time). Any number of threads and processes may read; one process writes at a time, and readers continue to see the
+    last committed state. Every read uses the indexes of the committed state and updates them when they are stale;
+    call :meth:`refresh` after a load to do this once in advance.
 
-    Mappings have every asked node as a key, with an empty list for an unknown one; :meth:`resolve` and
-    :meth:`lookup_names` leave unknown ones out. Approximate search is used for labels of 32,768 embedded
-    nodes and more; below that every search is exact.
+    Returned mappings have every node asked for as a key, with an empty list for unknown ones, except that
+    :meth:`resolve` and :meth:`lookup_names` skip unknown ones. Approximate search is used for labels with 32,768
+    embedded nodes or more; below that every search is exact.
     """
 
     def __init__(self, database: Database) -> None:
@@ -95,28 +95,30 @@ class EmbeddedStore:
 
     remote = False
 
-    # -- life ------------------------------------------------------------------------------------------------
+    # -- lifecycle -------------------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, path: str | PathLike[str]) -> Self:
-        """An empty store in a new or empty folder. Raises StoreError where there is something already."""
+        """Create an empty store in a new or empty folder. Raises StoreError if the folder is not empty."""
         return cls(create_database(Path(path)))
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, read_only: bool = False) -> Self:
-        """The store in a folder; one of an earlier schema version is upgraded in place, in one transaction.
-        ``read_only`` refuses every change to the graph, an upgrade too: an earlier version is then read as it
-        is, without types. Derived files are still brought up to date. Raises StoreNotFoundError, and
-        StoreFormatError for a store of a later version, a damaged one, or something else than a store."""
+        """Open the store in a folder. One of an earlier schema version is upgraded in place, in one transaction.
+
+        ``read_only`` refuses every change to the graph, including upgrades: an earlier version is then read as it is,
+        without types. Derived files are still updated. Raises StoreNotFoundError, and StoreFormatError for a store of
+        a later version, a damaged store, or a file that is not a store.
+        """
         return cls(open_database(Path(path), read_only=read_only))
 
     @staticmethod
     def exists(path: str | PathLike[str]) -> bool:
-        """Whether a folder holds a store (which :meth:`open` may still refuse)."""
+        """Whether a folder contains a store, which :meth:`open` may still refuse."""
         return (Path(path) / DATABASE).is_file()
 
     def close(self) -> None:
-        """Let go of connections and maps. What the store handed out stays valid."""
+        """Close connections and memory maps. Values already returned remain valid."""
         self._merger.end()
         self._indexes = None
         self._database.close()
@@ -187,9 +189,10 @@ class EmbeddedStore:
             return reader.count_pages(connection)
 
     def page_graphs(self, uris: Sequence[str] | None = None) -> Iterator[PageGraph]:
-        """See the protocol. Named pages come in the order asked. Aliases are sorted, claimed ones that another
-        page holds included; relations are by source, type and target, titles as they were written. All come
-        from the state committed when the first is asked for; one at a time is in memory."""
+        """See the protocol. Named pages come in the order asked. Aliases are sorted and include claimed ones that
+        another page holds; relations are sorted by source, type and target, with titles as written. All pages come
+        from the state committed when the first one is read; one page is in memory at a time.
+        """
         with self._database.reading_one_state() as connection:
             yield from page_graphs(connection, uris)
 
@@ -282,18 +285,19 @@ class EmbeddedStore:
         if not self._database.read_only:
             self._merger.look(indexes)
 
-    # -- one state -------------------------------------------------------------------------------------------
+    # -- pinned states ---------------------------------------------------------------------------------------
 
     @property
     def state(self) -> str:
-        """What names the committed state: it is another after every change."""
+        """The name of the committed state, which differs after every change."""
         with self._database.reading() as connection:
             return current_state(connection)
 
     def frozen(self, readers: int) -> Self:
-        """This store as it is now, for reading only, with its indexes brought up to date: what is committed later, here
-        or by another process, it does not see. ``readers`` threads can read from it at once, further ones wait. Close it
-        when it is done with: until then the database keeps what it would otherwise have tidied away."""
+        """Return a read-only view of the store as it is now, with up-to-date indexes. It does not see later commits
+        of this or other processes. Up to ``readers`` threads can read concurrently, others wait. Close it after use:
+        until then SQLite cannot truncate its write-ahead log.
+        """
         indexes, database = freeze(self._current, self._database, readers)
         store = type(self)(database)
         store._indexes = indexes
@@ -301,7 +305,7 @@ class EmbeddedStore:
 
     @contextmanager
     def pinned(self) -> Iterator[EmbeddedStore]:
-        """See the protocol. One thread at a time reads from it."""
+        """See the protocol. Threads read from it one at a time."""
         if self._database.fixed:
             yield self
             return
@@ -318,7 +322,7 @@ class EmbeddedStore:
 
     @property
     def location(self) -> str:
-        """Where the store is, for people: a folder or an address."""
+        """Where the store is, for display: a folder or an address."""
         return str(self._database.folder)
 
     def info(self) -> StoreInfo:
@@ -408,7 +412,7 @@ class EmbeddedStore:
         return found
 
     def relation_vectors(self, types: Sequence[str]) -> Vectors:
-        if not self._database.fixed:  # what is remembered is of one state
+        if not self._database.fixed:  # the cache belongs to one state
             with self._database.reading() as connection:
                 return relation_vectors(connection, types)
         known = self._current().types
@@ -482,7 +486,7 @@ class EmbeddedStore:
     # -- the derived data ------------------------------------------------------------------------------------
 
     def _current(self, progress: Progress | None = None) -> IndexSnapshot:
-        """The derived data of the state now committed, by whichever process."""
+        """Return the indexes of the committed state, whichever process wrote it."""
         indexes = self._indexes
         if indexes is not None and self._database.fixed:
             return indexes
@@ -500,7 +504,7 @@ class EmbeddedStore:
         self._indexes = None
 
     def _asked(self, vector: Vectors) -> IndexSnapshot | None:
-        """The indexes to ask with a vector; None in a store no embedder has claimed."""
+        """Return the indexes for a vector search; None if the store has no embedder yet."""
         indexes = self._current()
         if indexes.dimension == 0:
             return None

@@ -1,4 +1,4 @@
-"""The graph as arrays: which chunk is where and cites what, and the hops along them. Rows are places in uri order."""
+"""The graph as arrays: where chunks stand, what they cite, and the hops between nodes. Rows are in uri order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trivium.graph.string_table import StringPacker, StringRows, StringTable, un
 
 _FILE = "topology"
 _BLOCK = 20_000
-"""Nodes read at once."""
+"""Number of nodes read at once."""
 
 _NODES = {
     Label.CHUNK: """
@@ -40,26 +40,27 @@ _NODES = {
         LEFT JOIN vector AS v ON v.text_id = x.text_id WHERE x.leads_to IS NULL ORDER BY x.uri
         """,
 }
-"""Uri, number and vector number of the nodes of each label, in uri order."""
+"""Queries for uri, number and vector number of the nodes of each label, in uri order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """The nodes of one label. ``ids`` are their numbers in the database, ``by_id`` orders rows by them,
-    ``vector`` is the row of a node's vector in the matrix, -1 where it has none."""
+    """The nodes of one label. ``ids`` are their database numbers, ``by_id`` sorts rows by them, ``vector`` is the row
+    of a node's vector in the matrix, -1 if it has none.
+    """
 
     uris: StringTable
     ids: Rows
     by_id: Rows
     vector: Rows
     _rising: Rows = field(init=False, repr=False)
-    """``ids`` in their order: to look for one where they lie side by side takes a quarter of the time."""
+    """``ids`` in ascending order. A binary search in contiguous memory takes a quarter of the time."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_rising", self.ids[self.by_id])
 
     def rows_of(self, ids: Rows) -> Rows:
-        """Rows of database numbers, -1 where unknown."""
+        """Return the rows of database numbers, -1 for unknown ones."""
         if len(self.ids) == 0:
             return np.full(len(ids), -1, dtype=np.int64)
         places = np.minimum(np.searchsorted(self._rising, ids), len(self.ids) - 1)
@@ -69,14 +70,13 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """The whole graph but its texts and relations.
+    """The graph except for its texts and relations.
 
-    Of chunks: ``page`` and ``section`` are rows of those labels (section -1 for the lead), ``position`` the
-    place on the page, ``cites`` the entities, ``terms`` (n x 2) the lengths of text and headings, ``mean_terms`` the
-    mean of both together.
-    ``page_chunks`` are by position, ``cited_in`` by page and position, ``page_sections`` by position.
-    ``page_entity`` is the entity row of a page. ``last_name`` is the highest number of a name, be it an alias. ``links``
-    and ``own_chunks`` are the adjacency of the walk.
+    For chunks: ``page`` and ``section`` are rows of these labels (section -1 for the lead), ``position`` the position
+    on the page, ``cites`` the cited entities, ``terms`` (n, 2) the lengths of text and headings, ``mean_terms`` the
+    mean of their sum. ``page_chunks`` are ordered by position, ``cited_in`` by page and position, ``page_sections``
+    by position. ``page_entity`` is the entity row of a page. ``last_name`` is the highest number of a name, including
+    aliases. ``links`` and ``own_chunks`` are the adjacency of the walk.
     """
 
     nodes: dict[Label, Nodes]
@@ -97,7 +97,7 @@ class Topology:
 
 
 def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> None:
-    """Write the arrays of the committed state. ``matrix_ids`` are the vector numbers by row of the matrix."""
+    """Write the arrays of the committed state. ``matrix_ids`` are the vector numbers of the matrix rows."""
     arrays: Arrays = {}
     for label, query in _NODES.items():
         arrays.update(_pack_nodes(connection, label, query, matrix_ids))
@@ -150,7 +150,7 @@ def build_topology(connection: Connection, folder: Path, matrix_ids: Rows) -> No
 
 
 def load_topology(folder: Path) -> Topology:
-    """Read what :func:`build_topology` wrote."""
+    """Read the arrays written by :func:`build_topology`."""
     arrays = load_arrays(folder, _FILE)
     nodes = {label: _unpack_nodes(label, arrays) for label in _NODES}
     return Topology(
@@ -160,7 +160,7 @@ def load_topology(folder: Path) -> Topology:
         position=arrays["position"],
         terms=arrays["terms"],
         mean_terms=float(arrays["terms"].sum()) / max(1, len(arrays["terms"])),
-        # Files of an earlier version do not say: then aliases above the last entity are looked at again.
+        # Missing in files of an earlier version. Aliases above the last entity are then examined again.
         last_name=int(arrays.get("last_name", nodes[Label.ENTITY].ids.max(initial=0))),
         page_entity=arrays["page_entity"],
         section_page=arrays["section_page"],
@@ -176,12 +176,12 @@ def load_topology(folder: Path) -> Topology:
 
 
 def read_last_name(connection: Connection) -> int:
-    """The highest number of a name, be it an alias; 0 where there is none."""
+    """Return the highest number of a name, including aliases; 0 if there is none."""
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM name").fetchone()[0])
 
 
 def load_ids(folder: Path, label: Label) -> Rows:
-    """Only the numbers of a label's nodes, of a snapshot that need not be loaded whole."""
+    """Return only the node numbers of a label, without loading the whole snapshot."""
     with np.load(folder / f"{_FILE}.npz", allow_pickle=False) as archive:
         ids: Rows = archive[f"{label}.ids"]
     return ids
@@ -214,7 +214,7 @@ def _unpack_nodes(label: Label, arrays: Arrays) -> Nodes:
 
 
 def _citations(connection: Connection, chunks: Nodes, entities: Nodes) -> tuple[Rows, Rows]:
-    """Distinct (chunk row, entity row) with redirects resolved, by chunk and first appearance."""
+    """Return distinct (chunk row, entity row) with redirects resolved, by chunk and first appearance."""
     names = read_integers(connection, "SELECT id, coalesce(leads_to, id) FROM name ORDER BY id", 2)
     stands_for = entities.rows_of(names[:, 1])
     cited = read_integers(connection, "SELECT chunk_id, name_id FROM citation ORDER BY chunk_id, ordinal", 2)
@@ -231,11 +231,11 @@ _STARTS = {
     Hop.CHILD: (Label.PAGE, Label.SUBCHAPTER),
     Hop.CITED_IN: (Label.ENTITY,),
 }
-"""Labels that a hop begins at."""
+"""Labels at which a hop can start."""
 
 
 def chunks_along(topology: Topology, label: Label, row: int, hop: Hop) -> Rows:
-    """Rows of the chunks along a hop from a node, by page and position."""
+    """Return the rows of the chunks along a hop from a node, by page and position."""
     if hop is Hop.CITED_IN:
         if label is Label.PAGE:
             label, row = Label.ENTITY, int(topology.page_entity[row])
@@ -257,13 +257,15 @@ def chunks_along(topology: Topology, label: Label, row: int, hop: Hop) -> Rows:
 
 
 def page_of_entity(entities: NDArray[np.integer[Any]], entity: int) -> int:
-    """The page row of an entity row, -1 where it has no page; ``entities`` (pages,) are those that pages are, rising."""
+    """Return the page row of an entity row, -1 if it has no page. ``entities`` (pages,) are the entity rows of pages,
+    ascending.
+    """
     row = int(np.searchsorted(entities, entity))
     return row if row < len(entities) and entities[row] == entity else -1
 
 
 def expand(topology: Topology, uris: Sequence[str], hop: Hop) -> dict[str, list[str]]:
-    """For each node the chunks along a hop, by page and position; none for an unknown node."""
+    """Return the chunks along a hop from each node, by page and position; empty for unknown nodes."""
     nodes = topology.nodes
     found: dict[str, list[str]] = {}
     for uri in uris:
@@ -277,19 +279,19 @@ def expand(topology: Topology, uris: Sequence[str], hop: Hop) -> dict[str, list[
 
 
 def outline(topology: Topology, pages: Sequence[str]) -> dict[str, list[str]]:
-    """For each page its sections in document order; none for an unknown page."""
+    """Return the sections of each page in document order; empty for unknown pages."""
     return _along(topology, Label.PAGE, pages, topology.page_sections, Label.SUBCHAPTER)
 
 
 def cited(topology: Topology, chunks: Sequence[str]) -> dict[str, list[str]]:
-    """For each chunk the entities it cites, in order of appearance; none for an unknown chunk."""
+    """Return the entities that each chunk cites, in order of appearance; empty for unknown chunks."""
     return _along(topology, Label.CHUNK, chunks, topology.cites, Label.ENTITY)
 
 
 def _along(
     topology: Topology, label: Label, uris: Sequence[str], lists: Csr, target: Label
 ) -> dict[str, list[str]]:
-    """For each node of a label the nodes its row lists, in that order; none for an unknown node."""
+    """Return the nodes listed in the row of each node of a label, in that order; empty for unknown nodes."""
     rows = topology.nodes[label].uris.find_all(uris).tolist()
     return {
         uri: [] if row < 0 else _uris(topology, target, lists.row(row))
@@ -298,7 +300,7 @@ def _along(
 
 
 def adjacency(topology: Topology) -> Adjacency:
-    """The graph the walk runs on; its arrays are the topology's own."""
+    """Return the graph of the walk. It shares the topology's arrays."""
     chunks, entities = topology.nodes[Label.CHUNK].uris, topology.nodes[Label.ENTITY].uris
     return Adjacency(
         chunks=chunks,

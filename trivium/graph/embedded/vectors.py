@@ -1,4 +1,4 @@
-"""Vectors: in the database, and as one matrix in a file for exact search."""
+"""Vectors: in the database, and as one memory-mapped matrix for exact search."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from trivium.types import EmbedderIdentity
 
 _BLOCK = 8192
 TEXTS_A_READ = 1000
-"""Texts of chunks in memory at once: about a megabyte."""
+"""Number of chunk texts in memory at once, about a megabyte."""
 _SLACK = 1e-5
-"""More than single precision can be off in the cosine of two unit vectors."""
+"""Upper bound of the single-precision error in the cosine of two unit vectors."""
 
 
 def read_embedder(connection: Connection) -> EmbedderIdentity | None:
-    """Who filled the store."""
+    """Return the embedder of the store."""
     value = read_meta(connection, "embedder")
     return None if value is None else EmbedderIdentity(**json.loads(value))
 
 
 def claim(connection: Connection, identity: EmbedderIdentity) -> None:
-    """Make the store an embedder's, unless another one filled it."""
+    """Assign the store to an embedder, unless it was built with another one."""
     stored = read_embedder(connection)
     if stored == identity:
         return
@@ -54,7 +54,7 @@ def claim(connection: Connection, identity: EmbedderIdentity) -> None:
 
 
 def intact(data: bytes, crc: int | None, what: str) -> bytes:
-    """The data of a row, checked against its checksum where it has one. Raises StoreFormatError."""
+    """Return a row's data after checking it against its checksum, if it has one. Raises StoreFormatError."""
     if crc is not None and crc32(data) != crc:
         raise StoreFormatError(
             f"the store is damaged: data in its table {what!r} are not what was written;  trivium check STORE --repair"
@@ -65,15 +65,16 @@ def intact(data: bytes, crc: int | None, what: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Nodes that have a text. ``missing`` gives the numbers of those without a vector, and of their texts, in order;
-    ``read`` gives, for numbers in a JSON list, what ``text`` makes the texts of."""
+    """A kind of nodes with texts. ``missing`` selects the numbers of nodes without a vector and of their texts, in
+    order; ``read`` selects, for node numbers given as a JSON list, the columns from which ``text`` builds the text.
+    """
 
     missing: str
     read: str
     text: Callable[..., str]
 
 
-# A cross join is what has SQLite begin with the left table.
+# CROSS JOIN makes SQLite start with the left table.
 _CHUNK_TEXTS = """
     SELECT coalesce(s.uri, n.uri), c.text FROM json_each(?) AS j JOIN chunk AS c ON c.id = j.value
     JOIN name AS n ON n.id = c.page_id LEFT JOIN section AS s ON s.id = c.section_id ORDER BY j.key
@@ -117,8 +118,9 @@ _KINDS = (
 
 
 def pending_texts(database: Database) -> Pending[str]:
-    """Distinct texts without a vector: of chunks by page and position, of pages by uri, of sections by page and position,
-    of entities by uri, of relation types. Only numbers are in memory; texts are read when their turn comes."""
+    """Return the distinct texts without a vector: of chunks by page and position, pages by uri, sections by page and
+    position, entities by uri, and relation types. Only numbers are kept in memory; texts are read as needed.
+    """
     with database.reading_one_state() as connection:
         missing = _first_of_each_text([read_integers(connection, kind.missing, 2) for kind in _KINDS])
 
@@ -131,7 +133,7 @@ def pending_texts(database: Database) -> Pending[str]:
 
 
 def _first_of_each_text(found: Sequence[Rows]) -> list[Rows]:
-    """Numbers of nodes, given with those of their texts (n x 2): of several nodes with one text only the first."""
+    """Keep, of the nodes given as (number, text number) (n, 2), the first of those that share a text."""
     _, first = np.unique(np.concatenate(found)[:, 1], return_index=True)
     bounds = np.cumsum([0, *map(len, found)])
     return [
@@ -141,7 +143,7 @@ def _first_of_each_text(found: Sequence[Rows]) -> list[Rows]:
 
 
 def _read_some(database: Database, query: str, numbers: Rows) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows of a query for the numbers of nodes, some at a time; no connection is held in between."""
+    """Iterate over the rows of a query for node numbers in batches. No connection is held between batches."""
     for begin in range(0, len(numbers), TEXTS_A_READ):
         some = as_json(numbers[begin : begin + TEXTS_A_READ].tolist())
         with database.reading() as connection:
@@ -150,7 +152,7 @@ def _read_some(database: Database, query: str, numbers: Rows) -> Iterator[list[t
 
 
 def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) -> None:
-    """Store vectors of texts that some node has; others are left out."""
+    """Store vectors of texts that some node has. Others are skipped."""
     identity = read_embedder(connection)
     if identity is None:
         raise StoreError("the store has no embedder yet: call set_embedder before put_vectors")
@@ -171,7 +173,7 @@ def put_vectors(connection: Connection, texts: Sequence[str], vectors: Vectors) 
 
 
 def relation_vectors(connection: Connection, types: Sequence[str]) -> Vectors:
-    """Embeddings of relation types, one row a type; NaN where the graph has no such type, or no vector."""
+    """Return embeddings of relation types, one row per type; NaN for types that are unknown or have no vector."""
     identity = read_embedder(connection)
     rows = np.full((len(types), 0 if identity is None else identity.dimension), np.nan, dtype=np.float32)
     found = connection.execute(
@@ -185,7 +187,9 @@ def relation_vectors(connection: Connection, types: Sequence[str]) -> Vectors:
 
 
 def pending_sentences(database: Database) -> Pending[Passage]:
-    """Distinct passages without vectors of sentences, by page and position. Read as :func:`pending_texts` are."""
+    """Return distinct passages without sentence vectors, by page and position, read lazily like
+    :func:`pending_texts`.
+    """
     with database.reading_one_state() as connection:
         found = read_integers(
             connection,
@@ -203,7 +207,7 @@ def pending_sentences(database: Database) -> Pending[Passage]:
 
 
 def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Sequence[Codes]) -> None:
-    """Store the vectors of passages that some chunk has; others are left out."""
+    """Store the sentence vectors of passages that some chunk has. Others are skipped."""
     identity = read_embedder(connection)
     if identity is None:
         raise StoreError("the store has no embedder yet: call set_embedder before put_sentences")
@@ -227,23 +231,24 @@ def put_sentences(connection: Connection, passages: Sequence[Passage], codes: Se
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """``vectors`` (n x d, f32), and ``ids`` (n,), their ascending numbers in the database."""
+    """All vectors: ``vectors`` (n, d) in single precision, and their database numbers ``ids`` (n,), ascending."""
 
     vectors: Stacked
     ids: Rows
 
     @property
     def dimension(self) -> int:
-        """The d of the vectors."""
+        """Dimension of the vectors."""
         return int(self.vectors.upper.shape[1])
 
     def rows_of(self, ids: Rows) -> Rows:
-        """Rows of vectors by their numbers, -1 where unknown."""
+        """Return the rows of vectors by number, -1 for unknown ones."""
         return find_sorted(self.ids, ids)
 
     def cosines(self, rows: Rows, vector: Vectors) -> Floats:
-        """Cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
-        cosine does not depend on what else is asked for."""
+        """Return the cosines of a unit vector with rows (n,), NaN for row -1. Summed in double precision, so that a
+        cosine does not depend on what else is asked for.
+        """
         if len(self.vectors.lower) == 0:
             scores = dots(self.vectors.upper, vector, rows)
         else:
@@ -253,15 +258,16 @@ class Matrix:
         return np.clip(scores, -1.0, 1.0, out=scores)
 
     def gather(self, rows: Rows) -> Vectors:
-        """Vectors (n x d), NaN for row -1."""
+        """Return vectors (n, d), NaN for row -1."""
         gathered = np.full((len(rows), self.dimension), np.nan, dtype=np.float32)
         present = rows >= 0
         gathered[present] = self.vectors.take(rows[present])
         return gathered
 
     def nearest(self, rows: Rows, vector: Vectors, k: int) -> Rows:
-        """Places in ``rows`` (n,), fastest in ascending order, that may be among the k of highest cosine, and a few more.
-        Single precision decides which are far off; the caller orders the others in double precision."""
+        """Return indices into ``rows`` (n,) that include the k of highest cosine, and a few more. Fastest if ``rows``
+        is ascending. Single precision excludes the distant ones; the caller orders the others in double precision.
+        """
         if k >= len(rows):
             return np.arange(len(rows))
         scores = np.empty(len(rows), dtype=np.float32)
@@ -271,7 +277,7 @@ class Matrix:
         return np.flatnonzero(scores >= least - _SLACK)
 
     def _pick(self, rows: Rows) -> Vectors:
-        """Vectors by ascending rows; without a copy where these follow one another."""
+        """Return the vectors of ascending rows, without a copy if the rows are contiguous."""
         first, last = int(rows[0]), int(rows[-1])
         upper: Vectors = self.vectors.upper
         if last < len(upper) and last - first + 1 == len(rows) and np.all(np.diff(rows) == 1):
@@ -280,8 +286,10 @@ class Matrix:
 
 
 def _products(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
-    """Matrix times vector, fast and roughly: see :func:`trivium.common.dots.dots` for the exact one. Not by ``@``: the
-    threads of a BLAS wait for each other, for 10 ms and more on a busy machine, to save a fraction of one."""
+    """Return the product of a matrix and a vector, fast and approximate; see :func:`trivium.common.dots.dots` for the
+    exact one. It avoids ``@``, because BLAS threads wait for each other, for 10 ms and more on a busy machine, to
+    save a fraction of that.
+    """
     products: NDArray[Any] = np.vecdot(matrix, vector)
     return products
 
@@ -289,15 +297,15 @@ def _products(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
 def build_matrix(connection: Connection, folder: Path, previous: Path | None, dimension: int) -> Rows:
     """Write the matrix of the committed vectors and return their numbers by row.
 
-    A vector never changes under its number and numbers only grow, so those of the previous snapshot are copied and
-    only new ones are read from the database.
+    A vector never changes under its number and numbers only increase, so existing ones are copied from the previous
+    snapshot and only new ones are read from the database.
     """
     ids = np.fromiter((row[0] for row in connection.execute("SELECT id FROM vector")), dtype=np.int64)
     ids.sort()
     save_array(folder, "matrix.ids", ids)
     old = None if previous is None else load_matrix(previous)
     if old is not None and old.dimension != dimension:
-        old = None  # of an embedder that left before it filled anything
+        old = None  # of an embedder that was replaced before it stored anything
     if old is not None and previous is not None and np.array_equal(old.ids, ids):
         link_or_copy(previous / "matrix.npy", folder / "matrix.npy")
         return ids
@@ -322,7 +330,7 @@ def build_matrix(connection: Connection, folder: Path, previous: Path | None, di
 
 
 def new_vectors(connection: Connection, after: int, dimension: int) -> Iterator[Vectors]:
-    """The vectors whose number is above ``after``, in blocks (n x d), by number."""
+    """Iterate over the vectors with numbers above ``after``, ordered by number, in blocks (n, d)."""
     cursor = connection.execute(
         "SELECT v.data, s.crc FROM vector AS v LEFT JOIN vector_sum AS s ON s.text_id = v.text_id"
         " WHERE v.id > ? ORDER BY v.id",
@@ -334,5 +342,5 @@ def new_vectors(connection: Connection, after: int, dimension: int) -> Iterator[
 
 
 def load_matrix(folder: Path) -> Matrix:
-    """Map what :func:`build_matrix` wrote."""
+    """Memory-map the files written by :func:`build_matrix`."""
     return Matrix(Stacked.of(load_array(folder, "matrix")), load_array(folder, "matrix.ids"))

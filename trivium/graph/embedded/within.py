@@ -1,4 +1,4 @@
-"""The view of an embedded store that a condition leaves: rows of the snapshot that match, and searches among them."""
+"""An embedded store restricted by a condition: the matching rows of the snapshot, and searches among them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from trivium.graph.vectors import check_query
 from trivium.graph.within import Within
 
 COUNTED_AT_MOST = 4_096
-"""The terms of so many chunks are counted; of more, the keyword index is asked."""
+"""Terms are counted directly for up to this many chunks; above that the keyword index is queried."""
 _MARGIN = 1.5
 _ATTEMPTS = 20
 
@@ -55,7 +55,7 @@ class EmbeddedWithin(Within):
         indexes, allowed = self._asked(vector)
         if indexes.dimension == 0:
             return []
-        # Entities are way-stations, wherever they lead.
+        # Entities are only intermediate nodes, so all of them are allowed.
         limits: Limits = {
             label: _limit(indexes, allowed, label, None) for label in labels if label is not Label.ENTITY
         }
@@ -104,7 +104,7 @@ class EmbeddedWithin(Within):
         return indexes, allowed
 
     def _state(self) -> tuple[IndexSnapshot, Allowed]:
-        """The indexes, and what matches in the same state."""
+        """Return the indexes and the matching chunks of the same state."""
         for _ in range(_ATTEMPTS):
             indexes = self._current()
             allowed = indexes.conditions.find(None, [self._condition]).get(self._condition)
@@ -120,7 +120,9 @@ class EmbeddedWithin(Within):
         )
 
     def _facts(self, indexes: IndexSnapshot) -> ChunkFacts | None:
-        """What conditions are about, read at once; None where the store has changed since its indexes were made."""
+        """Return the values that conditions test, read at once; None if the store has changed since its indexes were
+        built.
+        """
         if not indexes.facts:
             with self._database.reading_one_state() as connection:
                 if current_state(connection) != indexes.key:
@@ -140,7 +142,7 @@ class EmbeddedWithin(Within):
 
 
 def _limit(indexes: IndexSnapshot, allowed: Allowed, label: Label, hop: Hop | None) -> Limit:
-    """The nodes of a label that lead to chunks that match: along a hop, or as pages and sections do."""
+    """Return the nodes of a label that lead to matching chunks: along a hop, or by containing them."""
     topology, rows = indexes.topology, allowed.rows
     key = (allowed.condition, label, hop)
     known: Limit | None = indexes.limits.find(None, [key]).get(key)
@@ -173,7 +175,9 @@ def _ask_index(
     k: int,
     frequency: Callable[[Sequence[str]], Floats],
 ) -> tuple[list[float], Rows]:
-    """Scores and rows of about the k best by the keyword index, and more; it is asked for more until there are enough."""
+    """Return scores and rows of about the k best matching chunks by the keyword index, and some more. The index is
+    queried for increasingly many chunks until enough of them match.
+    """
     count = int(_MARGIN * k * len(allowed.mask) / len(allowed.rows))
     while True:
         scores, rows = search.keyword_hits(indexes, terms, count, frequency)

@@ -1,4 +1,4 @@
-"""Loading and removing pages, inside one transaction that the caller opens."""
+"""Loads and removes pages, inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ def write_pages(connection: Connection, pages: Sequence[PageGraph]) -> WriteRepo
 
 
 def add_aliases(connection: Connection, aliases: Mapping[str, Sequence[str]]) -> None:
-    """More aliases of stored pages; those of pages that are not there are left out."""
+    """Add aliases of stored pages. Those of unknown pages are skipped."""
     touched = Touched()
     if _claim_aliases(connection, aliases.items(), touched):
         _finish(connection, touched, TermChanges())
 
 
 def add_relations(connection: Connection, relations: Mapping[str, Sequence[RelationEdge]]) -> int:
-    """More relations of stored pages; returns how many rows that made. Titles that are new become entities: one that is
-    an alias is known already."""
+    """Add relations of stored pages and return the number of rows inserted. New titles become entities; titles that
+    are aliases are known already.
+    """
     pages: dict[str, int] = dict(
         connection.execute(
             "SELECT n.uri, p.id FROM json_each(?) AS j JOIN name AS n ON n.uri = j.value"
@@ -60,7 +61,7 @@ def add_relations(connection: Connection, relations: Mapping[str, Sequence[Relat
 
 
 def set_types(connection: Connection, types: Mapping[str, str]) -> int:
-    """Give entities their types; returns how many changed."""
+    """Set the types of entities and return how many changed."""
     touched = Touched()
     changed = _give_types(connection, types, touched)
     if changed:
@@ -69,7 +70,7 @@ def set_types(connection: Connection, types: Mapping[str, str]) -> int:
 
 
 def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
-    """Remove pages by uri or alias. Returns the uris removed, in the order asked."""
+    """Remove pages by uri or alias. Return the uris removed, in the order asked."""
     rows = connection.execute(
         """
         SELECT p.id, e.uri FROM json_each(?) AS j
@@ -89,30 +90,30 @@ def delete_pages(connection: Connection, uris: Sequence[str]) -> list[str]:
 
 
 def claim_chunker(connection: Connection, chunker: str) -> None:
-    """Remember what cuts the pages, unless another one cut those that are there."""
+    """Record what split the pages into chunks. Raises an error if existing pages were split by something else."""
     check_chunker(stored_chunker(connection), chunker)
-    # Not noted: what stores had before there was a choice, and so looks as it did.
+    # The default chunker is stored as absent, as in stores from before chunkers could be chosen.
     if chunker != (read_meta(connection, "chunker") or BLOCKS):
         write_meta(connection, "chunker", None if chunker == BLOCKS else chunker)
 
 
 def set_fusion_decision(connection: Connection, decision: str | None) -> None:
-    """Store a decision in place of an earlier one, or none. No index depends on it."""
+    """Replace or remove the decision on the default fusion. No index depends on it."""
     write_meta(connection, "fusion", decision)
 
 
 def set_links_pending(connection: Connection, pending: bool) -> None:
-    """Store whether a load has begun and not ended. No index depends on it."""
+    """Record whether a load has begun and not ended. No index depends on it."""
     write_meta(connection, "links_pending", "1" if pending else None)
 
 
 def set_languages(connection: Connection, languages: str | None) -> None:
-    """Store which languages the documents are in. No index depends on it."""
+    """Record the languages of the documents. No index depends on them."""
     write_meta(connection, "languages", languages)
 
 
 def set_index_parameters(connection: Connection, parameters: IndexParameters) -> None:
-    """Keep how the vector indexes are made from now on; those that are there are stale."""
+    """Replace the parameters of the vector indexes. Existing indexes become stale."""
     write_meta(connection, "index", parameters.stored())
     begin_state(connection)
 
@@ -124,7 +125,7 @@ def _finish(connection: Connection, touched: Touched, terms: TermChanges) -> Non
 
 
 def _stored(connection: Connection, uris: Collection[str]) -> dict[str, tuple[int, str, int | None]]:
-    """uri -> (number, content hash, revision) of the pages that are there."""
+    """Map uris to (number, content hash, revision) of stored pages."""
     rows = connection.execute(
         "SELECT n.uri, p.id, p.content_hash, p.revision FROM json_each(?) AS j"
         " JOIN name AS n ON n.uri = j.value JOIN page AS p ON p.id = n.id",
@@ -136,9 +137,9 @@ def _stored(connection: Connection, uris: Collection[str]) -> dict[str, tuple[in
 def _claim_aliases(
     connection: Connection, claims: Iterable[tuple[str, Sequence[str]]], touched: Touched
 ) -> bool:
-    """Note that pages claim aliases; those of unknown pages are left out. Whether any was new.
+    """Record aliases claimed by pages and return whether any was new. Those of unknown pages are skipped.
 
-    Which page an alias then stands for is decided when all pages of the transaction are in.
+    Which page an alias refers to is decided once all pages of the transaction are stored.
     """
     wanted = dict.fromkeys((page, alias) for page, aliases in claims for alias in aliases)
     asked = as_json(dict.fromkeys(page for page, _ in wanted))
@@ -167,8 +168,9 @@ def _claim_aliases(
 
 
 def _give_types(connection: Connection, types: Mapping[str, str], touched: Touched) -> int:
-    """Give entities (by uri or alias) their types and the texts that follow; note the texts they had. Returns
-    how many types changed. Of several uris of one entity the last holds."""
+    """Set the types of entities (by uri or alias) and update their texts, recording the old ones in ``touched``.
+    Return the number of changed types. If an entity is given by several uris, the last one wins.
+    """
     rows = connection.execute(
         """
         SELECT e.id, e.uri, e.text_id, coalesce(t.type, ''), j.key FROM json_each(?) AS j
@@ -195,7 +197,7 @@ def _give_types(connection: Connection, types: Mapping[str, str], touched: Touch
 
 
 def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched, terms: TermChanges) -> None:
-    """Remove what pages hold, by number, and note what that leaves behind. Pages and aliases stay."""
+    """Remove the contents of pages, by number, recording what becomes unreferenced. Pages and aliases remain."""
     if not pages:
         return
     these = [as_json(pages)]
@@ -225,7 +227,7 @@ def _empty_pages(connection: Connection, pages: Sequence[int], touched: Touched,
 
 
 def _remove_pages(connection: Connection, pages: Sequence[int], touched: Touched, terms: TermChanges) -> None:
-    """Remove pages by number with all they hold and claim; their names are left to :func:`reconcile`."""
+    """Remove pages, by number, with their contents and claims. Their names are left to :func:`reconcile`."""
     _empty_pages(connection, pages, touched, terms)
     these = [as_json(pages)]
     touched.claimed.update(pages)
