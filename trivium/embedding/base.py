@@ -1,4 +1,4 @@
-"""What an embedder is. One adapter a file beside this one."""
+"""The embedder protocol. Adapters are in the other modules of this package, one per file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors. The same text gives the same vector, bit for bit, every time; on a graphics card, or
-    from a service, within rounding."""
+    """Turns texts into unit vectors. Results are bitwise reproducible on the CPU; on a GPU or from a service they
+    agree within rounding errors.
+    """
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -23,14 +24,15 @@ class Embedder(Protocol):
         ...
 
     def embed_query(self, text: str) -> Vectors:
-        """A question as one unit vector (d,), with the model's query prefix where it has one."""
+        """Embed a question as a unit vector (d,), with the model's query prefix if it has one."""
         ...
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Passages as unit vectors (n x d). ``progress`` is called with the number of texts just done.
-        Raises EmbeddingError."""
+        """Embed passages as unit vectors (n, d). ``progress`` is called with the number of texts just completed.
+        Raises EmbeddingError.
+        """
         ...
 
     def close(self) -> None:
-        """Let go of workers and sessions."""
+        """Release workers and sessions."""
         ...

@@ -1,4 +1,4 @@
-"""Many texts a call, for a device that is only fast so: texts of like length together, padded to the longest."""
+"""Batching for devices that need many texts per call: texts of similar length together, padded to the longest."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from trivium.embedding.base import Vectors
 
 BATCH_TOKENS = 16_384
-"""Tokens of a call, padding included: about 1 GB of intermediate results in a model of 384 dimensions."""
+"""Tokens per call, including padding: about 1 GB of activations in a model with 384 dimensions."""
 
 Ids = NDArray[np.int64]
 
 
 def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """Places of texts of these lengths, the longest first, in groups of at most so many ``tokens`` when padded (a longer
-    text is a group by itself).
+    """Group texts of these lengths, longest first, so that a padded group has at most ``tokens`` tokens (a longer
+    text forms its own group). Yields indices.
 
     >>> list(batches([3, 9, 8, 2], tokens=18))
     [[1, 2], [0, 3]]
@@ -33,7 +33,7 @@ def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list
 
 
 def padded(rows: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
-    """Tokens of texts as a matrix (n x longest), and 1 where it has a token."""
+    """Return tokens as a padded matrix (n, longest), and its mask."""
     ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
     mask = np.zeros_like(ids)
     for row, tokens in enumerate(rows):
@@ -48,8 +48,9 @@ def embed_batches(
     dimension: int,
     progress: Callable[[int], None] | None = None,
 ) -> Vectors:
-    """Vectors (n x d) of texts given as tokens, in their order. ``embed`` makes those of a batch of tokens and its
-    mask. ``progress`` is called with the number of texts just done."""
+    """Embed tokenised texts and return vectors (n, d) in their order. ``embed`` maps the tokens of a batch and their
+    mask to vectors. ``progress`` is called with the number of texts just completed.
+    """
     result = np.empty((len(rows), dimension), dtype=np.float32)
     for group in batches([len(row) for row in rows]):
         result[group] = embed(*padded([rows[place] for place in group]))

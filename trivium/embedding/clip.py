@@ -1,4 +1,6 @@
-"""CLIP (ViT-B/32) by the fastembed library (an extra): one model for pictures and one for texts, in one space."""
+"""CLIP (ViT-B/32) through the fastembed library (an extra): one model for pictures and one for texts, with a shared
+vector space.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,16 @@ FILES = {
     "vision": ("model.onnx", "preprocessor_config.json"),
     "text": ("model.onnx", "tokenizer.json", "tokenizer_config.json"),
 }
-"""What fastembed needs below each folder."""
+"""Files that fastembed needs in each folder."""
 
 
 class ClipEmbedder:
     """An :class:`~trivium.embedding.images.ImageEmbedder`. Thread-safe.
 
-    Its files are those of ``HOME/fastembed/clip/vision`` and ``.../text`` where somebody has put them there; otherwise
-    fastembed downloads them once, into the same place (about 0.6 GB). ``folder`` names a folder that holds the two, and
-    nothing is downloaded. Raises MissingExtraError, and EmbeddingError when the files cannot be had."""
+    Uses the files in ``HOME/fastembed/clip/vision`` and ``.../text`` if they have been placed there; otherwise
+    fastembed downloads them there once (about 0.6 GB). ``folder`` names a folder that contains both, and disables
+    downloads. Raises MissingExtraError, and EmbeddingError if the files are unavailable.
+    """
 
     def __init__(self, *, home: Path | None = None, folder: Path | None = None, device: Device = CPU) -> None:
         try:
@@ -60,15 +63,15 @@ class ClipEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Name, version (the starts of the sha256 of both models' weights) and dimension (512)."""
+        """Name, version (prefixes of the SHA-256 of both models' weights) and dimension (512)."""
         return self._identity
 
     def embed_images(self, pictures: Sequence[Image]) -> Vectors:
-        """See the protocol. One picture a call of the model: what it is run with would change its last bits."""
+        """See the protocol. Pictures are embedded one per call, because batching would change the last bits."""
         return self._rows(self._vision, pictures, "picture")
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
-        """See the protocol. CLIP reads the first 77 tokens; it knows English."""
+        """See the protocol. CLIP reads the first 77 tokens, in English."""
         return self._rows(self._text, [to_valid_text(text) for text in texts], "text")
 
     def _rows(self, model: Any, items: Sequence[Any], what: str) -> Vectors:
@@ -76,14 +79,14 @@ class ClipEmbedder:
         for place, item in enumerate(items):
             try:
                 found = list(model.embed([item]))
-            except Exception as error:  # whatever onnxruntime and the preprocessing raise
+            except Exception as error:  # anything that onnxruntime and the preprocessing raise
                 raise EmbeddingError(f"clip failed on a {what}: {error}") from error
             rows[place] = l2_normalize(found, 1, DIMENSION)[0]
         return rows
 
 
 def _load(make: Any, model: str, folder: Path, needed: Sequence[str], device: Device) -> Any:
-    """One of the two models: of the files in the folder where some are ``needed``, else downloaded into it."""
+    """Load one of the two models: from the folder if files are ``needed`` there, otherwise downloaded into it."""
     missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
         raise EmbeddingError(

@@ -1,4 +1,4 @@
-"""Where a model is run: on the processor, or on a graphics card by CUDA."""
+"""Where a model runs: on the CPU, or on a GPU through CUDA."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device by its name, and the execution provider of onnxruntime that computes there, with its options. A
-    ``batched`` one is given many texts a call. Make one with :func:`parse_device`."""
+    """A device, with the execution provider of onnxruntime and its options. A ``batched`` device is given many texts
+    per call. Create one with :func:`parse_device`.
+    """
 
     name: str
     provider: str
@@ -30,7 +31,7 @@ class Device:
 
     @property
     def providers(self) -> list[str | tuple[str, dict[str, str]]]:
-        """What an ``InferenceSession`` takes as ``providers``; what the first cannot do is left to the processor."""
+        """The ``providers`` argument of an ``InferenceSession``. The CPU is the fallback for unsupported operations."""
         return (
             [CPU.provider]
             if self.provider == CPU.provider
@@ -42,7 +43,7 @@ CPU = Device("cpu", "CPUExecutionProvider")
 
 
 def parse_device(name: str) -> Device:
-    """The device of that name. Raises ConfigurationError for an unknown one.
+    """Return the device of that name. Raises ConfigurationError for an unknown one.
 
     >>> parse_device("cpu").providers
     ['CPUExecutionProvider']
@@ -54,39 +55,41 @@ def parse_device(name: str) -> Device:
     kind, _, number = name.partition(":")
     if kind == "cpu":
         return CPU
-    # Without use_tf32 the card rounds the factors of products to ten bits.
+    # With TF32 the GPU would round factors to ten bits of mantissa.
     options = {"device_id": str(int(number or "0")), "use_tf32": "0"}
     return Device(f"cuda:{options['device_id']}", "CUDAExecutionProvider", options, batched=True)
 
 
 def check_device(device: Device) -> None:
-    """Raises MissingExtraError where the installed onnxruntime was not built for the device. Whether there is a card is
-    only known when a model is loaded."""
+    """Raise MissingExtraError if the installed onnxruntime was not built for the device. Whether a GPU is present is
+    known only when a model is loaded.
+    """
     if device == CPU:
         return
-    import onnxruntime  # 0.1 s, which only those who embed pay
+    import onnxruntime  # takes 0.1 s, so only on demand
 
     if device.provider not in onnxruntime.get_available_providers():
-        # Both packages are the folder ``onnxruntime``, and that of whichever was installed last.
+        # Both packages install the folder ``onnxruntime``; the last one installed wins.
         raise MissingExtraError(
             f"the device {device.name}", "cuda", "pip install --force-reinstall --no-deps onnxruntime-gpu"
         )
 
 
 def load_libraries(onnxruntime: Any, device: Device) -> None:
-    """Have the libraries of the extra found, which are packages of their own and on no search path."""
+    """Load the CUDA libraries of the extra, which are separate packages outside the library search path."""
     preload = getattr(onnxruntime, "preload_dlls", None)
     if device == CPU or preload is None:
         return
-    with contextlib.redirect_stdout(io.StringIO()) as said:  # it prints what it does not find
+    with contextlib.redirect_stdout(io.StringIO()) as said:  # it prints the libraries it cannot find
         preload()
     if said.getvalue():
         _log.info("libraries of CUDA: %s", said.getvalue().strip())
 
 
 def check_taken(onnxruntime: Any, device: Device, providers: Sequence[str]) -> None:
-    """Raises EmbeddingError where a session with these providers does not compute on the device: onnxruntime takes the
-    processor instead, and only logs it."""
+    """Raise EmbeddingError if a session with these providers does not run on the device: onnxruntime falls back to
+    the CPU with only a log message.
+    """
     if device.provider not in providers:
         cuda = getattr(onnxruntime, "cuda_version", "") or "its version"
         raise EmbeddingError(

@@ -1,8 +1,9 @@
-"""Where model files are fetched from: one function a kind of source.
+"""Downloads model files, with one function per kind of source.
 
-Each puts the files of a model into a folder, or raises :class:`SourceError` saying why it could not. They
-check sizes, so that nothing larger than expected is written; checksums are verified once more by
-:mod:`trivium.embedding.models`, whatever the source."""
+Each stores the files of a model in a folder, or raises :class:`SourceError` with the reason. They check sizes, so
+that nothing larger than expected is written. Checksums are verified again by :mod:`trivium.embedding.models`,
+whatever the source.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +20,18 @@ from trivium.common.progress import Progress
 from trivium.embedding.manifest import ModelSpec, Source
 
 _TIMEOUT = (4.0, 30.0)
-"""Seconds to connect, and between two pieces of an answer."""
+"""Timeouts in seconds, to connect and between two reads."""
 
 _MAVEN_TIMEOUT = 900.0
 _PIECE = 1 << 20
 
 
 class SourceError(Exception):
-    """A source cannot deliver; the next one is tried."""
+    """A source cannot deliver the files; the next one is tried."""
 
 
 def fetch(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
-    """Put the files of a model into ``folder``. Raises SourceError."""
+    """Download the files of a model into ``folder``. Raises SourceError."""
     if source.kind == "huggingface":
         _from_hugging_face(source, spec, folder, progress)
     elif source.kind == "maven":
@@ -40,9 +41,8 @@ def fetch(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> 
 
 
 def find_in_packages(source: Source) -> dict[str, Path]:
-    """Files of installed Python packages, found without importing them (their code is not needed).
-
-    Our file name -> path, for those that exist.
+    """Find files of installed Python packages without importing these. Returns our file name -> path, for existing
+    files.
     """
     found = {}
     for name, member in source.members.items():
@@ -56,11 +56,11 @@ def find_in_packages(source: Source) -> dict[str, Path]:
 
 
 def _from_hugging_face(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
-    import pooch  # with requests 0.3 s, which only a download has to pay
+    import pooch  # importing it with requests takes 0.3 s, so only for downloads
     import requests
 
     pooch.get_logger().setLevel(logging.WARNING)  # it would print each address
-    # HF_ENDPOINT is how mirrors of the hub are named; a wrong one cannot harm, checksums are pinned.
+    # HF_ENDPOINT configures mirrors of the hub. A wrong one is harmless, since checksums are pinned.
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     repository, _, revision = source.name.partition("@")
     before = 0
@@ -70,7 +70,7 @@ def _from_hugging_face(source: Source, spec: ModelSpec, folder: Path, progress: 
             progressbar=_Bar(name, spec, before, progress),
             chunk_size=_PIECE,
             timeout=_TIMEOUT,
-            headers={"Accept-Encoding": "identity"},  # so that the length that is announced is the file's
+            headers={"Accept-Encoding": "identity"},  # so that the announced length is that of the file
         )
         try:
             pooch.retrieve(
@@ -78,13 +78,13 @@ def _from_hugging_face(source: Source, spec: ModelSpec, folder: Path, progress: 
             )
         except requests.RequestException as error:
             raise SourceError(f"{url} cannot be downloaded ({type(error).__name__})") from error
-        except ValueError as error:  # another checksum
+        except ValueError as error:  # wrong checksum
             raise SourceError(str(error)) from error
         before += spec.files[name].size
 
 
 class _Bar:
-    """What pooch takes for a progress bar. A file that is announced as longer or shorter than expected is not begun."""
+    """The progress bar passed to pooch. A file with an unexpected announced length is not downloaded."""
 
     def __init__(self, name: str, spec: ModelSpec, before: int, progress: Progress) -> None:
         self._name, self._size, self._all = name, spec.files[name].size, spec.size
@@ -92,7 +92,7 @@ class _Bar:
 
     @property
     def total(self) -> int:
-        """Bytes of the file; pooch sets what the server announces."""
+        """Size of the file in bytes. pooch sets the length announced by the server."""
         return self._size
 
     @total.setter
@@ -101,15 +101,15 @@ class _Bar:
             raise SourceError(f"{self._name}: expected {self._size:,} bytes, got {announced:,}")
 
     def update(self, count: int) -> None:
-        """``count`` more bytes, rounded up to whole pieces; at the end all of them once more."""
+        """Add ``count`` bytes, rounded up to whole pieces; the final call repeats the total."""
         self._done = min(self._done + count, self._size)
         self._progress(self._before + self._done, self._all)
 
     def reset(self) -> None:
-        """Nothing to take back."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing to clean up."""
+        """Do nothing."""
 
 
 def _from_maven(source: Source, spec: ModelSpec, folder: Path, progress: Progress) -> None:
@@ -127,7 +127,7 @@ def _from_maven(source: Source, spec: ModelSpec, folder: Path, progress: Progres
             "-Dmdep.useBaseVersion=true",
         ]
         try:
-            # In the scratch folder, so that no pom.xml of the working directory has a say.
+            # Run in the scratch folder, so that no pom.xml of the working directory applies.
             done = subprocess.run(
                 command, cwd=scratch, capture_output=True, text=True, errors="replace", timeout=_MAVEN_TIMEOUT
             )
@@ -147,7 +147,7 @@ def _unpack(jar: Path, source: Source, spec: ModelSpec, folder: Path, progress: 
     try:
         with zipfile.ZipFile(jar) as archive:
             for name, member in source.members.items():
-                size = archive.getinfo(member).file_size  # no more than that is unpacked
+                size = archive.getinfo(member).file_size  # at most this much is unpacked
                 if size != spec.files[name].size:
                     raise SourceError(f"{name}: expected {spec.files[name].size:,} bytes, got {size:,}")
                 with archive.open(member) as packed, (folder / name).open("wb") as file:

@@ -1,4 +1,4 @@
-"""Any text model of the fastembed library (an extra), run one text a call."""
+"""Any text model of the fastembed library (an extra), run with one text per call."""
 
 from __future__ import annotations
 
@@ -18,34 +18,38 @@ from trivium.settings import load_settings
 from trivium.types import EmbedderIdentity
 
 SPECTER = "specter"
-"""A model for scientific papers (Cohan et al., *SPECTER*, ACL 2020), which reads a title and an abstract. Its vector is
-that of the first token."""
+"""A model for scientific papers (Cohan et al., *SPECTER*, ACL 2020), which reads a title and an abstract. Uses the
+vector of the first token.
+"""
 _SPECTER_HUB = "sentence-transformers/allenai-specter"
 _SPECTER_DIMENSION = 768
 
 
 def load_on(device: Device, make: Callable[..., Any], failed: Callable[[Exception], str]) -> Any:
-    """The model of fastembed that ``make`` makes, on a device. Raises EmbeddingError, with what ``failed`` says of an
-    error of ``make``."""
-    import onnxruntime  # which fastembed has loaded
+    """Load a fastembed model with ``make`` on a device. Errors of ``make`` become EmbeddingError with the message
+    that ``failed`` returns.
+    """
+    import onnxruntime  # already imported by fastembed
 
     load_libraries(onnxruntime, device)
     try:
-        # Single-threaded inference, like the models Trivium runs itself.
+        # Single-threaded inference, as for the built-in models.
         loaded = make(threads=1, providers=device.providers)
-    except Exception as error:  # the hub's, the tar file's and onnxruntime's errors share no base
+    # the errors of the hub, of the tar file and of onnxruntime share no base class
+    except Exception as error:
         raise EmbeddingError(failed(error)) from error
     check_taken(onnxruntime, device, loaded.model.model.get_providers())
     return loaded
 
 
 class FastEmbedEmbedder:
-    """A model that fastembed lists, or :data:`SPECTER`, which it can run. Its files are downloaded once, into a folder of
-    their own under the home.
+    """A model listed by fastembed, or :data:`SPECTER`. Its files are downloaded once, into a separate folder below
+    the home.
 
-    ``folder`` names a folder that holds the model's files, and nothing is downloaded. One text a call on every
-    ``device``: some of these models are quantised. Thread-safe. Raises MissingExtraError, ConfigurationError for a model
-    fastembed does not list, and EmbeddingError when its files cannot be had."""
+    ``folder`` names a folder with the model's files and disables downloads. On every ``device`` texts are embedded
+    one per call, because some of these models are quantised. Thread-safe. Raises MissingExtraError,
+    ConfigurationError for a model that fastembed does not list, and EmbeddingError if its files are unavailable.
+    """
 
     def __init__(
         self,
@@ -88,15 +92,15 @@ class FastEmbedEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Name, version (the start of the sha256 of the weights) and dimension."""
+        """Name, version (prefix of the SHA-256 of the weights) and dimension."""
         return self._identity
 
     def embed_query(self, text: str) -> Vectors:
-        """A question as one unit vector (d,), as the model wants questions."""
+        """Embed a question as a unit vector (d,), in the form the model expects of questions."""
         return self._one(self._model.query_embed, text)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Passages as unit vectors (n x d); equal texts are embedded once. Raises EmbeddingError."""
+        """Embed passages as unit vectors (n, d). Equal texts are embedded once. Raises EmbeddingError."""
         unique, places = deduplicate(texts)
 
         def embed_one(text: str) -> Vectors:
@@ -105,20 +109,20 @@ class FastEmbedEmbedder:
         return embed_each(embed_one, unique, self._identity.dimension, progress, self._workers)[places]
 
     def close(self) -> None:
-        """The library keeps its session for as long as this object lives."""
+        """Do nothing: the library keeps its session for the lifetime of this object."""
 
     def _one(self, embed: Callable[[Any], Any], text: Any) -> Vectors:
         clean = to_valid_text(text) if isinstance(text, str) else [to_valid_text(item) for item in text]
         try:
             rows = list(embed(clean))
-        except Exception as error:  # whatever onnxruntime raises
+        except Exception as error:  # anything that onnxruntime raises
             raise EmbeddingError(f"{self._identity.name} failed on a text") from error
         vector: Vectors = l2_normalize(rows, 1, self._identity.dimension)[0]
         return vector
 
 
 def _list_specter() -> None:
-    """Have fastembed know the model, once in a process."""
+    """Register the model with fastembed, once per process."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -134,12 +138,12 @@ def _list_specter() -> None:
 
 
 def digest_files(folder: Path, names: Sequence[str]) -> str:
-    """The start of one sha256 over the named files, wherever below the folder the library keeps them."""
+    """Return the prefix of one SHA-256 over the named files, wherever they are below the folder."""
     digest = hashlib.sha256()
     paths = [path for name in names for path in sorted(folder.rglob(name))]
     if not paths:
         raise EmbeddingError(f"expected the weights ({', '.join(names)}) below {folder}, found none")
     for path in paths:
         with path.open("rb") as file:
-            hashlib.file_digest(file, lambda: digest)  # goes on with the same sum
+            hashlib.file_digest(file, lambda: digest)  # updates the same digest
     return digest.hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Embedding a whole store: in slices, each saved before the next begins."""
+"""Embeds a whole store in slices, each of which is saved before the next one starts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def fill(
     *,
     total: int | None = None,
 ) -> int:
-    """Embed the distinct texts in order and hand each slice with its vectors (n x d) to ``put``.
+    """Embed the distinct texts in order and pass each slice with its vectors (n, d) to ``put``.
 
-    ``total`` is how many there are, for texts that are distinct and too many to hold in memory: they are then taken a
-    slice at a time.
+    ``total`` is the number of texts. If given, the texts must be distinct and are consumed one slice at a time, so
+    they need not fit in memory.
 
-    An interrupt or an error loses at most the slice under way: whoever calls again with the texts that are
-    still without a vector goes on from there. ``progress`` is called with (texts embedded, texts in all).
-    Returns the number of texts saved. Raises EmbeddingError."""
+    An interrupt or error loses at most the current slice; call again with the texts that still have no vector to
+    resume. ``progress`` is called with (texts embedded, total). Returns the number of texts saved. Raises
+    EmbeddingError.
+    """
     if slice_size < 1:
         raise InputError(f"slice_size must be at least 1, got {slice_size}")
     if total is None:
@@ -60,9 +61,10 @@ def fill_parts(
     *,
     total: int | None = None,
 ) -> int:
-    """Embed the parts of each whole in order, and hand each slice of wholes with the quantised vectors of their parts
-    (m x d, m may be 0) to ``put``. As safe to interrupt as :func:`fill`, and ``total`` means the same. ``progress`` is
-    called with (wholes done, wholes in all). Returns the number of parts embedded. Raises EmbeddingError."""
+    """Embed the parts of each whole in order, and pass each slice of wholes with the quantised vectors of their parts
+    (m, d), where m may be 0, to ``put``. Interrupts and ``total`` are handled as in :func:`fill`. ``progress`` is
+    called with (wholes done, total). Returns the number of parts embedded. Raises EmbeddingError.
+    """
     if slice_size < 1:
         raise InputError(f"slice_size must be at least 1, got {slice_size}")
     if total is None:
@@ -85,7 +87,7 @@ def fill_parts(
 def _embedded(
     embedder: Embedder, texts: Sequence[str], progress: Callable[[int], None] | None = None
 ) -> Vectors:
-    """Vectors of texts, of the shape that was promised."""
+    """Embed texts and check the shape of the result."""
     vectors = embedder.embed(texts, progress)
     expected = (len(texts), embedder.identity.dimension)
     if vectors.shape != expected:

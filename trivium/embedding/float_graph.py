@@ -1,10 +1,10 @@
-"""A quantised model in operations that graphics cards have, for many texts a call.
+"""Rewrites a quantised model with floating-point operations that GPUs support, for many texts per call.
 
-The int8 models scale what goes into a product by the range of all of it, and multiply whole numbers (the operators
-DynamicQuantizeLinear and MatMulInteger). Where the rest is computed by CUDA, onnxruntime leaves these to the processor,
-with a copy to and fro for each. Here the same numbers are computed in floating point, in which sums of such products are
-exact, with the range of each text by itself: neither neighbours nor padding change a vector. A last node pools, so that
-one vector a text comes back.
+The int8 models scale the input of a product by the range of the whole tensor and multiply integers (operators
+DynamicQuantizeLinear and MatMulInteger). With CUDA, onnxruntime runs these on the CPU, with a copy in each direction.
+Here the same numbers are computed in floating point, in which sums of such products are exact, and with a separate
+range per text, so that neither batch neighbours nor padding change a vector. A final node pools, so that one vector
+per text is returned.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ import numpy as np
 from trivium.errors import EmbeddingError, MissingExtraError
 
 POOLED = "trivium/pooled"
-"""The output with the pooled vectors (n x d), not normalised."""
+"""Name of the output with the pooled vectors (n, d), not normalised."""
 
 _MASK, _MASK_ROW = "trivium/mask", "trivium/mask_row"
 _ZERO, _STEPS, _SMALLEST = "trivium/zero", "trivium/steps", "trivium/smallest"
 _LAST_OPSET = 17
-"""Afterwards reductions take their axes as an input."""
+"""In later opsets, reductions take their axes as an input."""
 
 
 def float_graph(model: Path, pooling: Literal["cls", "mean"]) -> bytes:
-    """The model of that file, rewritten; one without dynamic quantisation only gets the output :data:`POOLED`. Raises
-    MissingExtraError without the package onnx, and EmbeddingError for a model it cannot rewrite."""
+    """Return the model in that file, rewritten. A model without dynamic quantisation only gets the output
+    :data:`POOLED`. Raises MissingExtraError without the package onnx, and EmbeddingError for a model it cannot
+    rewrite.
+    """
     try:
         import onnx
     except ImportError as error:
@@ -68,7 +70,7 @@ class _Rewriting:
         return name
 
     def _masks(self) -> Iterator[Any]:
-        """1 for each token of a text and 0 for padding, as (n x tokens x 1) and (n x 1 x tokens)."""
+        """Masks that are 1 for tokens and 0 for padding, with shapes (n, tokens, 1) and (n, 1, tokens)."""
         self._constant(_ZERO, np.float32(0))
         self._constant(_STEPS, np.float32(255))
         self._constant(_SMALLEST, np.finfo(np.float32).tiny)
@@ -82,7 +84,7 @@ class _Rewriting:
         if node.op_type == "DynamicQuantizeLinear":
             yield from self._quantised(node.input[0], node.output[0], node.output[1])
         elif node.op_type == "MatMulInteger":
-            left, right, _, zero = node.input  # the zero of the left side is subtracted already
+            left, right, _, zero = node.input  # the zero point of the left side is subtracted already
             weights = self._array(self._weights[right]).astype(np.float32)
             weights -= self._array(self._weights[zero]).astype(np.float32)
             yield self._node("MatMul", [left, self._constant(f"{right}/float", weights)], list(node.output))
@@ -90,8 +92,9 @@ class _Rewriting:
             yield node
 
     def _quantised(self, given: str, quantised: str, scale: str) -> Iterator[Any]:
-        """Whole numbers from -zero to 255 - zero, as onnxruntime rounds them: a text's range includes 0 and has 255
-        steps, and ``zero`` is the step at 0."""
+        """Quantise to integers from -zero to 255 - zero, rounding like onnxruntime: a text's range includes 0 and has
+        255 steps, and ``zero`` is the step at 0.
+        """
 
         def part(name: str) -> str:
             return f"{quantised}/{name}"
@@ -117,7 +120,7 @@ class _Rewriting:
                 "Gather", [hidden, self._constant(f"{POOLED}/first", np.int64(0))], [POOLED], axis=1
             )
             return
-        # The sum: what is pooled is scaled to length one anyway.
+        # A sum suffices, since pooled vectors are normalised anyway.
         shape = self._constant(f"{POOLED}/shape", np.array([0, -1], np.int64))
         yield self._node("MatMul", [_MASK_ROW, hidden], [f"{POOLED}/rows"])
         yield self._node("Reshape", [f"{POOLED}/rows", shape], [POOLED])

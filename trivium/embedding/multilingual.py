@@ -1,4 +1,4 @@
-"""Which embedders know English only."""
+"""Recognises embedders that support English only."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _ENGLISH = re.compile(
 
 
 def english_only(name: str) -> bool:
-    """Whether the embedder of that name is known to be for English alone: those that come with the package, and models of
-    fastembed and of servers that say so. Of others nobody knows; they are taken at their word.
+    """Whether the embedder of that name is known to support English only: the built-in ones, and models of fastembed
+    and of servers whose names say so. Unknown embedders are assumed to be multilingual.
 
     >>> english_only("bge-small"), english_only("fastembed:intfloat/multilingual-e5-large")
     (True, False)

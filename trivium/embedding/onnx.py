@@ -1,5 +1,6 @@
-"""The models of the manifest on onnxruntime: one text a call, unpadded, single-threaded inference, many workers; on a
-graphics card batches."""
+"""The built-in models on onnxruntime: unpadded, one text per call, single-threaded inference in many workers; in
+batches on a GPU.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ from trivium.types import EmbedderIdentity
 
 
 class OnnxEmbedder:
-    """One of the models of the manifest.
+    """A model of the manifest.
 
-    The files are looked up at once, and compared with their pinned checksums and loaded at the first text. The same text
-    gives the same vector, bit for bit, whatever the other texts, their order and the number of workers; on another device
-    or processor the same within the rounding of eight bits (a cosine above .99), under the same identity. Thread-safe.
-    Raises ModelNotInstalledError, and MissingExtraError where nothing is installed that computes on the device.
+    Its files are located immediately, and verified and loaded with the first text. On one CPU, vectors are bitwise
+    reproducible, whatever the other texts, their order and the number of workers. On another device or CPU they agree
+    within the rounding of int8 (cosine above .99) and have the same identity. Thread-safe. Raises
+    ModelNotInstalledError, and MissingExtraError if the installed packages do not support the device.
     """
 
     def __init__(
@@ -51,21 +52,22 @@ class OnnxEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Name, version (the start of the weights' sha256) and dimension; loads nothing."""
+        """Name, version (prefix of the weights' SHA-256) and dimension. Loads nothing."""
         return self._identity
 
     @property
     def gpus(self) -> float:
-        """How many graphics cards a task of a cluster needs that embeds."""
+        """Number of GPUs that an embedding task on a cluster needs."""
         return 1.0 if self._device.batched else 0.0
 
     def embed_query(self, text: str) -> Vectors:
-        """A question as one unit vector (d,), under the model's query prefix."""
+        """Embed a question as a unit vector (d,), with the model's query prefix."""
         return self._embed_one(self._spec.query_prefix + text)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Passages as unit vectors (n x d), under the model's passage prefix; equal texts are embedded once. Raises
-        EmbeddingError."""
+        """Embed passages as unit vectors (n, d), with the model's passage prefix. Equal texts are embedded once.
+        Raises EmbeddingError.
+        """
         unique, places = deduplicate(texts)
         unique = [self._spec.passage_prefix + text for text in unique]
         if self._device.batched:
@@ -77,9 +79,12 @@ class OnnxEmbedder:
     def embed_spans(
         self, documents: Sequence[WholeText], progress: Callable[[int], None] | None = None
     ) -> list[Vectors]:
-        """Unit vectors (n x d) of the spans of each document, encoded as a whole; see :mod:`trivium.embedding.late`. The
-        mean of its tokens' vectors, also for a model that is pooled by its first token. A span without tokens is embedded
-        by itself. Raises EmbeddingError."""
+        """Embed the spans of documents that are encoded as a whole, as unit vectors (n, d); see
+        :mod:`trivium.embedding.late`.
+
+        A span's vector is the mean of its token vectors, even for models that otherwise use the first token. Spans
+        without tokens are embedded separately. Raises EmbeddingError.
+        """
         session, tokenizer = self._load()
         uncut = type(tokenizer).from_str(tokenizer.to_str())
         uncut.no_truncation()
@@ -88,7 +93,7 @@ class OnnxEmbedder:
             found = uncut.encode(text, add_special_tokens=False)
             return Tokens(np.array(found.ids, np.int64), np.array(found.offsets, np.int64).reshape(-1, 2))
 
-        first, *last = uncut.encode("").ids  # what stands around every text
+        first, *last = uncut.encode("").ids  # the special tokens around every text
 
         def encode(ids: Sequence[int]) -> Vectors:
             hidden: Vectors = self._run(session, [first, *ids, *last])[0, 1 : 1 + len(ids)]
@@ -105,7 +110,7 @@ class OnnxEmbedder:
         return embed_spans(documents, encoder, progress, self._workers)
 
     def close(self) -> None:
-        """Drop the weights; they are loaded again when needed."""
+        """Release the weights. They are loaded again when needed."""
         self._loaded = None
 
     def _embed_one(self, text: str) -> Vectors:
@@ -126,7 +131,7 @@ class OnnxEmbedder:
         return embed_batches(embed, rows, self._spec.dimension, progress)
 
     def _run(self, session: Any, ids: Sequence[int]) -> Any:
-        """Vectors of tokens (1 x n x d)."""
+        """Return the vectors of tokens (1, n, d)."""
         row = np.array([ids], dtype=np.int64)
         return self._outputs(session, session.get_outputs()[0].name, row, np.ones_like(row))
 
@@ -134,7 +139,7 @@ class OnnxEmbedder:
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         try:
             return session.run([output], inputs)[0]
-        except Exception as error:  # onnxruntime raises classes of its own without a common base
+        except Exception as error:  # onnxruntime's exceptions have no common base class
             what = f"{len(ids)} texts" if len(ids) > 1 else "a text"
             raise EmbeddingError(
                 f"{self._identity.name} failed on {what} of {ids.shape[1]} tokens on {self._device.name}"
@@ -143,10 +148,10 @@ class OnnxEmbedder:
     def _load(self) -> tuple[Any, Any]:
         with self._lock:
             if self._loaded is None:
-                # Verifying the weights takes less time than importing what runs them, and needs no interpreter.
+                # Verify the weights while onnxruntime is imported: it is faster and does not need the GIL.
                 with ThreadPoolExecutor(1, thread_name_prefix="verify") as beside:
                     verified = beside.submit(self._check)
-                    import onnxruntime  # 0.1 s, which only those who embed pay
+                    import onnxruntime  # takes 0.1 s, so only on demand
                     from tokenizers import Tokenizer
                 verified.result()
                 self._loaded = (self._open_session(onnxruntime), self._open_tokenizer(Tokenizer))
@@ -182,7 +187,7 @@ class OnnxEmbedder:
             raise EmbeddingError(
                 f"tokenizers cannot read {self._files.tokenizer}, though it is intact: {error}"
             ) from error
-        # minilm's file pads and cuts to 128, which is not what the model was published with (256).
+        # minilm's file pads and truncates to 128 tokens, but the model was published with 256.
         tokenizer.no_padding()
         tokenizer.enable_truncation(self._spec.max_tokens)
         return tokenizer

@@ -1,4 +1,4 @@
-"""Embeddings of an OpenAI-compatible endpoint: batched, within its limits per minute, with retries."""
+"""Embeddings from an OpenAI-compatible endpoint: batched, rate-limited, with retries."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from trivium.errors import EmbeddingError
 from trivium.types import EmbedderIdentity
 
 TEXT_TOKENS = 8191
-"""What OpenAI's embedding models read of a text."""
+"""Maximum tokens per text of OpenAI's embedding models."""
 
 _BATCH_TEXTS = 2048
 _BATCH_TOKENS = 250_000
-"""An OpenAI request may hold 300,000 tokens; the distance allows for other tokenisers."""
+"""An OpenAI request may hold 300,000 tokens; the margin allows for other tokenisers."""
 
 
 class OpenAIEmbedder:
-    """Asks ``<base url>/embeddings``.
+    """An embedder that calls ``<base url>/embeddings``.
 
-    Dimension and version (the model as the endpoint names it) are learned from the first answer. The vectors
-    are those the service computes: unlike the local models it does not promise the same bits twice.
-    Thread-safe."""
+    Dimension and version (the model name reported by the endpoint) are taken from the first response. Unlike those of
+    local models, vectors of a service are not bitwise reproducible. Thread-safe.
+    """
 
     def __init__(
         self,
@@ -60,16 +60,16 @@ class OpenAIEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Asks the endpoint when it has not answered yet. Raises EmbeddingError."""
+        """The identity; queries the endpoint if nothing has been embedded yet. Raises EmbeddingError."""
         return self._ask(["dimension"], 1)[0] if self._identity is None else self._identity
 
     def embed_query(self, text: str) -> Vectors:
-        """A question as one unit vector (d,). Raises EmbeddingError."""
+        """Embed a question as a unit vector (d,). Raises EmbeddingError."""
         vector: Vectors = self.embed([text])[0]
         return vector
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Passages as unit vectors (n x d); equal texts are sent once. Raises EmbeddingError."""
+        """Embed passages as unit vectors (n, d). Equal texts are sent once. Raises EmbeddingError."""
         unique, places = deduplicate(texts)
         if not unique:
             return np.empty((0, self.identity.dimension), dtype=np.float32)
@@ -81,15 +81,15 @@ class OpenAIEmbedder:
         return np.concatenate(parts)[places]
 
     def close(self) -> None:
-        """Close the connections that are kept."""
+        """Close open connections."""
         self._endpoint.close()
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[str], int]]:
-        """Runs of texts with their number of tokens, within the limits of a request."""
+        """Split texts into batches with their token counts, within the limits of a request."""
         batch: list[str] = []
         total = 0
         for text in texts:
-            # The API refuses an empty text.
+            # The API rejects empty texts.
             cut, count = self._counter.truncate(
                 to_valid_text(text) if text.strip() else " ", self._text_tokens
             )
@@ -124,7 +124,7 @@ class OpenAIEmbedder:
 
 
 def _rows(answer: dict[str, Any], count: int) -> list[Any]:
-    """The embeddings of an answer in the order of the texts."""
+    """Return the embeddings of a response in the order of the texts."""
     try:
         rows = {item["index"]: item["embedding"] for item in answer["data"]}
     except (KeyError, TypeError) as error:

@@ -1,7 +1,7 @@
-"""Chunks embedded without their headings: the vector of a chunk is that of its text alone.
+"""Embedding chunks without their headings: the vector of a chunk is that of its text alone.
 
-By default a chunk is embedded under its headings ("Page > Section: text"), which tells vector search what page and
-section say. Without them every view says something of its own, as in the thesis that Trivium started from.
+By default a chunk is embedded with its headings ("Page > Section: text"), so vector search also reflects the page and
+section. Without headings the retrievers are more independent, as in the thesis that Trivium started from.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ from trivium.errors import EmbedderMismatchError
 from trivium.types import EmbedderIdentity
 
 SUFFIX = "+no-headings"
-"""What follows the version in the identity of an embedder that leaves headings out: vectors do not mix."""
+"""Suffix of the version in the identity of an embedder that omits headings, since its vectors cannot be mixed with
+others.
+"""
 
 
 class PlainEmbedder(Variant[Embedder]):
-    """An embedder whose stores have chunks without headings: another identity, everything else as it is."""
+    """An embedder for stores whose chunks are embedded without headings. Only its identity differs from that of
+    ``inner``.
+    """
 
     suffix = SUFFIX
 
 
 def without_headings(embedder: Embedder) -> PlainEmbedder:
-    """The embedder, leaving headings out. Raises EmbedderMismatchError for one that chunks late, which is to see what
-    stands around a chunk."""
+    """Return the variant of an embedder that omits headings. Raises EmbedderMismatchError for a late-chunking
+    embedder, which is meant to use the context of a chunk.
+    """
     if isinstance(embedder, PlainEmbedder):
         return embedder
     if is_late(embedder.identity):
@@ -37,10 +42,10 @@ def without_headings(embedder: Embedder) -> PlainEmbedder:
 
 
 def is_plain(identity: EmbedderIdentity | None) -> bool:
-    """Whether chunks of a store with this embedder are embedded without their headings."""
+    """Whether a store with this embedder embeds chunks without headings."""
     return identity is not None and identity.version.endswith(SUFFIX)
 
 
 def embedded_headings(identity: EmbedderIdentity, headings: Sequence[str]) -> tuple[str, ...]:
-    """Those of a chunk's headings that are embedded with its text: all, or none."""
+    """Return the headings that are embedded with a chunk's text: all or none."""
     return () if is_plain(identity) else tuple(headings)

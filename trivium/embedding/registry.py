@@ -1,8 +1,8 @@
-"""Embedders by name.
+"""Creates embedders by name.
 
-An installed package adds one by an entry point of the group ``trivium.embedders``: a function of the name and the
-settings, ``(name: str, settings: Settings) -> Embedder``. The entry point ``acme`` is asked for ``acme`` and for
-``acme:ANYTHING``, and gets the whole name."""
+An installed package adds one through the entry point group ``trivium.embedders``: a function ``(name: str, settings:
+Settings) -> Embedder``. The entry point ``acme`` serves ``acme`` and ``acme:ANYTHING``, and receives the full name.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ GROUP = "trivium.embedders"
 _RECOMMENDED = "bge-small"
 _FALLBACK = "minilm"
 TEI = "tei:"
-"""Before the name of a model that a Text Embeddings Inference server serves."""
+"""Prefix of models served by a Text Embeddings Inference server."""
 
 _ELSEWHERE = ("openai", TEI.removesuffix(":"))
-"""Families of embedders that are services."""
+"""Families of embedders that are remote services."""
 
 _log = logging.getLogger(__name__)
 
 
 def default_name(settings: Settings | None = None) -> str:
-    """The embedder of a new store when none is named: that of the settings, else bge-small when it is
-    installed, else minilm."""
+    """Return the embedder of a new store when none is named: that of the settings, else bge-small if it is installed,
+    else minilm.
+    """
     settings = load_settings() if settings is None else settings
     if settings.embedder is not None:
         return settings.embedder
@@ -43,12 +44,15 @@ def default_name(settings: Settings | None = None) -> str:
 def open_embedder(
     name: str | None = None, settings: Settings | None = None, device: str | None = None
 ) -> Embedder:
-    """The embedder of that name: ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (of the
-    server that ``embed_with`` names), ``specter``, or one that an installed package adds. It computes on the ``device``
-    (``cpu``, ``cuda``, ``cuda:N``), by default that of the settings.
+    """Open the embedder of that name.
 
-    Raises ConfigurationError for an unknown name or device, a broken entry point, or a device that is named for an
-    embedder which computes elsewhere; ModelNotInstalledError and MissingExtraError with the command that helps."""
+    Names are ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (on the server given by the
+    setting ``embed_with``), ``specter``, and those of installed packages. It runs on ``device`` (``cpu``, ``cuda``,
+    ``cuda:N``), by default that of the settings.
+
+    Raises ConfigurationError for an unknown name or device, a broken entry point, or a device for an embedder that
+    runs elsewhere; ModelNotInstalledError and MissingExtraError with the command to install it.
+    """
     settings = load_settings() if settings is None else settings
     if device is not None:
         settings = settings.model_copy(update={"device": parse_device(device).name})
@@ -92,7 +96,7 @@ def open_embedder(
 
 
 def _local(settings: Settings) -> dict[str, Any]:
-    """How a model is run in this process."""
+    """Return the arguments for models that run in this process."""
     return {
         "workers": settings.workers,
         "home": settings.home,
@@ -101,7 +105,7 @@ def _local(settings: Settings) -> dict[str, Any]:
 
 
 def known_embedders() -> list[str]:
-    """What :func:`open_embedder` takes; ``NAME`` stands for the name of a model."""
+    """Return the names accepted by :func:`open_embedder`; ``NAME`` stands for the name of a model."""
     return [*manifest(), "fastembed:NAME", "openai:NAME", f"{TEI}NAME", SPECTER, *list_plugins(GROUP)]
 
 
@@ -111,7 +115,7 @@ def _openai(model: str, settings: Settings) -> Embedder:
     from trivium.endpoints.ratelimit import MinuteLimit
     from trivium.endpoints.tokens import token_counter
 
-    counter = token_counter(model)  # first, since it may name a missing extra
+    counter = token_counter(model)  # first, since it may report a missing extra
     return OpenAIEmbedder(
         model,
         openai_endpoint(settings),

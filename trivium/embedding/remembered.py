@@ -1,5 +1,6 @@
-"""The vectors of the questions asked last: an answer embeds its question again for each of its steps, people search and
-then ask the same, and a service is paid for every time."""
+"""Caches the vectors of recent questions. An answer embeds its question in several steps, users search for a question
+and then ask it, and services charge for every call.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +14,13 @@ from trivium.errors import InputError
 from trivium.types import EmbedderIdentity
 
 QUESTIONS = 1_000
-"""So many are remembered: 1.5 kB each with 384 dimensions."""
+"""Default capacity; 1.5 kB per question with 384 dimensions."""
 
 
 class RememberedQuestions:
-    """The vectors of the last ``capacity`` questions, of one embedder; 0: none. Any number of threads may use it. Raises
-    InputError for fewer."""
+    """Cache of the vectors of the last ``capacity`` questions, for one embedder; 0 disables it. Thread-safe. Raises
+    InputError for a negative capacity.
+    """
 
     def __init__(self, capacity: int = QUESTIONS) -> None:
         if capacity < 0:
@@ -26,24 +28,24 @@ class RememberedQuestions:
         self._vectors: LruCache[str, Vectors] | None = LruCache(capacity) if capacity else None
 
     def of(self, embedder: Embedder) -> RememberingEmbedder:
-        """The embedder, which does not embed again what is remembered."""
+        """Return the embedder, with this cache in front of its questions."""
         return RememberingEmbedder(embedder, self)
 
     def vector(self, embedder: Embedder, text: str) -> Vectors:
-        """The vector of a question (d,), which cannot be written to."""
+        """Return the vector of a question (d,), read-only."""
         if self._vectors is None:
             return embedder.embed_query(text)
         known = self._vectors.find(embedder.identity, [text])
         if text in known:
             return known[text]
-        vector = np.array(embedder.embed_query(text))  # what an embedder gave stays its own
+        vector = np.array(embedder.embed_query(text))  # a copy: the embedder may reuse its array
         vector.flags.writeable = False
         self._vectors.put(embedder.identity, {text: vector})
         return vector
 
 
 class RememberingEmbedder:
-    """An embedder beside the questions it has embedded before. It is closed where ``inner`` is."""
+    """An embedder with a cache of question vectors. Closing it does not close ``inner``."""
 
     def __init__(self, inner: Embedder, questions: RememberedQuestions) -> None:
         self.inner = inner
@@ -51,7 +53,7 @@ class RememberingEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """That of the embedder."""
+        """The identity of ``inner``."""
         return self.inner.identity
 
     def embed_query(self, text: str) -> Vectors:
@@ -61,4 +63,4 @@ class RememberingEmbedder:
         return self.inner.embed(texts, progress)
 
     def close(self) -> None:
-        """Nothing: others use the embedder."""
+        """Do nothing: ``inner`` is shared."""

@@ -1,6 +1,6 @@
-"""Embeddings of a Text Embeddings Inference server, which runs a model on a GPU for many clients.
+"""Embeddings from a Text Embeddings Inference server, which runs a model on a GPU for many clients.
 
-Its interface: https://huggingface.github.io/text-embeddings-inference/ (``/info``, ``/embed``).
+Its API: https://huggingface.github.io/text-embeddings-inference/ (``/info``, ``/embed``).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _ATTEMPTS = 6
 _LONGEST_WAIT = 20.0
 _PASSING = frozenset((429, 502, 503, 504))
 _REQUESTS = 8
-"""At once: a server puts what comes at the same time into one batch."""
+"""Concurrent requests. The server combines concurrent requests into one batch."""
 _MOST_TEXTS = 256
-"""A request, whatever more the server allows: an interrupt loses what is under way."""
+"""Maximum texts per request, even if the server allows more: an interrupt loses the requests in flight."""
 _INSTRUCTION = "Represent this sentence for searching relevant passages: "
 _PREFIXES = (
     ("e5-", "query: ", "passage: "),
@@ -45,12 +45,12 @@ _PREFIXES = (
     ("arctic-embed-", _INSTRUCTION, ""),
     ("mxbai-embed-large", _INSTRUCTION, ""),
 )
-"""What families of models were trained to find in front of questions and passages, by a part of the name."""
+"""Prefixes of questions and passages with which families of models were trained, by a part of the model's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """What a server says of itself."""
+    """What the server reports about itself."""
 
     model: str
     version: str
@@ -58,11 +58,11 @@ class _Served:
 
 
 class ServerEmbedder:
-    """Asks the server at an address, several requests at once.
+    """An embedder that sends concurrent requests to the server at ``address``.
 
-    ``model`` is the model that it is expected to serve. Texts longer than the model takes are cut by the server. The
-    vectors are those it computes: a GPU does not promise the same bits twice. Thread-safe. Raises ConfigurationError
-    where the server serves another model, EmbeddingError where it does not answer as one.
+    ``model`` is the model that the server is expected to serve. The server truncates texts that are too long for it.
+    Vectors computed on a GPU are not bitwise reproducible. Thread-safe. Raises ConfigurationError if the server
+    serves another model, EmbeddingError if its responses are invalid.
     """
 
     def __init__(self, address: str, model: str | None = None) -> None:
@@ -84,16 +84,16 @@ class ServerEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Name (the model as the server calls it, not where it is), version (the start of its commit) and dimension."""
+        """Name (the server's name of the model, without the address), version (prefix of its commit) and dimension."""
         return self._identity
 
     def embed_query(self, text: str) -> Vectors:
-        """A question as one unit vector (d,), under the query prefix of the model's family. Raises EmbeddingError."""
+        """Embed a question as a unit vector (d,), with the query prefix of the model's family. Raises EmbeddingError."""
         vector: Vectors = self._ask([self._before_query + text], self._identity.dimension)[0]
         return vector
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
-        """Passages as unit vectors (n x d); equal texts are sent once. Raises EmbeddingError."""
+        """Embed passages as unit vectors (n, d). Equal texts are sent once. Raises EmbeddingError."""
         unique, places = deduplicate(texts)
         if not unique:
             return np.empty((0, self._identity.dimension), dtype=np.float32)
@@ -118,7 +118,7 @@ class ServerEmbedder:
         return result[places]
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: no connection is kept open."""
 
     def _ask_info(self) -> _Served:
         said = self._answer("/info", None, _INFO_SECONDS)
@@ -144,7 +144,7 @@ class ServerEmbedder:
             raise EmbeddingError(f"{self._address}: {error}") from error
 
     def _answer(self, path: str, body: object, seconds: float) -> Any:
-        """The JSON that the server answers. Raises EmbeddingError."""
+        """Return the JSON response of the server. Raises EmbeddingError."""
         retrying = Retrying(
             retry=retry_if_exception_type(PassingError),
             stop=stop_after_attempt(_ATTEMPTS),

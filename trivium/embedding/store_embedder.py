@@ -1,4 +1,4 @@
-"""The embedder of a store: opened at its first use, and refused where it is not the one that filled the store."""
+"""The embedder of a store: opened on first use, and checked against the embedder the store was built with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trivium.types import EmbedderIdentity
 
 
 class _Filled(Protocol):
-    """What this needs of a store."""
+    """The part of a store that :class:`StoreEmbedder` uses."""
 
     @property
     def embedder(self) -> EmbedderIdentity | None: ...
@@ -25,12 +25,12 @@ class _Filled(Protocol):
 
 
 class StoreEmbedder:
-    """The embedder of one store. Threads may share it.
+    """The embedder of one store. Thread-safe.
 
-    ``given`` names who fills an empty store, or is an embedder of one's own; a filled store keeps its embedder, so that
-    another one is refused with EmbedderMismatchError. One that was handed in is not closed here. ``device`` is where the
-    embedder computes, whichever device filled the store; ConfigurationError is raised for an unknown one, and for one
-    beside an embedder that was handed in.
+    ``given`` is the embedder for an empty store, by name or as an object. A store with vectors keeps its embedder:
+    another one raises EmbedderMismatchError. An embedder passed as an object is not closed by :meth:`close`.
+    ``device`` is where the embedder runs, independent of the device the store was built on. Raises ConfigurationError
+    for an unknown device, and for a device given together with an embedder object.
     """
 
     def __init__(
@@ -59,12 +59,12 @@ class StoreEmbedder:
 
     @property
     def chosen(self) -> bool:
-        """Whether an embedder was named or handed in."""
+        """Whether an embedder was given, by name or as an object."""
         return self._given is not None
 
     @property
     def name(self) -> str:
-        """The embedder's name, which is known before it is opened."""
+        """The embedder's name, available before it is opened."""
         stored = self._store.embedder
         if stored is not None:
             return stored.name
@@ -74,20 +74,22 @@ class StoreEmbedder:
 
     @property
     def portable(self) -> str | Embedder:
-        """What another process opens the same embedder by: its name, or the one that was handed in."""
+        """What another process needs to open the same embedder: its name, or the object that was given."""
         return self.name if self._given is None or isinstance(self._given, str) else self._given
 
     def get(self) -> Embedder:
-        """The embedder, opened at the first call. Raises EmbedderMismatchError when the installed model is another
-        version than the one that filled the store, and what opening it raises."""
+        """Return the embedder, opened on the first call. Raises EmbedderMismatchError if the installed version of the
+        model differs from the one the store was built with, and the errors of opening it.
+        """
         with self._lock:
             if self._opened is None:
                 self._opened = self._open()
             return self._opened
 
     def chunk_late(self) -> None:
-        """Fill an empty store by late chunking. Raises EmbedderMismatchError where the store was filled otherwise, and
-        EmbeddingError where the embedder cannot."""
+        """Use late chunking for an empty store. Raises EmbedderMismatchError if the store was built without it, and
+        EmbeddingError if the embedder does not support it.
+        """
         stored = self._store.embedder
         if stored is not None and not is_late(stored):
             raise EmbedderMismatchError(
@@ -100,8 +102,9 @@ class StoreEmbedder:
         self.get()
 
     def leave_out_headings(self) -> None:
-        """Fill an empty store with vectors of chunks without their headings. Raises EmbedderMismatchError where the store
-        was filled otherwise."""
+        """Embed the chunks of an empty store without their headings. Raises EmbedderMismatchError if the store was
+        built with them.
+        """
         stored = self._store.embedder
         if stored is not None and not is_plain(stored):
             raise EmbedderMismatchError(
@@ -120,13 +123,13 @@ class StoreEmbedder:
         )
 
     def on(self, store: _Filled) -> StoreEmbedder:
-        """The same embedder for another snapshot of the store; only the first one closes it."""
+        """Return the embedder for another snapshot of the store. Only the original closes it."""
         if store.embedder is None:
             return StoreEmbedder(store, self._given, self.device)
         return StoreEmbedder(store, self.get())
 
     def close(self) -> None:
-        """Let go of the embedder, unless it was handed in."""
+        """Close the embedder, unless it was passed as an object."""
         with self._lock:
             opened, self._opened = self._opened, None
         if opened is not None and not self._is_given(opened):

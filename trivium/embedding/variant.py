@@ -1,4 +1,4 @@
-"""Embedders that fill stores in another way than they do by default: what they have in common."""
+"""Base class of embedders that fill stores in a non-default way."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ E = TypeVar("E", bound=Embedder)
 
 
 class Variant(Generic[E]):
-    """An embedder under another identity, so that its vectors do not mix with those of ``inner``; everything else is as
-    it is. ``suffix`` is what follows the version."""
+    """An embedder with its own identity, so that its vectors are not mixed with those of ``inner``. Everything else
+    is delegated. ``suffix`` is appended to the version.
+    """
 
     suffix: ClassVar[str]
 
@@ -23,7 +24,7 @@ class Variant(Generic[E]):
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """That of the embedder, its version marked."""
+        """The identity of ``inner``, with the suffix."""
         own = self.inner.identity
         return replace(own, version=own.version + self.suffix)
 

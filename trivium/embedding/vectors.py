@@ -1,4 +1,4 @@
-"""What every adapter does with texts and vectors."""
+"""Helpers shared by all embedders."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from trivium.embedding.base import Vectors
 from trivium.errors import EmbeddingError
 
 Int8Vectors = NDArray[np.int8]
-"""Directions as whole numbers from -127 to 127: a quarter of the bytes, the same cosines to three digits."""
+"""Directions as integers from -127 to 127: a quarter of the bytes, cosines equal to three digits."""
 
 _MAX_CHARACTERS = 100_000
-"""Far beyond what a model reads of a text; cutting there bounds the work of its tokeniser."""
+"""Far more than any model reads; truncating here bounds the work of the tokeniser."""
 
 
 def to_valid_text(text: str) -> str:
-    """The text as a tokeniser takes it: not boundless, and a lone surrogate (from careless JSON), which is no
-    character and has no UTF-8, as a question mark."""
+    """Return a text that tokenisers accept: of bounded length, with lone surrogates (from careless JSON), which have
+    no UTF-8 encoding, replaced by question marks.
+    """
     return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 def deduplicate(texts: Sequence[str]) -> tuple[list[str], list[int]]:
-    """The distinct texts in order of appearance, and for each given text its place among them.
+    """Return the distinct texts in order of appearance, and the index of each given text among them.
 
     >>> deduplicate(["a", "b", "a"])
     (['a', 'b'], [0, 1, 0])
@@ -35,10 +36,10 @@ def deduplicate(texts: Sequence[str]) -> tuple[list[str], list[int]]:
 
 
 def l2_normalize(vectors: ArrayLike, count: int, dimension: int | None = None) -> Vectors:
-    """Rows scaled to length one (count x d, float32). Raises EmbeddingError unless there are ``count`` finite
-    rows of ``dimension`` numbers, none of them zero throughout.
+    """Scale rows to unit length (count, d), float32. Raises EmbeddingError unless there are ``count`` finite,
+    non-zero rows of ``dimension`` numbers.
 
-    The length is computed in float64, row by row: a vector does not depend on those beside it.
+    Lengths are computed in float64 row by row, so a vector does not depend on the others.
     """
     try:
         rows = np.asarray(vectors, dtype=np.float64)
@@ -57,7 +58,7 @@ def l2_normalize(vectors: ArrayLike, count: int, dimension: int | None = None) -
 
 
 def quantize_int8(vectors: Vectors) -> Int8Vectors:
-    """Each row (n x d) scaled until its largest number is 127 or -127, and rounded.
+    """Scale each row (n, d) so that its largest component becomes 127 or -127, and round.
 
     >>> quantize_int8(np.array([[0.6, -0.8]], dtype=np.float32)).tolist()
     [[95, -127]]

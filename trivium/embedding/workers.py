@@ -1,8 +1,9 @@
-"""One text a call, in as many threads as there are cores.
+"""Embeds one text per call, in as many threads as there are cores.
 
-Inference releases the GIL, so threads over one shared model scale like processes and cost no second copy of
-the weights (two cores: 45 -> 91 texts/s with threads, 85 with processes). Quantised models quantise
-activations per call: in a batch a vector would depend on its neighbours."""
+Inference releases the GIL, so threads that share one model scale like processes without copying the weights (two
+cores: 45 -> 91 texts/s with threads, 85 with processes). Texts are not batched, because quantised models quantise
+activations per call: a vector would depend on the other texts of its batch.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from trivium.common.beside import available_cores
 from trivium.embedding.base import Vectors
 
 _RUN = 8
-"""Texts a task: short enough that no worker idles for long at the end of a call."""
+"""Texts per task. Short tasks keep workers from idling at the end of a call."""
 
 
 def embed_each(
@@ -25,10 +26,11 @@ def embed_each(
     progress: Callable[[int], None] | None = None,
     workers: int | None = None,
 ) -> Vectors:
-    """Apply a function of one text to many: vectors (n x d) in the order of the texts.
+    """Apply a function of one text to many and return vectors (n, d) in their order.
 
-    ``progress`` is called in the calling thread with the number of texts just done. ``workers`` None means
-    one a core. An error or an interrupt abandons what has not begun, and waits for what has."""
+    ``progress`` is called in the calling thread with the number of texts just completed. ``workers`` None means one
+    per core. On an error or interrupt, pending texts are cancelled and running ones awaited.
+    """
     result = np.empty((len(texts), dimension), dtype=np.float32)
 
     def embed_run(run: Sequence[str]) -> list[Vectors]:
@@ -47,7 +49,7 @@ def embed_each(
     if count < 2:
         collect(map(embed_run, runs))
         return result
-    # Threads of this call alone: they cost microseconds, and nothing survives a fork or an interrupt.
+    # A pool per call costs microseconds, and nothing survives a fork or an interrupt.
     with ThreadPoolExecutor(count, thread_name_prefix="embed") as pool:
         futures = [pool.submit(embed_run, run) for run in runs]
         try:
