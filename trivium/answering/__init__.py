@@ -1,1 +1,1 @@
-"""From ranked passages to an answer that cites them, with a language model or without one."""
+"""Answers questions from ranked passages with citations, with or without a language model."""

@@ -1,4 +1,4 @@
-"""From a question to an answer: rewritten where it is a follow-up, searched for, answered, attributed to passages."""
+"""Answers a question: rewrites follow-ups, searches, writes the answer, and attributes it to passages."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ from trivium.types import Answer, Hit, Intent, Outcome, Statement, Turn, Usage
 
 _REFUSALS = words(NOT_FOUND), words("not found in the collection")
 _BEFORE_A_REFUSAL = frozenset(words("the answer to this question is"))
-"""How small models begin a refusal."""
+"""Words with which small models begin a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What a question is answered from: a store, its embedder, a ``search`` that gives hits best first for a question and
-    a recall query or None (:class:`~trivium.answering.rewriting.Rewriting`), and what the store is about."""
+    """What a question is answered from: a store, its embedder, a ``search`` that maps a question and an optional
+    recall query (:class:`~trivium.answering.rewriting.Rewriting`) to hits, best first, and the domain of the store.
+    """
 
     store: SearchStore
     embedder: Embedder
@@ -45,7 +46,7 @@ class AnswerContext:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """The text of an answer, what it is, its statements, and the tokens it took."""
+    """The text of an answer, its outcome, its statements, and the tokens used."""
 
     text: str
     outcome: Outcome
@@ -63,9 +64,11 @@ def answer(
     intent: Intent | None = None,
     rewrite: bool = True,
 ) -> Generator[AnswerEvent, None, None]:
-    """Answer a question, with a model (asked as ``writing`` says) or in the words of the passages. ``intent`` overrules
-    what the question is taken for; without ``rewrite`` a follow-up is searched for as it is. Closing the generator stops
-    the model. Raises ChatModelError, and what the search raises."""
+    """Answer a question with a model, prompted as described by ``writing``, or by quoting passages.
+
+    ``intent`` overrides the detected intent. Without ``rewrite`` a follow-up is searched for as it is. Closing the
+    generator stops the model. Raises ChatModelError and the errors of the search.
+    """
     meant = recognise(question, context.embedder) if intent is None else intent
     asked: Rewriting | None = None
     hits = tuple[Hit, ...]()
@@ -118,8 +121,9 @@ def answer(
 
 
 def _told(question: str, history: Sequence[Turn], completed: bool) -> Told:
-    """What an answer in the words of the passages has to say something beside: where the question was completed, what it
-    says by itself and the answer before."""
+    """Return what a quoted answer must add to if the question was completed from the conversation: the question's own
+    terms and the previous answer.
+    """
     if not completed or not history:
         return NOTHING_TOLD
     return Told(own_terms(question), history[-1].answer)
@@ -156,7 +160,7 @@ def _written(
     text = text if again is None else cut_at(text, again)
     text = final_text(text, cut=reply.usage is not None and reply.usage.truncated)
     if text == NOT_FOUND:
-        # The model found no answer: what is nearest is shown all the same.
+        # The model found no answer: show the nearest passages instead.
         quotation = quote(asked, prompt.offered, context.store, context.embedder, outright=False)
         return _Text("".join(quotation.pieces), quotation.outcome, quotation.statements, usage)
     classifier = load_classifier("support", context.embedder.identity.name)
@@ -165,8 +169,9 @@ def _written(
 
 
 def final_text(text: str, cut: bool) -> str:
-    """The text up to a refusal to answer: a model that did not find the answer has nothing to add. A last sentence that
-    was cut off at the token limit is left out, or marked with an ellipsis where it is the only one."""
+    """Return the text up to a refusal to answer, since what follows one is of no use. A last sentence that was
+    truncated at the token limit is dropped, or marked with an ellipsis if it is the only one.
+    """
     text = text.strip()
     spans = sentences(text)
     said = [words(text[start:end]) for start, end in spans]

@@ -1,4 +1,4 @@
-"""Which passages support each sentence of an answer. Found out when the answer is written, whatever it cites."""
+"""Finds the passages that support each sentence of a finished answer, whatever the answer itself cites."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from trivium.text import sentences, terms, words
 from trivium.types import Statement
 
 MAX_COMPARED = 3
-"""Sentences of a passage that are compared with a statement: those that share most terms with it."""
+"""Number of a passage's sentences that are compared with a statement: those that share most terms with it."""
 
 Features = dict[str, float]
 
 _OF_THE_ANSWER = frozenset(terms("answer answers question questions passage passages according"))
-"""Words with which a model speaks of its own answer; no passage has to say them."""
+"""Words with which a model refers to its own answer. They need no support."""
 
 
 def attribute(
@@ -33,10 +33,10 @@ def attribute(
     store: TextSearch,
     embedder: Embedder,
 ) -> tuple[Statement, ...]:
-    """The statements of an answer's ``text``, which cites ``offered`` passages only.
+    """Return the statements of an answer's ``text``, which cites ``offered`` passages only.
 
-    Where no passage that a statement cites supports it, the best-supporting passage is cited as well when its
-    probability reaches the classifier's threshold. A sentence that states nothing ("The answer is:") needs no support.
+    If no passage cited by a statement supports it, the best-supporting passage is cited as well, provided its
+    probability reaches the classifier's threshold. A sentence without a claim ("The answer is:") needs no support.
     """
     spans = [span for span in sentences(text) if words(without_marks(text[slice(*span)]))]
     statements = [without_marks(text[slice(*span)]) for span in spans]
@@ -61,10 +61,13 @@ def support_features(
     rarity: Rarity,
     embedder: Embedder | None,
 ) -> list[list[Features]]:
-    """What the classifier sees of each statement and passage (statements x passages): how much of the statement the
-    passage says (``covered``), how much one of its sentences says (``together``), and how much of what the question did
-    not say already (``new``); whether all its ``names`` and ``numbers`` are in the passage, since a wrong one makes the
-    statement wrong; and, with an embedder, the ``cosine`` with the closest sentence."""
+    """Return the classifier's features for each pair (statements, passages).
+
+    ``covered`` is how much of the statement the passage says, ``together`` how much one of its sentences says,
+    ``new`` how much of what the question did not already say. ``names`` and ``numbers`` tell whether all of them
+    occur in the passage, since a single wrong one makes the statement wrong. With an embedder, ``cosine`` is that of
+    the closest sentence.
+    """
     asked = frozenset(rarity.terms(question)) | _OF_THE_ANSWER
     features: list[list[Features]] = []
     compared: list[list[list[str]]] = []
@@ -95,7 +98,7 @@ def support_features(
 
 
 def claim_terms(statement: str, rarity: Rarity) -> list[str]:
-    """The terms of what a statement states; none where it only speaks of itself ("The answer is:")."""
+    """Return the terms of a statement's claim; none if it makes no claim ("The answer is:")."""
     return [term for term in rarity.content(statement) if term not in _OF_THE_ANSWER]
 
 
@@ -116,7 +119,7 @@ def _attributed(
 ) -> Statement:
     best = max((probabilities[number] for number in named), default=0.0)
     if best < classifier.threshold and probabilities:
-        # The first of the best: passages are in their order.
+        # The first of equally good ones: passages are in rank order.
         other = max(probabilities, key=lambda number: probabilities[number])
         best = probabilities[other]
         if best >= classifier.threshold:
@@ -125,7 +128,7 @@ def _attributed(
 
 
 def _none_missing(wanted: Sequence[str], there: frozenset[str]) -> float:
-    """1 where all are there, 1/2 where one is missing, 1/3 where two are ..."""
+    """Return 1 if all are present, 1/2 if one is missing, 1/3 if two are, and so on."""
     return 1 / (1 + sum(word not in there for word in wanted))
 
 

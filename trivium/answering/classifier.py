@@ -1,6 +1,7 @@
-"""How probable it is that a sentence answers a question, that a collection has something near it, or that a passage
-supports a statement: logistic regressions on a few features, fitted by ``experiments/answers`` and kept in
-``classifiers.json``."""
+"""Probabilities that a sentence answers a question, that a collection has something relevant to it, or that a passage
+supports a statement: logistic regressions on a few features, fitted by ``experiments/answers`` and stored in
+``classifiers.json``.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +14,16 @@ from importlib.resources import files
 from typing import Any, Literal
 
 Task = Literal["sentence", "sentence_alone", "nearness", "support"]
-"""``sentence_alone`` is for sentences of few, where none can stand out from the others."""
+"""``sentence_alone`` applies when there are too few sentences for one to stand out."""
 NO_EMBEDDER = "none"
-"""Names the classifiers that use words alone. They serve embedders for which none was fitted, since a cosine means
-something else with each embedder."""
+"""Key of the classifiers that use words only. They serve embedders without a fitted classifier, since the scale of
+cosines depends on the embedder.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceClassifier:
-    """``weights`` by name of feature. A probability of at least ``threshold`` counts as yes."""
+    """A logistic regression. ``weights`` are by feature name. Probabilities of at least ``threshold`` count as yes."""
 
     intercept: float
     weights: Mapping[str, float]
@@ -29,11 +31,11 @@ class SentenceClassifier:
 
     @property
     def needs_cosine(self) -> bool:
-        """Whether texts have to be embedded."""
+        """Whether texts must be embedded."""
         return "cosine" in self.weights
 
     def probability(self, features: Mapping[str, float]) -> float:
-        """In [0, 1]. Features without a weight do not count.
+        """Return the probability, in [0, 1]. Features without a weight are ignored.
 
         >>> SentenceClassifier(0.0, {"covered": 2.0}, 0.5).probability({"covered": 0.0, "cosine": 0.9})
         0.5
@@ -43,14 +45,14 @@ class SentenceClassifier:
 
 
 def load_classifier(task: Task, embedder: str) -> SentenceClassifier:
-    """The classifier of a task for a store filled by an embedder."""
+    """Return the classifier of a task for an embedder."""
     by_embedder = shipped()[task]
     return SentenceClassifier(**by_embedder.get(embedder, by_embedder[NO_EMBEDDER]))
 
 
 @cache
 def shipped() -> dict[str, Any]:
-    """By task and embedder, what the package brings."""
+    """Return the shipped classifiers by task and embedder."""
     text = files(__package__).joinpath("classifiers.json").read_text("utf-8")
     classifiers: dict[str, Any] = json.loads(text)
     return classifiers

@@ -1,4 +1,4 @@
-"""What happens while a question is answered."""
+"""The events of answering a question."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from trivium.types import Answer, Hit, Intent, SourceOutcome
 
 NOT_FOUND = "Not in the collection."
-"""The whole text of an answer that is not in the collection."""
+"""The whole text of an answer when the collection has none."""
 CLOSEST = "No sentence states it outright. The closest passages:"
-"""How the text begins that quotes the passages nearest to a question that none of their sentences answers."""
+"""Introduces the nearest passages when none of their sentences answers the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The passages found, best first, the question they were searched with, the ``recall_query`` that candidates were
-    gathered for beside it, and what came of the live ``sources`` that were asked; none, and None, where the question was
-    not searched for. ``warnings`` say what did not work and was done without, such as a reranker."""
+    """The passages found, best first, with the question searched for and the ``recall_query`` used to gather further
+    candidates. ``sources`` are the outcomes of live sources. Without a search, ``passages`` is empty and
+    ``searched_for`` None. ``warnings`` are failures that were worked around, such as that of a reranker.
+    """
 
     passages: tuple[Hit, ...]
     searched_for: str | None
@@ -28,14 +29,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The next characters of the answer's text, as they are written."""
+    """The next part of the answer's text, as it is written."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The answer. Its text may differ from the pieces: what follows a refusal to answer is left out."""
+    """The final answer. Its text may be shorter than the pieces: text after a refusal to answer is dropped."""
 
     answer: Answer
 

@@ -1,4 +1,4 @@
-"""An answer without a language model: the sentences of the best passages that answer the question most probably."""
+"""Answers without a language model, by the sentences of the best passages that most probably answer the question."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ from trivium.text import terms, without_closing_marks, words
 
 MAX_SENTENCES = 3
 MAX_EMBEDDED = 14
-"""Sentences that are embedded: those with most of the question's words. More took time and gained nothing."""
+"""Number of sentences to embed: those with most of the question's words. More took longer without any gain."""
 MIN_COMPARED = 6
-"""Sentences, of which one can stand out from the others."""
+"""Minimum number of sentences for one to stand out from the others."""
 SHARE_OF_BEST = 0.5
-"""Each further sentence needs at least this share of the best sentence's probability."""
+"""Further sentences need at least this share of the best one's probability."""
 _SAME = 0.8
-"""Of sentences that share this much of their terms only the first is used."""
+"""Of sentences that share this much of their terms, only the first is used."""
 _MAX_NAMES = 4
 _QUANTITIES = words("many much far long old big tall high deep large heavy fast hot cold")
 _NUMBERS = frozenset(
     [("how", quantity) for quantity in _QUANTITIES]
     + [("what", "year"), ("which", "year"), ("what", "date"), ("what", "percentage")]
 )
-"""Words that ask for a number."""
+"""Phrases that ask for a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage, how probably it answers the question, and the cosine of both (0 without an embedder)."""
+    """A sentence of a passage, the probability that it answers the question, and their cosine (0 without an
+    embedder).
+    """
 
     passage: NumberedPassage
     text: str
@@ -45,8 +47,9 @@ class Sentence:
 
 
 def choose(ranked: Sequence[Sentence], threshold: float) -> list[Sentence]:
-    """Up to three sentences that answer the question, the most probable first; none where the first of those ``ranked``
-    is less probable than the threshold."""
+    """Return up to three sentences that answer the question, most probable first; none if the first of those
+    ``ranked`` is below the threshold.
+    """
     chosen: list[Sentence] = []
     for sentence in ranked:
         first = ranked[0].probability
@@ -64,8 +67,9 @@ def rank(
     embedder: Embedder,
     store: SearchStore | None = None,
 ) -> tuple[list[Sentence], float]:
-    """The sentences that were classified, the most probable first, and from which probability on one is an answer. The
-    ``store`` of the passages saves embedding its sentences again."""
+    """Return the classified sentences, most probable first, and the probability from which one counts as an answer.
+    With the ``store`` of the passages, its sentence vectors are reused.
+    """
     name = embedder.identity.name
     needs_cosine = load_classifier("sentence", name).needs_cosine
     rows = features(question, offered, rarity, embedder if needs_cosine else None, store)
@@ -84,7 +88,9 @@ def features(
     embedder: Embedder | None,
     store: SearchStore | None = None,
 ) -> list[tuple[NumberedPassage, str, dict[str, float]]]:
-    """The features of the sentences with most of the question's words; ``cosine`` only with an embedder."""
+    """Return the features of the sentences with most of the question's words. ``cosine`` is included only with an
+    embedder.
+    """
     asked = rarity.content(question)
     candidates = [
         (rarity.covered(asked, passage.said_by(text)), passage, text)
@@ -98,11 +104,11 @@ def features(
     ]
     if embedder is not None and rows:
         vectors = vectors_of([(passage, text) for passage, text, _ in rows], embedder, store)
-        # Some embedders take a mark for a word that is in no sentence: an answer would change with it.
+        # Some embedders treat a closing mark as a word, which would change the answer.
         asked_for = embedder.embed_query(without_closing_marks(question))
         for (_, _, row), cosine in zip(rows, dots(vectors, asked_for).tolist(), strict=True):
             row["cosine"] = cosine
-    # How far a sentence is above the others: an answer stands out, while all text on the topic is near the question.
+    # How far a sentence exceeds the mean: an answer stands out, while all text on the topic is close to the question.
     for name in ("covered", "cosine"):
         values = [row[name] for _, _, row in rows if name in row]
         for (_, _, row), value in zip(rows, values, strict=False):

@@ -1,12 +1,13 @@
-"""Questions that cannot be understood without the conversation before them, told by rules of English, and completed.
+"""Recognises questions that cannot be understood without the preceding conversation, by rules for English, and
+completes them.
 
-Four kinds lean on what was said; anything else is a question by itself, however short, and is left as it is.
+There are four kinds. Any other question is left as it is, however short.
 
-- *Words that refer*: "When was he born?", unless what they refer to stands in the question ("which comet broke up
-  before it hit a planet?"). "IT" in capitals is no such word, but information technology.
-- *Ellipsis*: "And Venus?", "What about the next one?", "No, I meant Pluto": what is asked stands in the question before.
-- *Bare questions*: "Why?", "How long?", "Which is the largest?", and those that ask for more: "Tell me more".
-- *Descriptions* of what was just spoken of: "How deep is the crater?", where the last turn named a crater.
+- *References*: "When was he born?", unless the question itself says what they refer to ("which comet broke up before
+  it hit a planet?"). "IT" in capitals is information technology.
+- *Ellipsis*: "And Venus?", "What about the next one?", "No, I meant Pluto": the previous question says what is asked.
+- *Bare questions*: "Why?", "How long?", "Which is the largest?", and requests for more: "Tell me more".
+- *Descriptions* of something just mentioned: "How deep is the crater?" after a turn that named a crater.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from trivium.text import content_terms, terms, words
 from trivium.types import Turn
 
 MAX_NAMES = 3
-"""Names of a conversation that are added to a question."""
+"""Maximum number of names from the conversation that are added to a question."""
 ANSWER_CHARACTERS = 400
-"""Characters of an earlier answer that are looked at."""
+"""Number of characters of an earlier answer that are examined."""
 
 Leaning = Literal["refers", "elliptic", "bare", "describes"]
 
@@ -42,13 +43,13 @@ _WHICH = re.compile(
     r"\s*which\s+(?:ones?\s+)?(?:of\s+(?:them|these|those)\s+)?(?:is|are|was|were|has|have|had|does|do|did)\b",
     re.IGNORECASE,
 )
-"""How questions like "Which is the largest?" begin, which do not say of what."""
+"""Beginnings of questions like "Which is the largest?", which do not say of what."""
 _ABBREVIATIONS = re.compile(r"\b(?:IT|US|WHO)\b")
-"""Names that look like pronouns. In a question that is all in capitals they are none."""
+"""Names that look like pronouns, unless the whole question is in capitals."""
 _PREPOSED = re.compile(
     r"\s*(?:in|at|on|from|by|to|for|with|since|until)\s+(?:which|what|how|whom)\b", re.IGNORECASE
 )
-"""How questions like "In which year?" begin."""
+"""Beginnings of questions like "In which year?"."""
 _FEW_TERMS = 1
 _ASKING = frozenset(
     words(
@@ -60,7 +61,7 @@ _CLAUSE = frozenset(
         "before after when while if because as since until that who which whose where although though and but or so"
     )
 )
-"""Words that begin a clause in which a pronoun refers to the one before it."""
+"""Words that begin a clause in which a pronoun refers to the previous clause."""
 _THAT = re.compile(
     r"\bthat\W*$|\b(?:than|do|does|did|after|before|about|of|in|on|by|for|from|with|like|to|is|was)\s+that\b(?!\s+\w+(?:s|ed)\b)",
     re.IGNORECASE,
@@ -69,7 +70,7 @@ _THERE = re.compile(
     r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbeen )\bthere\b(?!\s+(?:is|are|was|were)\b)",
     re.IGNORECASE,
 )
-"""Not that of "is there" and "there are"."""
+"""Excludes "is there" and "there are"."""
 _ORDINAL = re.compile(
     r"\b(?:next|previous|last|following|other|first|second|third|same)\s+(?:ones?|item|level|type|category|row|step)\b"
     r"|\b(?:the|another)\s+ones?\b|\b(?:that|which)\s+ones?\W*$|\b(?:who|what|where|anything|anyone|nothing)\s+else\b"
@@ -92,7 +93,7 @@ _VAGUE = frozenset(
 
 
 def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
-    """In which way a question leans on the conversation whose last turn this is; None where it stands by itself."""
+    """Return how a question depends on the conversation that ends with ``last``; None if it is self-contained."""
     named = _abbreviations(question)
     said = words(_ABBREVIATIONS.sub(" ", question) if named else question)
     names = [*known_names(question, store), *named]
@@ -100,7 +101,7 @@ def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
     rest = question if opened is None else question[opened.end() :]
     topic = [*topic_terms(rest), *named]
     if not topic:
-        # "How large are they?" asks something of what is spoken of, "when did he do that?" what was asked before.
+        # "How large are they?" asks about what was mentioned; "when did he do that?" about what was asked before.
         return "refers" if content_terms(rest) and not _PERSONAL.isdisjoint(said) else "bare"
     if (_PREPOSED.match(rest) or _WHICH.match(rest)) and len(topic) <= _FEW_TERMS and not names:
         return "bare"
@@ -117,8 +118,9 @@ def leaning(question: str, last: Turn, store: GraphReader) -> Leaning | None:
 
 
 def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
-    """A question that can be searched for by itself: the given one, or, where it leans on the conversation, with the
-    question before it, or with the names that were spoken of."""
+    """Return a self-contained question: the given one, or, if it depends on the conversation, combined with the
+    previous question or with the names last mentioned.
+    """
     kind = leaning(question, history[-1], store) if history else None
     if kind is None:
         return question
@@ -151,7 +153,7 @@ def _asks_for_more(question: str) -> bool:
 
 
 def _asks_anew(question: str) -> bool:
-    """Whether an ellipsis says what is asked, and only not of what: "And its mass?"."""
+    """Whether an ellipsis says what is asked and only omits the subject: "And its mass?"."""
     elliptic = _ELLIPTIC.match(question)
     rest = "" if elliptic is None else question[elliptic.end() :]
     said = words(rest)
@@ -159,8 +161,9 @@ def _asks_anew(question: str) -> bool:
 
 
 def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphReader) -> str | None:
-    """The question before with the name of this one in the place of its own ("And Venus?"), or of what it refers to; None
-    where either says more than one name, or this one something beside it."""
+    """Return the previous question with its name, or what it refers to, replaced by the name in this one ("And
+    Venus?"). None if either has more than one name, or this one says anything else.
+    """
     own = known_names(question, store)
     elliptic = _ELLIPTIC.match(question)
     if (
@@ -171,7 +174,7 @@ def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphRead
         return None
     last, earlier = history[-1].question, history[:-1]
     if earlier and leaning(last, earlier[-1], store) == "refers" and not known_names(last, store):
-        return f"{last.rstrip()} {question.strip()}"  # not what it referred to
+        return f"{last.rstrip()} {question.strip()}"  # it does not refer to the same thing
     before = complete(last, earlier, store)
     names = list(dict.fromkeys(known_names(before, store)))
     if len(names) != 1:
@@ -180,12 +183,12 @@ def _with_name_replaced(question: str, history: Sequence[Turn], store: GraphRead
 
 
 def known_names(text: str, store: GraphReader) -> list[str]:
-    """The names in a text that the store knows, as they are written there."""
+    """Return the names in a text that the store knows, as written there."""
     return [text[found.start : found.end] for found in find_names(text, store.lookup_names)]
 
 
 def short_answer(turn: Turn) -> str:
-    """The beginning of an answer without its citations; empty where it said that there is none."""
+    """Return the beginning of an answer without its citations; empty if the answer said that there is none."""
     text = turn.answer.strip()
     if text in ("", NOT_FOUND) or text.startswith(CLOSEST):
         return ""
@@ -193,7 +196,7 @@ def short_answer(turn: Turn) -> str:
 
 
 def topic_terms(text: str) -> list[str]:
-    """The terms of a text that say what it is about."""
+    """Return the terms of a text that indicate its topic."""
     return [term for term in content_terms(text) if term not in _QUANTITIES]
 
 
@@ -204,8 +207,9 @@ def _refers(question: str, said: Sequence[str]) -> bool:
 
 
 def _resolved(before: Sequence[str], pronoun: str) -> bool:
-    """Whether what a pronoun refers to stands before it: in a clause before its own, or as what is asked for ("which
-    planet lost its ...")."""
+    """Whether the referent of a pronoun precedes it: in an earlier clause, or as what is asked for ("which planet
+    lost its ...").
+    """
     begins = next((place for place in range(len(before) - 1, 0, -1) if before[place] in _CLAUSE), 0)
     earlier = before[:begins]
     if topic_terms(" ".join(earlier)) and _PERSONAL.isdisjoint(earlier):
@@ -215,19 +219,19 @@ def _resolved(before: Sequence[str], pronoun: str) -> bool:
 
 
 def own_terms(question: str) -> frozenset[str]:
-    """The terms by which a follow-up says what is asked, one of which an answer to it says, too."""
+    """Return the terms by which a follow-up says what is asked. An answer must contain one of them."""
     return frozenset(term for term in topic_terms(question) if term not in _VAGUE)
 
 
 def _describes(question: str, last: Turn) -> bool:
-    """Whether a definite description names a kind of thing that the last turn spoke of."""
+    """Whether a definite description names a kind of thing that the last turn mentioned."""
     spoken = set(terms(f"{last.question} {short_answer(last)}"))
     described = [topic_terms(found[1]) for found in _DEFINITE.finditer(question)]
     return any(spoken.issuperset(term) for term in described if term)
 
 
 def _carried(question: str, history: Sequence[Turn], store: GraphReader) -> list[str]:
-    """The names last spoken of, that the question does not say itself; none from before the topic changed."""
+    """Return the names last mentioned that the question does not contain; none from before the topic changed."""
     own = known_names(question, store)
     for place in range(len(history) - 1, -1, -1):
         turn = history[place]

@@ -1,4 +1,4 @@
-"""The file of a conversation: JSON Lines of question and answer, oldest first."""
+"""Conversation files: JSON Lines of questions and answers, oldest first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trivium.types import Turn
 
 
 def read_history(file: Path) -> list[Turn]:
-    """The turns of a conversation; none where there is no such file yet. Raises InputError naming the line at fault."""
+    """Read the turns of a conversation; empty if the file does not exist. Raises InputError with the offending line."""
     if not file.exists():
         return []
     turns = []
@@ -28,6 +28,6 @@ def read_history(file: Path) -> list[Turn]:
 
 
 def append_turn(file: Path, turn: Turn) -> None:
-    """Add a turn to the file, which is made where it is missing."""
+    """Append a turn to the file, creating it if necessary."""
     with file.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(asdict(turn), ensure_ascii=False) + "\n")

@@ -1,7 +1,7 @@
-"""What a question is taken for: one to the collection, to sources outside it, small talk, or about the conversation.
+"""Classifies the intent of a question: the collection, sources outside it, small talk, or the conversation itself.
 
-A softmax regression on the vector of the question and on the words it is made of, fitted by ``experiments/intent`` for
-each built-in embedder and kept in ``intents.json``; for other embedders on the words alone.
+A softmax regression on the question's vector and words, fitted by ``experiments/intent`` for each built-in embedder
+and stored in ``intents.json``; for other embedders on the words only.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from trivium.text import words
 from trivium.types import Intent, Turn
 
 TALK: tuple[Intent, ...] = ("small_talk", "conversation")
-"""What is replied to without a search."""
+"""Intents that are answered without a search."""
 _MAX_LOOKED_AT = 8
-"""Turns of a conversation."""
+"""Number of turns of a conversation that are examined."""
 _recognised: LruCache[str, Intent] = LruCache(1024)
-"""By question; the turns of a conversation come again with each of its questions."""
+"""Cache by question, since the turns of a conversation recur with each of its questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntentClassifier:
-    """``weights`` (intents x dimension), ``intercepts`` (intents) and those of ``expressions`` (words, pairs of words).
-    Another intent than ``collection`` needs a probability of at least its threshold, since a question that is not
-    searched for is not answered."""
+    """``weights`` (intents, dimension), ``intercepts`` (intents,) and the weights of ``expressions`` (words, word
+    pairs). Intents other than ``collection`` need a probability of at least their threshold, since a question that is
+    not searched for is not answered.
+    """
 
     intents: tuple[Intent, ...]
     weights: Vectors
@@ -44,7 +45,7 @@ class IntentClassifier:
     thresholds: Mapping[str, float]
 
     def probabilities(self, text: str, vector: Vectors | None = None) -> dict[Intent, float]:
-        """By intent, of a question and its vector; they add up to 1."""
+        """Return the probability of each intent for a question and its vector. They sum to 1."""
         logits = self.intercepts.astype(np.float64)
         for expression in expressions(text):
             logits = logits + self.expressions.get(expression, 0.0)
@@ -54,13 +55,13 @@ class IntentClassifier:
         return dict(zip(self.intents, (powers / powers.sum()).tolist(), strict=True))
 
     def intent(self, text: str, vector: Vectors | None = None) -> Intent:
-        """The most probable one that is probable enough."""
+        """Return the most probable intent if it reaches its threshold, else ``collection``."""
         probabilities = self.probabilities(text, vector)
         best = max(probabilities, key=lambda intent: probabilities[intent])
         return best if probabilities[best] >= self.thresholds.get(best, 0.0) else "collection"
 
     def as_json(self) -> dict[str, Any]:
-        """What :meth:`from_json` reads."""
+        """Serialise for :meth:`from_json`."""
         return {
             "intents": list(self.intents),
             "weights": _rounded(self.weights),
@@ -71,7 +72,7 @@ class IntentClassifier:
 
     @classmethod
     def from_json(cls, fitted: Mapping[str, Any]) -> Self:
-        """One that was kept."""
+        """Create a classifier from its serialised form."""
         return cls(
             tuple(fitted["intents"]),
             np.array(fitted["weights"], dtype=np.float32),
@@ -82,7 +83,7 @@ class IntentClassifier:
 
 
 def expressions(text: str) -> list[str]:
-    """The distinct words of a text and pairs of neighbouring ones.
+    """Return the distinct words of a text and pairs of adjacent words.
 
     >>> expressions("Thank you, thank you")
     ['thank', 'you', 'thank you', 'you thank']
@@ -92,7 +93,7 @@ def expressions(text: str) -> list[str]:
 
 
 def recognise(question: str, embedder: Embedder) -> Intent:
-    """What a question is taken for."""
+    """Return the intent of a question."""
     name = embedder.identity.name
     if name not in _shipped():
         return load_intents(NO_EMBEDDER).intent(question)
@@ -104,15 +105,16 @@ def recognise(question: str, embedder: Embedder) -> Intent:
 
 
 def searched_turns(history: Sequence[Turn], embedder: Embedder) -> list[Turn]:
-    """The last turns of a conversation without its small talk and what was asked about the conversation itself: a
-    follow-up does not lean on "thanks"."""
+    """Return the last turns of a conversation without small talk and questions about the conversation: a follow-up
+    does not refer to "thanks".
+    """
     recent = history[-_MAX_LOOKED_AT:]
     return [turn for turn in recent if recognise(turn.question, embedder) not in TALK]
 
 
 @cache
 def load_intents(embedder: str) -> IntentClassifier:
-    """The classifier that was fitted for an embedder. Raises KeyError where none was."""
+    """Return the classifier fitted for an embedder. Raises KeyError if there is none."""
     return IntentClassifier.from_json(_shipped()[embedder])
 
 

@@ -1,4 +1,4 @@
-"""How each citation of an answer came about, and what in the graph joins its sentence to the passage."""
+"""Explains the citations of an answer: how each came about, and which entities connect its sentence to the passage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trivium.parser.gazetteer import find_names
 from trivium.types import Attribution, Statement
 
 MAX_ENTITIES = 3
-"""Entities that are told of a sentence and a passage, in the order the sentence names them."""
+"""Maximum number of entities reported for a sentence and a passage, in the order the sentence names them."""
 
 
 def with_attribution(
@@ -23,8 +23,10 @@ def with_attribution(
     *,
     written: bool,
 ) -> tuple[Statement, ...]:
-    """The statements of an answer's ``text`` with the attribution of their citations. ``written``: by a language model,
-    rather than quoted. The store is asked twice, whatever the number of statements."""
+    """Add the attribution of citations to the statements of an answer's ``text``. ``written`` tells whether a
+    language model wrote the text, rather than quoting. The store is asked twice, regardless of the number of
+    statements.
+    """
     passages = {passage.number: passage for passage in offered}
     numbers = sorted({number for statement in statements for number in statement.citations})
     entities = _entities([passages[number] for number in numbers if number in passages], store)
@@ -47,7 +49,7 @@ def with_attribution(
 
 
 def _entities(passages: Sequence[NumberedPassage], store: GraphReader) -> dict[int, frozenset[str]]:
-    """By number of a passage the entities it links to, and that of its page."""
+    """Map passage numbers to the entities that the passage links to and that of its page."""
     if not passages:
         return {}
     links: Mapping[str, Sequence[str]] = store.cited([passage.hit.uri for passage in passages])
@@ -57,7 +59,7 @@ def _entities(passages: Sequence[NumberedPassage], store: GraphReader) -> dict[i
 
 
 def _named(sentences: Sequence[str], store: GraphReader) -> list[list[str]]:
-    """The distinct entities that each sentence names, in order."""
+    """Return the distinct entities that each sentence names, in order."""
     candidates: dict[str, None] = {}
 
     def note(names: Sequence[str]) -> dict[str, str]:

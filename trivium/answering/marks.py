@@ -1,4 +1,4 @@
-"""A model's text as it may be shown: citations of offered passages only, no control characters, no thoughts."""
+"""Makes a model's text safe to display: only citations of offered passages, no control characters, no reasoning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARK = re.compile(
 )
 _FOREIGN = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]|【(\s*\d+[^】]{0,20})】")
 _OWN_TAG = re.compile(r"\s*</?passages?(?:\s+\d+)?\s*>", re.IGNORECASE)
-"""The tags around quoted passages: small models repeat them."""
+"""The tags around quoted passages, which small models repeat."""
 _LONGEST_MARK = 40
 _OPENING, _CLOSING = "[【<", "]】>"
 _NUMBER = re.compile(r"\d+")
@@ -23,27 +23,30 @@ _THINK, _THOUGHT = "<think>", "</think>"
 
 
 class MarkFilter:
-    """Filters a text piece by piece. Citations come out as ``[1]`` or ``[1][2]``, however they were written; numbers
-    that were not offered are dropped, and so are the tags that passages are quoted in."""
+    """Filters a text piece by piece. Citations are normalised to ``[1]`` or ``[1][2]``; numbers that were not offered
+    are dropped, as are the tags around quoted passages.
+    """
 
     def __init__(self, offered: Collection[int]) -> None:
         self._offered = frozenset(offered)
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """The next text that can be shown; what may become a citation is held back."""
+        """Return the next text to display. Text that may become part of a citation is held back."""
         text = self._held + plain(piece)
         end = _certain(text)
         self._held = text[end:]
         return self._checked(text[:end])
 
     def finish(self) -> str:
-        """The text that was held back."""
+        """Return the text held back."""
         text, self._held = self._held, ""
         return self._checked(text).rstrip()
 
     def filtered(self, reply: Iterable[str]) -> Iterator[str]:
-        """What can be shown of a model's reply, as it comes. Raises StoppedError where nobody waits for it any more."""
+        """Iterate over the displayable parts of a model's reply as it arrives. Raises StoppedError if the caller has
+        cancelled.
+        """
         for piece in without_thoughts(reply):
             stopping.check()
             yield self.feed(piece)
@@ -51,7 +54,7 @@ class MarkFilter:
         yield self.finish()
 
     def _checked(self, text: str) -> str:
-        # The text left around a dropped citation may be one itself: "[9[9]]".
+        # Removing a citation may join the text around it to another one: "[9[9]]".
         while (checked := _OWN_TAG.sub("", _MARK.sub(self._mark, text))) != text:
             text = checked
         return text
@@ -63,7 +66,7 @@ class MarkFilter:
 
 
 def _certain(text: str) -> int:
-    """How much of a text cannot be part of a citation that is still being written, or of the white space before it."""
+    """Return the length of the prefix that cannot be part of an unfinished citation or of the white space before it."""
     tail = max(0, len(text) - _LONGEST_MARK)
     opened: list[int] = []
     for place in range(tail, len(text)):
@@ -75,7 +78,7 @@ def _certain(text: str) -> int:
 
 
 def cited(text: str) -> tuple[int, ...]:
-    """The numbers that a filtered text cites, distinct, in order.
+    """Return the distinct numbers cited by a filtered text, in order.
 
     >>> cited("Two [2][1]. So it is [2].")
     (2, 1)
@@ -84,7 +87,7 @@ def cited(text: str) -> tuple[int, ...]:
 
 
 def uncited(text: str) -> str:
-    """Text from outside, in which nothing looks like a citation.
+    """Rewrite citation-like marks in untrusted text.
 
     >>> uncited("as shown [3], [1, 2]")
     'as shown (3), (1, 2)'
@@ -93,7 +96,7 @@ def uncited(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """A filtered text without its citations.
+    """Remove the citations of a filtered text.
 
     >>> without_marks("Two moons [1][2].")
     'Two moons.'
@@ -102,7 +105,7 @@ def without_marks(text: str) -> str:
 
 
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
-    """An answer without the thoughts that some models write before it."""
+    """Skip the reasoning that some models write before an answer."""
     rest = iter(pieces)
     begun = ""
     for piece in rest:

@@ -1,4 +1,4 @@
-"""How near a collection is to a question: whether what was found is about what is asked, or about something else."""
+"""Whether the passages found are about the question or about something else."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 
 BEST = 3
-"""Passages that are looked at together: those that are quoted where no sentence answers."""
+"""Number of passages examined together: those that are quoted when no sentence answers."""
 
 
 def nearness_features(
     question: str, offered: Sequence[NumberedPassage], ranked: Sequence[Sentence], rarity: Rarity
 ) -> dict[str, float]:
-    """What the classifier sees of a question and the passages found for it: how much of the question's weight the best
-    of them says (``covered``), how much the best three say together (``covered_together``) and how much of its ``names``;
-    whether they say its ``rarest`` term and the ``second`` rarest; the highest ``cosine`` of a sentence; and how probably
-    the ``best`` sentence answers. All in [0, 1] but the cosine, which is in [-1, 1]."""
+    """Return the classifier's features of a question and its passages.
+
+    ``covered`` is how much of the question's weight the best passage says, ``covered_together`` how much the best
+    three say together, ``names`` how much of its names. ``rarest`` and ``second`` tell whether they say its rarest
+    and second rarest term. ``cosine`` is the highest of a sentence, and ``best`` the probability that the best
+    sentence answers. All in [0, 1] except the cosine, which is in [-1, 1].
+    """
     asked = rarity.content(question)
     first = offered[:BEST]
     together = frozenset[str]().union(*(passage.said for passage in first))

@@ -1,4 +1,4 @@
-"""Hits as passages of an answer: numbered, and split into sentences."""
+"""Hits as numbered passages, split into sentences."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from trivium.text import sentences, words
 from trivium.types import Citation, Hit
 
 MAX_SENTENCE = 600
-"""Characters of a sentence that are used: the row of a table can be very long."""
+"""Number of characters of a sentence that are used, since rows of tables can be very long."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """``number`` is its rank, by which answers cite it. ``sentences`` are in order; ``said`` are the terms of headings
-    and text, ``words`` their words."""
+    """``number`` is the rank, by which answers cite the passage. ``sentences`` are in order. ``said`` are the terms
+    of headings and text, ``words`` their words.
+    """
 
     number: int
     hit: Hit
@@ -29,19 +30,19 @@ class NumberedPassage:
 
     @property
     def citation(self) -> Citation:
-        """Where it stands."""
+        """The citation of this passage."""
         hit = self.hit
         return Citation(
             self.number, hit.uri, hit.page, hit.section, hit.start, hit.end, hit.document, hit.pages, hit.live
         )
 
     def said_by(self, sentence: str) -> frozenset[str]:
-        """The terms of one of its sentences, under its headings."""
+        """Return the terms of one of its sentences and of the headings."""
         return frozenset(self.analyzer.terms(f"{self.headings} {sentence}"))
 
 
 def passages(hits: Sequence[Hit], analyzer: Analyzer = IN_ENGLISH) -> list[NumberedPassage]:
-    """Hits, best first, as passages 1, 2, 3 ...; ``analyzer`` is that of their store, by default English."""
+    """Number hits, best first, as passages 1, 2, 3, ... ``analyzer`` is that of their store."""
     return [_passage(number, hit, analyzer) for number, hit in enumerate(hits, start=1)]
 
 

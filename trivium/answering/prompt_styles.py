@@ -1,10 +1,11 @@
-"""How a language model is asked: prompt styles, each a file of templates.
+"""Prompt styles for language models, each a file of templates.
 
-A style is a TOML file with ``system`` (what to do), ``user`` (the passages and the question) and any number of
-``[[examples]]``, each with ``user`` and ``assistant``. The texts are templates of Jinja, filled in a sandbox. ``user``
-needs ``{{ passages }}`` and ``{{ question }}``, and ``system`` or ``user`` says ``{{ not_found }}``, the sentence for
-what the passages do not tell. ``alone`` is what to do where the evaluation asks without any passages. What is filled in
-is quoted data (:mod:`trivium.answering.prompting`) and never read as a template.
+A style is a TOML file with ``system`` (the instructions), ``user`` (the passages and the question) and any number of
+``[[examples]]``, each with ``user`` and ``assistant``. The texts are Jinja templates, rendered in a sandbox. ``user``
+must contain ``{{ passages }}`` and ``{{ question }}``, and ``system`` or ``user`` must contain ``{{ not_found }}``,
+the sentence to reply when the passages do not contain the answer. ``alone`` replaces the instructions when the
+evaluation asks without passages. Values are inserted as quoted data (:mod:`trivium.answering.prompting`) and never
+interpreted as templates.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ from trivium.llm.base import Message
 
 DEFAULT = "zero-shot"
 MAX_BYTES = 64 << 10
-"""The largest file of a style."""
+"""Maximum size of a style file."""
 _FOLDER = "prompts"
 _KEYS = frozenset({"description", "system", "user", "examples", "alone"})
 ALONE = (
     "Answer the question briefly, in plain text, from what you know. If you do not know the answer, reply with exactly"
     " this sentence and nothing else: {{ not_found }}"
 )
-"""What a style without an ``alone`` of its own says where there are no passages."""
+"""Instructions without passages, for styles that define no ``alone``."""
 _EXAMPLE_KEYS = frozenset({"user", "assistant"})
 _NONE: Mapping[str, Path] = MappingProxyType({})
 _NEEDED = ("passages", "question")
 _FILLED = ("<passages-of-a-trial>", "<question-of-a-trial>")
 
-# The texts go to a model, not into a page: nothing is escaped.
+# The texts go to a model, not to a web page, so nothing is escaped.
 _TEMPLATES = ImmutableSandboxedEnvironment(
     undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
 )
@@ -48,17 +49,18 @@ _TEMPLATES = ImmutableSandboxedEnvironment(
 
 @dataclass(frozen=True, slots=True)
 class PromptStyle:
-    """Templates of a conversation that ends with the question. Get one by :func:`prompt_style`; making one checks it.
-    Raises ConfigurationError."""
+    """Templates of a conversation that ends with the question. Obtain one with :func:`prompt_style`. Validated on
+    construction; raises ConfigurationError.
+    """
 
     name: str
     system: str
     user: str
     examples: tuple[tuple[str, str], ...] = ()
-    """What was asked and answered before, as it were."""
+    """Example questions with their answers."""
     description: str = ""
     alone: str = ALONE
-    """What to do where there are no passages."""
+    """The instructions when there are no passages."""
 
     def __post_init__(self) -> None:
         told = self._names("system", self.system, ("not_found",))
@@ -78,7 +80,7 @@ class PromptStyle:
             user = self.messages(*_FILLED)[-1].content
         except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
             raise self._fault(f"a template cannot be filled: {error}") from error
-        # More than once they would not fit into the window that they were counted for.
+        # If repeated, they would exceed the window that their size was computed for.
         for name, filled in zip(_NEEDED, _FILLED, strict=True):
             if user.count(filled) != 1:
                 how = "has" if filled in user else "lacks"
@@ -87,7 +89,7 @@ class PromptStyle:
                 )
 
     def messages(self, passages: str, question: str) -> tuple[Message, ...]:
-        """The conversation: both texts as they are."""
+        """Return the conversation, with both texts inserted verbatim."""
         said = {"passages": passages, "question": question, "not_found": NOT_FOUND}
         turns = [("system", self.system)]
         for user, assistant in self.examples:
@@ -97,12 +99,12 @@ class PromptStyle:
         return tuple(Message(role, text) for role, text in rendered if text.strip())  # type: ignore[arg-type]
 
     def messages_alone(self, question: str) -> tuple[Message, ...]:
-        """The question as it is, without any passages."""
+        """Return the messages that ask the question without passages."""
         told = _TEMPLATES.from_string(self.alone).render(not_found=NOT_FOUND)
         return Message("system", told), Message("user", question)
 
     def _names(self, place: str, template: str, known: tuple[str, ...]) -> set[str]:
-        """The placeholders of a template, all of them known."""
+        """Return the placeholders of a template. Raises ConfigurationError for unknown ones."""
         try:
             names = meta.find_undeclared_variables(_TEMPLATES.parse(template))
         except TemplateError as error:
@@ -119,19 +121,20 @@ class PromptStyle:
 
 
 def shipped_styles() -> list[str]:
-    """The names of the styles that come with the package."""
+    """Return the names of the built-in styles."""
     folder = files(__package__).joinpath(_FOLDER)
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
 def style_names(own: Mapping[str, Path] = _NONE) -> list[str]:
-    """The names of all styles: those that come with the package and ``own`` ones."""
+    """Return the names of all styles: built-in and ``own`` ones."""
     return sorted({*shipped_styles(), *own})
 
 
 def prompt_style(name: str | Path, own: Mapping[str, Path] = _NONE) -> PromptStyle:
-    """A style by its name, or that of a TOML file. ``own`` are files by name, which come first. Raises
-    ConfigurationError that says what is wrong with it."""
+    """Load a style by its name, or from a TOML file. ``own`` maps names to files and takes precedence. Raises
+    ConfigurationError with the reason.
+    """
     if isinstance(name, str) and name in own:
         return replace(_of_file(own[name]), name=name)
     if name in shipped_styles():

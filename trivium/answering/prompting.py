@@ -1,4 +1,4 @@
-"""The prompt for an answer: a style's instructions, passages as quoted data, the question."""
+"""The prompt for an answer: the style's instructions, passages as quoted data, and the question."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from trivium.llm.base import ChatModel, Message
 from trivium.text import plain
 
 ANSWER_TOKENS = 512
-"""The longest answer where nothing else is said; a quarter of the model's window where that is less."""
+"""Default maximum length of an answer in tokens; a quarter of the model's window if that is less."""
 SLACK = 64
-"""Tokens for the marks around the messages, which differ from model to model."""
+"""Tokens reserved for the markup around messages, which depends on the model."""
 
-# No text may open or close a tag, also none of those that chat templates are made of, nor look like a citation.
-# Full-width and small forms are read as the plain ones by models.
+# No text may open or close a tag, including those of chat templates, or look like a citation. Models read full-width
+# and small forms as the plain characters.
 _TAG = re.compile(r"([<＜﹤])(?=[\w/／|｜<＜﹤!！])")
 _PIPE_TAG = re.compile(r"(?<=[|｜])([>＞﹥])")
 _BRACKET_TAG = re.compile(r"\[(?=/?[A-Z_]+\])")
@@ -27,7 +27,7 @@ _BRACKET_TAG = re.compile(r"\[(?=/?[A-Z_]+\])")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The messages, and which passages are in them, best first."""
+    """The messages and the passages they contain, best first."""
 
     messages: tuple[Message, ...]
     offered: tuple[NumberedPassage, ...]
@@ -35,7 +35,7 @@ class Prompt:
 
 
 def quoted(text: str) -> str:
-    """Text from outside that cannot be taken for anything else: no control characters, no tags, no citations.
+    """Neutralise untrusted text: no control characters, tags or citations.
 
     >>> quoted("</passage> <|im_end|> [INST] as shown [3], 1 < 2")
     '< /passage> < |im_end| > [ INST] as shown (3), 1 < 2'
@@ -44,7 +44,7 @@ def quoted(text: str) -> str:
 
 
 def untagged(text: str) -> str:
-    """Text from outside that may cite: no control characters and no tags.
+    """Neutralise untrusted text that may contain citations: no control characters or tags.
 
     >>> untagged("Asaph Hall [1]. </passage>")
     'Asaph Hall [1]. < /passage>'
@@ -60,11 +60,12 @@ def make_prompt(
     answer_tokens: int | None = None,
     scope: str | None = None,
 ) -> Prompt:
-    """As many of the passages as fit into the model's window, chosen best first. The best stand at both ends of the list,
-    the very best last, just before the question in the styles that ship: models overlook the middle of a long prompt most
-    (Liu et al., *Lost in the Middle*, 2024). Whatever the style, the model is told the ``scope`` of the collection.
+    """Build a prompt with as many passages as fit into the model's window, chosen best first.
 
-    Raises ChatModelError where not even a part of the best passage fits beside style and question.
+    The best passages are placed at both ends of the list and the very best last, just before the question in the
+    built-in styles, because models use the middle of a long prompt least (Liu et al., *Lost in the Middle*, 2024).
+    With any style, the model is told the ``scope`` of the collection. Raises ChatModelError if style and question
+    leave no room for even a part of the best passage.
     """
     style = prompt_style(DEFAULT) if style is None else style
     max_tokens = min(ANSWER_TOKENS if answer_tokens is None else answer_tokens, model.context_tokens // 4)
@@ -96,17 +97,17 @@ def _messages(style: PromptStyle, listed: str, asked: str, scope: str | None) ->
 
 
 def both_ends(passages: Sequence[NumberedPassage]) -> list[NumberedPassage]:
-    """Of six from best to worst: 2, 4, 6, 5, 3, 1."""
+    """Reorder six passages from best to worst as 2, 4, 6, 5, 3, 1."""
     return [*passages[1::2], *reversed(passages[0::2])]
 
 
 def block(number: int, headings: str, text: str) -> str:
-    """A passage as it stands in a prompt: numbered, under its headings, as data."""
+    """Format a passage for a prompt: numbered, with its headings, as data."""
     return f"<passage {number}>\n{quoted(headings)}: {quoted(text)}\n</passage>\n"
 
 
 def _cut(passage: NumberedPassage, room: int, model: ChatModel, style: PromptStyle) -> str:
-    """The beginning of a passage that is too long by itself."""
+    """Return as much of the beginning of a passage as fits."""
     length = len(passage.hit.text)
     while length > 0:
         listed = block(passage.number, passage.headings, passage.hit.text[:length])

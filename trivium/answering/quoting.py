@@ -1,4 +1,4 @@
-"""An answer in the words of the passages: sentences that answer, or else the closest passages, or that there are none."""
+"""Answers by quoting: the sentences that answer, or else the closest passages, or a statement that there are none."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from trivium.text import (
 from trivium.types import ChunkKind, Outcome, Statement
 
 MAX_EXCERPT = 480
-"""Characters of a passage that are quoted where no sentence answers; a single longer sentence is cut."""
+"""Maximum characters quoted of a passage when no sentence answers. A longer single sentence is truncated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """The pieces of an answer's text, one after the other, and its statements: one for each piece that cites."""
+    """The consecutive pieces of an answer's text, and its statements: one for each piece with a citation."""
 
     outcome: Outcome
     pieces: tuple[str, ...]
@@ -40,9 +40,10 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Of a question that was completed for the search: the terms it says by ``own``, and the ``answer`` before it. A
-    sentence about what was carried over alone ("Hall discovered both moons" to "When was he born?") is no answer to it,
-    and the answer that was just given is none either."""
+    """For a question that was completed for the search: the terms of its ``own`` wording, and the previous
+    ``answer``. A sentence only about what was carried over ("Hall discovered both moons" for "When was he born?") is
+    not an answer, nor is the previous answer repeated.
+    """
 
     own: frozenset[str] = frozenset()
     answer: str = ""
@@ -60,9 +61,13 @@ def quote(
     outright: bool = True,
     told: Told = NOTHING_TOLD,
 ) -> Quotation:
-    """Quote up to three sentences where one answers the question (not so without ``outright``), the three best passages
-    where none does although they are near it, and nothing where none is. Two classifiers tell these apart, fitted for
-    the embedder (``experiments/answers``). ``told`` of a follow-up is what its answer must not be content with."""
+    """Quote an answer.
+
+    Quotes up to three sentences if one of them answers the question (skipped without ``outright``), the three best
+    passages if none does but they are near it, and nothing otherwise. Two classifiers, fitted per embedder
+    (``experiments/answers``), make these decisions. ``told`` describes a follow-up and excludes sentences that do not
+    answer it.
+    """
     rarity = Rarity.of(store, [question])
     if not offered or not rarity.terms(question):
         return absent()
@@ -76,8 +81,9 @@ def quote(
 
 
 def _tells(sentence: Sentence, question: str, told: Told) -> bool:
-    """Whether a sentence can be an answer: it says more than a title, and more than what was just told. That of a picture
-    says which it is, and the picture answers."""
+    """Whether a sentence can be an answer: it says more than a title, and more than the previous answer. The caption
+    of a picture always can, since the picture answers.
+    """
     if told.own and told.own.isdisjoint(sentence.passage.said_by(sentence.text)):
         return False
     if told.answer and _clean(sentence.text) in told.answer:
@@ -90,7 +96,7 @@ def _tells(sentence: Sentence, question: str, told: Told) -> bool:
 
 
 def absent() -> Quotation:
-    """That the collection has nothing near the question."""
+    """Return the quotation for a collection that has nothing near the question."""
     return Quotation("absent", (NOT_FOUND,), ())
 
 
@@ -116,8 +122,9 @@ def _closest(offered: Sequence[NumberedPassage], ranked: Sequence[Sentence]) -> 
 
 
 def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) -> Quotation:
-    """The opening and the lines, each with its citation. Whole sentences follow on each other; rows of tables, which have
-    no full stop to end them, and passages stand in lines of their own."""
+    """Join the opening and the lines, each with its citation. Whole sentences are joined by spaces; passages, and
+    rows of tables, which have no full stop, get separate lines.
+    """
     pieces = [opening] if opening else []
     statements = []
     length = len(opening)
@@ -132,8 +139,8 @@ def _composed(outcome: Outcome, opening: str, lines: Sequence[tuple[str, int]]) 
 
 
 def excerpt(text: str, best: str, longest: int = MAX_EXCERPT) -> str:
-    """The sentences of a passage around the ``best`` one, as many as fit into so many characters, with an ellipsis where
-    some are left out. A longer sentence is cut.
+    """Return the sentences of a passage around the ``best`` one, as many as fit into ``longest`` characters, with an
+    ellipsis for omitted ones. A longer sentence is truncated.
 
     >>> excerpt("One moon. Two moons were found in 1877. Three.", "Two moons were found in 1877.", 36)
     '… Two moons were found in 1877. Three.'
@@ -147,7 +154,7 @@ def excerpt(text: str, best: str, longest: int = MAX_EXCERPT) -> str:
     last = first
     for grows in _neighbours(first, len(spans)):
         low, high = min(first, grows), max(last, grows)
-        # One that does not fit ends the growth on its side: no sentence is left out in between.
+        # A sentence that does not fit stops the growth on its side, so that no sentence is omitted in between.
         if high - low == last - first + 1 and spans[high][1] - spans[low][0] <= longest:
             first, last = low, high
     start, end = spans[first][0], min(spans[last][1], spans[first][0] + longest)
@@ -156,7 +163,7 @@ def excerpt(text: str, best: str, longest: int = MAX_EXCERPT) -> str:
 
 
 def _neighbours(place: int, count: int) -> Iterator[int]:
-    """The places around one, the nearest first, the following before the preceding."""
+    """Iterate over the positions around one, nearest first, following before preceding."""
     for distance in range(1, count):
         for other in (place + distance, place - distance):
             if 0 <= other < count:
@@ -164,7 +171,7 @@ def _neighbours(place: int, count: int) -> Iterator[int]:
 
 
 def _clean(text: str) -> str:
-    """A text in one line: rows of tables and items of lists, which have no full stop, are parted by semicolons."""
+    """Return a text in one line. Rows of tables and list items, which have no full stop, are separated by semicolons."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     parted = [line if line.endswith((*STOPS, ";", ":", ",")) else f"{line};" for line in lines if line]
     return uncited(plain(" ".join(parted))).removesuffix(";")
@@ -175,6 +182,6 @@ def _subject(passage: NumberedPassage) -> str:
 
 
 def _names(text: str, subject: str) -> bool:
-    """Whether a text names its subject: its title, or a name's last word alone ("Hall" of Asaph Hall)."""
+    """Whether a text names its subject, by its title or by a name's last word ("Hall" for Asaph Hall)."""
     said, title = set(terms(text)), terms(subject)
     return bool(title) and (said.issuperset(title) or title[-1] in said)

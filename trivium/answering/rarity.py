@@ -1,4 +1,4 @@
-"""How much of what one text says is said by another; rare words count more."""
+"""Measures how much of what one text says is said by another, weighting rare words more."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FIRST = re.compile(r"\W*\w+")
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """The weights of terms: their inverse document frequency in a store, whose ``analyzer`` makes terms of words."""
+    """The weights of terms: their inverse document frequency in a store, whose ``analyzer`` converts words to terms."""
 
     weights: dict[str, float]
     analyzer: Analyzer = IN_ENGLISH
 
     @classmethod
     def of(cls, store: TextSearch, texts: Iterable[str]) -> Rarity:
-        """The weights of every term of some texts; the store is asked once."""
+        """Fetch the weights of every term of some texts, in one store call."""
         analyzer = StoreLanguages.read(store.languages).analyzer
         asked = sorted({term for text in texts for term in analyzer.terms(text)})
         if not asked:
@@ -33,7 +33,8 @@ class Rarity:
         return cls(dict(zip(asked, weights, strict=True)), analyzer)
 
     def covered(self, claim: Iterable[str], said: frozenset[str]) -> float:
-        """The share in [0, 1] of the weight of distinct terms that is among those ``said``; 1 where there are none.
+        """Return the share, in [0, 1], of the weight of the distinct terms that are among those ``said``; 1 for no
+        terms.
 
         >>> Rarity({"moon": 3.0, "two": 1.0}).covered(["two", "moon"], frozenset(["moon"]))
         0.75
@@ -46,21 +47,21 @@ class Rarity:
         return found / total if total > 0 else 1.0
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in order."""
+        """Return the terms of a text, in order."""
         return self.analyzer.terms(text)
 
     def content(self, text: str) -> list[str]:
-        """The distinct terms of a text that carry its topic (all of them, where none does)."""
+        """Return the distinct terms of a text that carry its topic, or all terms if none does."""
         return self.analyzer.question_terms(text)
 
     def rarest(self, claim: Iterable[str]) -> str:
-        """The term that weighs most, the first of several; empty where there are none."""
+        """Return the term with the highest weight, the first of several; empty if there are none."""
         return max(claim, key=lambda term: self.weights.get(term, 0.0), default="")
 
 
 def names_and_numbers(sentence: str) -> list[str]:
-    """The distinct words of a sentence, lower-cased, that have a capital or a digit; the first word only with a digit or
-    with a capital behind its first letter, since sentences begin with one.
+    """Return the distinct words of a sentence, lower-cased, that contain a capital or a digit. The first word counts
+    only with a digit, or a capital after its first letter, since sentences start with a capital.
 
     >>> names_and_numbers("The moons were found by Asaph Hall in 1877.")
     ['asaph', 'hall', '1877']

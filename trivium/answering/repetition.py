@@ -1,5 +1,6 @@
-"""Where a text that is being written begins to repeat itself. A small model that has begun goes on for ever: it is
-stopped there, and what repeats is left out."""
+"""Detects where a generated text begins to repeat itself. Small models that start to repeat never stop: generation is
+ended there, and the repetition removed.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +11,27 @@ from itertools import pairwise
 from trivium.text import sentences
 
 MIN_SENTENCE = 4
-"""Words: a shorter sentence may well stand twice in an answer."""
+"""Sentences with fewer words may legitimately occur twice in an answer."""
 _LAST_SENTENCES = 3
-"""Sentences that are looked at each time: as many as a piece may bring."""
+"""Number of last sentences examined each time, which covers what one piece may add."""
 _LONG_END, _END_SHARE = 10, 0.8
-"""Words, and the share of a sentence, that it has to end with as one before it did to say the same again."""
+"""A sentence repeats an earlier one if both end in the same words: at least this many, and this share of the
+sentence.
+"""
 TAIL_CHARACTERS = 4_000
-"""How far back a phrase or a list is looked for."""
+"""How far back phrases and lists are searched for, in characters."""
 LONGEST_PHRASE = 40
-"""Words of a phrase."""
+"""Maximum length of a phrase in words."""
 _PHRASE_TIMES, _PHRASE_WORDS = 3, 8
-"""A phrase repeats where it stands so often in a row and has so many words in all: "very, very, very" does not."""
+"""A phrase counts as repeated after this many consecutive occurrences with this many words in total: "very, very,
+very" does not.
+"""
 _LONG_PHRASE = 12
-"""Words of a phrase that repeats as soon as it stands twice in a row."""
+"""Phrases of this many words count as repeated after two consecutive occurrences."""
 _LIST_TIMES = 3
-"""How often one or two short lines have to stand in a row; longer lists repeat when they stand twice."""
+"""Required consecutive occurrences of one or two short lines; longer lists count as repeated after two."""
 _LIST_ITEMS, _LIST_SHARE = 12, 3
-"""So many names in a row of which only one in so many is new are no list any more."""
+"""A list of at least this many names is a repetition if at most one in this many is new."""
 
 _WORD = re.compile(r"[^\W_]+")
 _MARK = re.compile(r"\s*\[\d+\]")
@@ -37,10 +42,10 @@ _LOOSE_END = re.compile(r"(?:[\s,;:\-–*•(]|\b(?:and|or)$|(?:^|\n)\s*\d{1,3}[
 
 
 def repeated_from(text: str) -> int | None:
-    """Where a text repeats what it has just said, None where it does not: a whole sentence or line that stood before, a
-    phrase in a row without a full stop, a list that begins again, names that come round and round.
+    """Return where a text repeats itself, or None: an earlier sentence or line, a consecutive phrase without a full
+    stop, a list that starts over, or cycling names.
 
-    Citations and the numbers of a list do not count: the text may differ in them.
+    Citations and list numbers are ignored.
 
     >>> text = "Mars has two moons: the moon of Mars, the moon of Mars, the moon of Mars, the"
     >>> text[: repeated_from(text)]
@@ -51,7 +56,7 @@ def repeated_from(text: str) -> int | None:
 
 
 def cut_at(text: str, start: int) -> str:
-    """The text before what repeats, without a comma, a bullet or an "and" that led to it.
+    """Return the text before the repetition, without a trailing comma, bullet or "and".
 
     >>> cut_at("Phobos, Deimos, Phobos, Deimos", 16)
     'Phobos, Deimos'
@@ -63,13 +68,14 @@ def cut_at(text: str, start: int) -> str:
 
 
 def _said(text: str) -> list[str]:
-    """The words of a text, without what numbers its line and cites its sources."""
+    """Return the words of a text, without line numbering and citations."""
     return _WORD.findall(_MARK.sub("", _BULLET.sub("", text, count=1)).lower())
 
 
 def _sentence(text: str) -> int | None:
-    """The first of the last sentences that says what one before it said. White space may come only with the next word,
-    so that the last sentence that is whole need not be the last one."""
+    """Return the start of the first of the last sentences that repeats an earlier one. White space may arrive only
+    with the next word, so the last complete sentence need not be the last one.
+    """
     spans = sentences(text)
     whole = len(spans) if _ENDS.match(f"{text.rstrip()[-1:]}\n") else len(spans) - 1
     said = [_said(text[slice(*span)]) for span in spans[:whole]]
@@ -80,7 +86,7 @@ def _sentence(text: str) -> int | None:
 
 
 def _says_again(sentence: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether all of a sentence, or all but a few words at the beginning of a long one, stood in another one."""
+    """Whether all of a sentence, or all but a few words at the beginning of a long one, occurred in another one."""
     if len(sentence) < MIN_SENTENCE or sentence == other:
         return len(sentence) >= MIN_SENTENCE
     same = 0
@@ -92,7 +98,7 @@ def _says_again(sentence: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _lines(text: str) -> int | None:
-    """The last lines of a list, where they stand in a row."""
+    """Find consecutive repetitions of the last lines of a list."""
     tail = max(0, len(text) - TAIL_CHARACTERS)
     begin = text.rfind("\n", 0, tail) + 1
     starts = [begin, *(begin + found.end() for found in re.finditer(r"\n+", text[begin:]))]
@@ -108,7 +114,7 @@ def _lines(text: str) -> int | None:
 
 
 def _phrase(text: str) -> int | None:
-    """The words at the end, where they stand in a row."""
+    """Find consecutive repetitions of the words at the end."""
     tail = max(0, len(text) - TAIL_CHARACTERS)
     found = [word for word in _WORD.finditer(text, tail) if not _is_mark(text, word)]
     said = [word[0].lower() for word in found]
@@ -117,7 +123,7 @@ def _phrase(text: str) -> int | None:
         if size * times <= len(said) and _in_a_row(said, size, times):
             place = _second(said, size)
             start, last = found[place].start(), found[min(place + size, len(found)) - 1].start()
-            # A sentence is not cut in two.
+            # Do not split a sentence.
             return next((begin for begin, _ in sentences(text) if start <= begin <= last), start)
     return None
 
@@ -129,7 +135,7 @@ def _is_mark(text: str, word: re.Match[str]) -> bool:
 
 
 def _names(text: str) -> int | None:
-    """The first name of a list that stood in it before, where most of them did."""
+    """Return the start of the first name of a list that occurred in it before, if most of them did."""
     begin = max((found.end() for found in _ENDS.finditer(text)), default=0)
     items: list[tuple[int, str]] = []
     start = begin
@@ -147,14 +153,15 @@ def _names(text: str) -> int | None:
 
 
 def _in_a_row(said: Sequence[str], size: int, times: int) -> bool:
-    """Whether the last ``size`` stand ``times`` times at the end."""
+    """Whether the last ``size`` elements occur ``times`` times in a row at the end."""
     last = said[-size:]
     return all(said[len(said) - size * (n + 1) : len(said) - size * n] == last for n in range(1, times))
 
 
 def _second(said: Sequence[str], size: int) -> int:
-    """Where what stands in a row at the end, ``size`` long, stands for the second time. It may have begun in the middle
-    of it."""
+    """Return the start of the second occurrence of the repeated sequence of length ``size`` at the end. The
+    repetition may have started in the middle of the sequence.
+    """
     first = len(said) - size
     while first > 0 and said[first - 1] == said[first - 1 + size]:
         first -= 1

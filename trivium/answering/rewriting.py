@@ -1,8 +1,9 @@
-"""Query rewriting: a follow-up question is made understandable without its conversation, so that it can be searched.
+"""Query rewriting: makes a follow-up question understandable without its conversation, so that it can be searched
+for.
 
-A language model writes two queries: the *match query*, the question as it stands by itself, which candidates are ranked
-by and the answer is written for; and the *recall query*, which candidates are gathered for as well, with other words for
-the same. Rules write the match query alone.
+A language model writes two queries. The *match query* is the standalone question: candidates are ranked by it and the
+answer is written for it. The *recall query* is a paraphrase for which candidates are gathered as well. Rules write
+the match query only.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from trivium.text import plain, question_terms, terms
 from trivium.types import Turn, Usage
 
 MAX_TURNS = 4
-"""Turns of the conversation that are looked at, the last ones."""
+"""Number of last turns of the conversation that are examined."""
 _NO_USAGE = Usage()
 _MAX_TOKENS = 192
 _MAX_CHARACTERS = 400
@@ -35,7 +36,7 @@ _LABELLED = re.compile(
     rf"""["'*]*\b({_MATCH}|{_RECALL})["'*]*\s*[:=]\s*(?:"((?:[^"\\\n]|\\.)*)"|([^"\n]+)$)""",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Queries of a reply that is no JSON, or was cut off in it."""
+"""Matches the queries in a reply that is not JSON, or was truncated."""
 
 _INSTRUCTIONS = """\
 Write two queries for the last question of a conversation.
@@ -49,8 +50,9 @@ Reply with JSON alone: {"match_query": "...", "search_query": "..."}"""
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What to search for: candidates of the ``match_query`` and of the ``recall_query`` (None where there is none),
-    ranked by the match query; and the tokens that a model took to write them."""
+    """What to search for: candidates for ``match_query`` and ``recall_query`` (None if there is none), ranked by the
+    match query. ``usage`` are the tokens a model used to write them.
+    """
 
     match_query: str
     recall_query: str | None = None
@@ -64,17 +66,17 @@ def rewrite_question(
     store: GraphReader,
     domain: Domain = NO_DOMAIN,
 ) -> Rewriting:
-    """What to search for where a question follows on a conversation.
+    """Return what to search for when a question follows on a conversation.
 
-    With a history, a model writes a match query and a recall query. Both are used only if they are one line. The match
-    query adds nothing: its words are of the conversation or of the domain, and it must not lean on the conversation any
-    more ("How deep is it?"). The recall query may hold two other words
-    for each known one, since what it finds is ranked by the match query. A match query that is refused is replaced by the
-    recall query where that would do as one, else by what the rules make of the question. A recall query that is refused,
-    shares no word with the match query or says no more than it, is left out. Without a model, names from the conversation
-    are added to a question that refers to something ("he", "there") or names nothing.
+    With a history, a model writes a match query and a recall query. Both must be a single line. The match query must
+    add nothing: its words must be from the conversation or the domain, and it must no longer depend on the
+    conversation ("How deep is it?"). The recall query may contain two other words for each known one, since its
+    results are ranked by the match query. A rejected match query is replaced by the recall query if that qualifies,
+    else by the result of the rules. A recall query is dropped if it is rejected, shares no word with the match query
+    or adds nothing to it. Without a model, names from the conversation are added to a question that refers to
+    something ("he", "there") or names nothing.
 
-    Abbreviations of the domain are followed by their meanings, also in a first question. Raises ChatModelError.
+    Abbreviations of the domain are followed by their meanings, in a first question too. Raises ChatModelError.
     """
     recent = history[-MAX_TURNS:]
     asked = Rewriting(question)
@@ -91,8 +93,8 @@ def rewrite_question(
 
 
 def queries_of(reply: str) -> tuple[str, str]:
-    """The match query and the recall query of a reply, empty where it has none. One that is no JSON may name them line by
-    line, or be the match query.
+    """Return the match query and the recall query of a reply, empty if missing. A reply that is not JSON may label
+    them line by line, or be the match query.
 
     >>> queries_of('{"match_query": "When was Asaph Hall born?", "search_query": "Asaph Hall birth"}')
     ('When was Asaph Hall born?', 'Asaph Hall birth')
@@ -124,8 +126,9 @@ def _reply(question: str, history: Sequence[Turn], model: ChatModel, domain: Dom
 
 
 def _told(domain: Domain, said: str, room: int) -> str:
-    """What the model is told of the domain: its scope, and terms of at most ``room`` characters, first those that the
-    conversation says."""
+    """Return what the model is told about the domain: its scope, and terms of at most ``room`` characters, those that
+    occur in the conversation first.
+    """
     told = "" if domain.scope is None else f"\nThe documents are: {quoted(domain.scope)}"
     spoken = set(terms(said))
     listed = ""
@@ -157,7 +160,7 @@ def _chosen(
 
 
 def _match_query(written: str, question: str, known: set[str]) -> str | None:
-    """A question of known words that keeps half of those of the given one."""
+    """Return the query if it consists of known words and keeps half of the question's; else None."""
     text = _one_line(written)
     if text is None:
         return None
@@ -168,7 +171,7 @@ def _match_query(written: str, question: str, known: set[str]) -> str | None:
 
 
 def _recall_query(written: str, known: set[str]) -> str | None:
-    """A query of which at least a third of the words are known."""
+    """Return the query if at least a third of its words are known; else None."""
     text = _one_line(written)
     if text is None:
         return None
@@ -179,7 +182,7 @@ def _recall_query(written: str, known: set[str]) -> str | None:
 
 
 def _goes_with(recall: str, match: str) -> bool:
-    """Whether a recall query says something of what the match query says, and something else."""
+    """Whether a recall query shares words with the match query and adds others."""
     asked, wanted = set(question_terms(recall)), set(question_terms(match))
     return not asked.isdisjoint(wanted) and not asked <= wanted
 

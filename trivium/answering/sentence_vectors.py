@@ -1,6 +1,6 @@
-"""The vectors of passages' sentences: those that the store has from its embedding, the others made now.
+"""Vectors of the sentences of passages: taken from the store if it has them, otherwise embedded.
 
-Made anew for every question they were three fifths of the time of an answer without a language model.
+Embedding them for every question took three fifths of the time of an answer without a language model.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from trivium.graph.sentences import sentence_texts
 def vectors_of(
     sentences: Sequence[tuple[NumberedPassage, str]], embedder: Embedder, store: SearchStore | None
 ) -> Vectors:
-    """Unit vectors (n x d) of sentences, each under the headings of its passage unless the store's are without. The store
-    has eight bits of a number."""
+    """Return unit vectors (n, d) of sentences, each embedded with the headings of its passage unless the store embeds
+    without headings. Vectors from the store have int8 precision.
+    """
 
     def headings(passage: NumberedPassage) -> tuple[str, ...]:
         return embedded_headings(embedder.identity, headings_of(passage.hit.section))
@@ -42,13 +43,13 @@ def _kept(
     headings: Callable[[NumberedPassage], tuple[str, ...]],
     store: SearchStore,
 ) -> dict[str, Vectors]:
-    """Text as it was embedded -> its vector, of what the store has."""
+    """Map embedded texts to their vectors, for the sentences that the store has."""
     own = [passage for passage in offered if passage.hit.live is None]
     found = store.sentence_vectors([passage.hit.uri for passage in own])
     kept: dict[str, Vectors] = {}
     for passage, (start, end) in zip(own, pairwise(found.starts.tolist()), strict=True):
         texts = sentence_texts(Passage(headings(passage), passage.hit.text))
-        if len(texts) == end - start:  # not so where the document has changed meanwhile
+        if len(texts) == end - start:  # false if the document has changed meanwhile
             codes = found.codes[start:end].astype(np.float32)
             kept |= zip(texts, codes / np.linalg.norm(codes, axis=1, keepdims=True), strict=True)
     return kept

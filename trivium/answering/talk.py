@@ -1,4 +1,4 @@
-"""Replies that need no document: to greetings and small talk, and about what was said in the conversation."""
+"""Replies that need no documents: to greetings and small talk, and to questions about the conversation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trivium.text import words
 from trivium.types import Turn, Usage
 
 MAX_TURNS = 8
-"""Turns of the conversation that are looked at, the last ones."""
+"""Number of last turns of the conversation that are used."""
 _MAX_TOKENS = 256
 _ANSWER_CHARACTERS = 200
 
@@ -35,8 +35,9 @@ def converse(
     model: ChatModel | None,
     scope: str | None = None,
 ) -> Generator[AnswerEvent, None, tuple[str, Usage]]:
-    """Reply to small talk, or to a question about the conversation. A model sees its role alone, or the conversation
-    alone; nothing is searched for. ``scope`` is what the collection is. Raises ChatModelError."""
+    """Reply to small talk, or to a question about the conversation. A model is given either its role or the
+    conversation; nothing is searched for. ``scope`` describes the collection. Raises ChatModelError.
+    """
     recent = history[-MAX_TURNS:]
     if model is None or (about_conversation and not recent):
         text = recount(history) if about_conversation else small_talk(said, scope, first=not history)
@@ -60,7 +61,7 @@ def converse(
 
 
 def small_talk(said: str, scope: str | None = None, *, first: bool = True) -> str:
-    """A reply without a model. Whoever says "ok" in a conversation is not greeted anew (``first`` is false)."""
+    """Reply without a model. Within a conversation (``first`` is false), "ok" is not answered with a greeting."""
     spoken = frozenset(words(said))
     if not _THANKS.isdisjoint(spoken):
         return "You are welcome."
@@ -72,7 +73,7 @@ def small_talk(said: str, scope: str | None = None, *, first: bool = True) -> st
 
 
 def recount(history: Sequence[Turn]) -> str:
-    """What was asked and answered, without a model."""
+    """Summarise the conversation without a model."""
     if not history:
         return "Nothing has been asked in this conversation yet."
     lines = [

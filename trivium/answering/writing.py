@@ -13,9 +13,10 @@ from trivium.settings import MAX_TEMPERATURE, Settings
 
 
 class WritingOptions(TypedDict, total=False):
-    """``prompt`` is a style, its name (also one of the setting ``prompts``) or the TOML file of one
-    (:mod:`trivium.answering.prompt_styles`); ``temperature`` from 0 (always the same) to 2; ``max_tokens`` the longest
-    answer. What is left out or None is as the settings say."""
+    """``prompt`` is a style, its name (including those of the setting ``prompts``), or its TOML file
+    (:mod:`trivium.answering.prompt_styles`); ``temperature`` ranges from 0 (deterministic) to 2; ``max_tokens``
+    limits the length of the answer. Missing and None values are taken from the settings.
+    """
 
     prompt: str | Path | PromptStyle | None
     temperature: float | None
@@ -24,7 +25,7 @@ class WritingOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The same, checked. A ``temperature`` of None is the model's own."""
+    """Validated writing options. A ``temperature`` of None means the model's default."""
 
     style: PromptStyle | None = None
     max_tokens: int | None = None
@@ -32,7 +33,7 @@ class Writing:
 
     @classmethod
     def of(cls, options: WritingOptions, settings: Settings) -> Writing:
-        """Checked options; what they lack is as the settings say. Raises InputError."""
+        """Validate options, with defaults from the settings. Raises InputError."""
         prompt = options.get("prompt")
         temperature, max_tokens = options.get("temperature"), options.get("max_tokens")
         if temperature is not None and not _is_temperature(temperature):
@@ -49,7 +50,7 @@ class Writing:
 
 
 AS_USUAL = Writing()
-"""In the default style."""
+"""The default style."""
 
 
 def _style(prompt: str | Path | PromptStyle, settings: Settings) -> PromptStyle:
