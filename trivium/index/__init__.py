@@ -1,1 +1,1 @@
-"""What fills a store: load documents, embed texts and sentences."""
+"""Fills a store: loads documents, embeds texts and sentences."""

@@ -1,4 +1,4 @@
-"""Which file an address in another file means: as file systems, site generators and note-taking programs resolve them."""
+"""Resolves addresses of other files, as file systems, site generators and note-taking programs do."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from urllib.parse import unquote
 Parts = tuple[str, ...]
 
 _WEB_SUFFIXES = frozenset((".md", ".markdown", ".mdx", ".html", ".htm", ".xhtml"))
-"""Of these a site shows any as any other, or without."""
+"""Suffixes that a site treats as equivalent, and may omit."""
 _INDEX_STEMS = frozenset(("index", "_index", "readme"))
 _WIKI = re.compile(r"\[\[(.*)\]\]", re.DOTALL)
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}", re.IGNORECASE)
 _MAX_RIVALS = 1_000
-"""Files of one name that are compared; of more, an address says too little."""
+"""Maximum number of files with the same name that are compared. With more, the address is too ambiguous."""
 
 
 class FilePaths:
-    """The paths of the files of a collection, with ``/`` between folders.
+    """The paths of the files of a collection, with ``/`` as separator.
 
-    An address is looked for, in this order:
+    An address is resolved in this order:
 
-    1. relative to the file it stands in, exactly as it is written, then without regard to case and to suffixes of web
-       pages, a folder meaning its ``index.md``, ``_index.md`` or ``README.md``;
-    2. relative to the folder that a site makes of that file (``setup.md`` is shown at ``setup/``);
-    3. from the root, as ``/docs/setup/``: the file whose path ends so. So do wiki links and names without a folder.
+    1. relative to the file that contains it, first exactly as written, then ignoring case and suffixes of web pages,
+      with a folder standing for its ``index.md``, ``_index.md`` or ``README.md``;
+    2. relative to the folder into which a site turns that file (``setup.md`` is served at ``setup/``);
+    3. from the root, as in ``/docs/setup/``: any file whose path ends this way. Wiki links and names without a folder
+      are resolved this way, too.
 
     Of several files the one nearest to the file with the address is taken, then the shortest path, then the first.
     """
@@ -39,7 +40,7 @@ class FilePaths:
             self.add(path)
 
     def add(self, path: str) -> None:
-        """Another file."""
+        """Add a file."""
         if path in self._exact:
             return
         self._exact.add(path)
@@ -52,7 +53,7 @@ class FilePaths:
         return path in self._exact
 
     def find(self, address: str, path: str) -> str | None:
-        """The path of the file that an address in the file at ``path`` means; None for one that is not there.
+        """Return the path of the file that an address in the file at ``path`` refers to; None if there is none.
 
         >>> files = FilePaths(["site/docs/_index.md", "site/docs/setup.md", "site/docs/notes/My note.md"])
         >>> files.find("../setup.md#linux", "site/docs/notes/My note.md"), files.find("/docs/", "site/docs/setup.md")
@@ -78,7 +79,7 @@ class FilePaths:
         return self._nearest(self._ending(_parts(name)), path, name)
 
     def _ending(self, parts: Parts) -> Iterator[str]:
-        """Files whose path ends with these names."""
+        """Iterate over the files whose path ends with these names."""
         key = _key(parts)
         rivals = self._by_last.get(key[-1], {}) if key else {}
         if len(rivals) <= _MAX_RIVALS:
@@ -106,7 +107,7 @@ class FilePaths:
 
 
 def plain_address(address: str, *, wiki: bool = False) -> str:
-    """An address without query and fragment, decoded."""
+    """Return an address decoded, without query and fragment."""
     path = address.partition("#")[0]
     if not wiki:
         path = unquote(path.partition("?")[0])
@@ -114,8 +115,9 @@ def plain_address(address: str, *, wiki: bool = False) -> str:
 
 
 def future_path(address: str, path: str) -> str | None:
-    """The path of a file that may still come: what a relative address with the suffix of a document names. None for
-    addresses that say less."""
+    """Return the path of a file that may be loaded later, if the address is relative and has the suffix of a
+    document; else None.
+    """
     name = plain_address(address)
     if _WIKI.fullmatch(address) or name.startswith("/") or _suffix(name) not in _WEB_SUFFIXES:
         return None
@@ -124,7 +126,8 @@ def future_path(address: str, path: str) -> str | None:
 
 
 def looks_like_page_file(uri: str) -> bool:
-    """Whether a citation names a file in place of a page: :func:`future_path`, as long as it has not come.
+    """Whether a citation names a file instead of a page, as it does until the file is loaded; see
+    :func:`future_path`.
 
     >>> looks_like_page_file("docs/gone.md"), looks_like_page_file("AC/DC"), looks_like_page_file("Missing note")
     (True, False, False)
@@ -133,7 +136,7 @@ def looks_like_page_file(uri: str) -> bool:
 
 
 def _joined(name: str, path: str) -> Iterator[str]:
-    """An address relative to a file, and to the folder that a site makes of it."""
+    """Iterate over an address relative to a file, and to the folder into which a site turns it."""
     own = PurePosixPath(path)
     yield _normal(f"{own.parent.as_posix()}/{name}")
     if own.name and own.stem.lower() not in _INDEX_STEMS:
@@ -155,7 +158,7 @@ def _parts(path: str) -> Parts:
 
 
 def _key(parts: Parts) -> Parts:
-    """How a path is looked for: small letters, without the suffix of a web page and without the name of an index."""
+    """Return the lookup key of a path: lower case, without the suffix of a web page and the name of an index file."""
     if not parts:
         return ()
     *folders, last = (part.lower() for part in parts)
@@ -171,7 +174,7 @@ def _suffix(name: str) -> str:
 
 
 def _shared(one: Parts, other: Parts) -> int:
-    """How many folders two paths have in common."""
+    """Return how many folders two paths share."""
     count = 0
     for first, second in zip(one[:-1], other[:-1], strict=False):
         if first != second:

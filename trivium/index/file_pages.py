@@ -1,5 +1,4 @@
-"""Pages that are files: what each is called, so that files of one title do not replace one another, and which pages their
-links lead to."""
+"""Names the pages of files so that files with the same title do not replace one another, and resolves their links."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ _INDEX_STEMS = frozenset(("index", "_index", "readme"))
 
 
 class FileStore(PlaceStore, Protocol):
-    """What this needs of a store."""
+    """The part of a store that :class:`FilePages` uses."""
 
     def page_graphs(self, uris: Sequence[str]) -> Iterator[PageGraph]: ...
 
@@ -34,31 +33,32 @@ class FileStore(PlaceStore, Protocol):
 
 
 class FilePages:
-    """The pages of one load that are files.
+    """The pages of one load that come from files.
 
-    A file is known by its path below the folder that was given and that folder's name, which is an alias of its page. A
-    file that comes again keeps its page, also where another one has the same title: the second of them is called ``Title
-    (folder)``. What was uploaded is known by its name and title together, since many files are called ``report.pdf``.
+    A file is identified by its path below the loaded folder, prefixed with that folder's name; this is an alias of
+    its page. A file that is loaded again keeps its page, even if another one has the same title: the second of them
+    is called ``Title (folder)``. Uploads are identified by name and title together, since many files are called
+    ``report.pdf``.
     """
 
     def __init__(self, store: FileStore, places: Places) -> None:
-        """``places``: the files of the load, all that are known when the first of them comes."""
+        """``places`` are the files of the load that are known before the first one is added."""
         self._store = store
         self._places = places
         self._files: FilePaths | None = None
         self._came: dict[str, str] = {}  # uri -> source, of the pages of this load
         self._texts: dict[str, int] = {}
-        self._paths: set[str] = set()  # of the files that came
+        self._paths: set[str] = set()  # of the files added so far
         self._knows_stored = False
         self.retitled: list[str] = []
-        """Pages to remove: their files have another title now."""
+        """Pages to remove because their files have another title now."""
         self.former: dict[str, str] = {}
-        """uri -> what the page was called before, of pages whose files have another title now."""
+        """uri -> previous uri, of pages whose files have another title now."""
 
     def settle(self, graph: PageGraph) -> PageGraph:
-        """The page under the name that it has in the store, with its links, and with the path that is shown."""
+        """Return the page with its name in the store, resolved links and display path."""
         place = self._places.get(graph.source)
-        if not graph.path:  # known by its title
+        if not graph.path:  # identified by its title
             self._came.setdefault(graph.uri, graph.source)
             if place is None:
                 return graph
@@ -105,7 +105,9 @@ class FilePages:
         return uri
 
     def _uploaded_name(self, graph: PageGraph) -> str:
-        """A document that is replaced by its title is sent under that, and has it whatever it was."""
+        """Return the uri of an upload. A document that replaces another by its title is sent under that title and
+        keeps it.
+        """
         if path_alias(graph.path) == graph.uri and graph.uri not in self._came:
             return graph.uri
         return next(uri for uri in _candidates(graph) if self._is_free(uri, graph, None))
@@ -119,7 +121,7 @@ class FilePages:
         return stored is not None and stored.uri != uri
 
     def _is_free(self, uri: str, graph: PageGraph, alias: str | None) -> bool:
-        """Whether no other document is called so; one of the same text is the same document, unless neither has any."""
+        """Whether no other document has this name. Documents with equal, non-empty text are the same document."""
         if uri in self._came:
             return bool(graph.text) and self._texts.get(uri) == hash(graph.text)
         if uri in self.retitled:
@@ -132,8 +134,9 @@ class FilePages:
         return bool(graph.text) and self._store.page_text(uri) == graph.text
 
     def _is_of(self, stored: PageRecord, graph: PageGraph, alias: str | None) -> bool:
-        """Whether a document with the same source came from the same file: of a relative source (``README.md``) that
-        hangs on where the command was started, so that its path says more."""
+        """Whether a document with the same source comes from the same file. A relative source (``README.md``) depends
+        on the working directory, so the paths are compared.
+        """
         if alias is None or PurePosixPath(graph.source).is_absolute():
             return True
         (page,) = self._store.page_graphs([stored.uri])
@@ -143,8 +146,9 @@ class FilePages:
         return not paths or any(ends)
 
     def _as_stored(self, graph: PageGraph) -> PageGraph:
-        """An uploaded page. Where the collection has the same text from elsewhere, nothing else is known of it now: it
-        stays the document of that file. So does one that is replaced by its title."""
+        """Return an uploaded page. If the collection has the same text from a file, it remains the document of that
+        file, as does a document that is replaced by its title.
+        """
         stored = self._store.find_pages([graph.uri]).get(graph.uri)
         if stored is not None and stored.path and stored.source != graph.source:
             if graph.text and self._store.page_text(graph.uri) == graph.text:
@@ -154,7 +158,7 @@ class FilePages:
         return replace(graph, path=self._places.shown(graph.source, graph.uri))
 
     def _cited(self, chunk: ChunkNode, graph: PageGraph) -> Iterator[tuple[str, str]]:
-        """The files that a chunk's addresses lead to, by their aliases, with the anchors in them."""
+        """Iterate over the aliases of the files that a chunk's addresses refer to, with their anchors."""
         own = plain_path(graph.path)
         files = self._known_files()
         for address in chunk.references:
@@ -171,13 +175,13 @@ class FilePages:
                     yield title, anchor_of(address)
 
     def _titled(self, address: str) -> Iterator[str]:
-        """What a wiki link names that is no file: a title, of a page that may still come."""
+        """Iterate over the titles that a wiki link names if it is not a file. The page may be loaded later."""
         title = page_uri(normalise_title(address[2:-2].partition("#")[0]))
         if title and len(title) < _MAX_TITLE:
             yield title
 
     def _learn_stored(self, files: FilePaths) -> None:
-        """The paths of the files that were loaded before. Not asked for where all links lead to files of this load."""
+        """Add the paths of files loaded earlier. Not called if all links are to files of this load."""
         self._knows_stored = True
         for name, uri in self._store.names():
             if name != unescape(uri) and ("/" in name or "." in name):
@@ -188,8 +192,9 @@ _MAX_TITLE = 500
 
 
 def _candidates(graph: PageGraph) -> Iterator[str]:
-    """The title; then with what tells the file from others of that title: its folder or name, then more of its path; then
-    with a number."""
+    """Iterate over possible names: the title; the title with its folder or file name, then with more of its path;
+    then with a number.
+    """
     yield graph.uri
     title = unescape(graph.uri)
     path = PurePosixPath(graph.path)

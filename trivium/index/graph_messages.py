@@ -1,5 +1,6 @@
-"""A page's graph as JSON messages between processes: several small ones, so that reading none of them holds up the
-threads of the process that reads."""
+"""Serialises a page's graph as JSON messages between processes. They are small, so that parsing one does not block
+the other threads of the receiving process.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +27,17 @@ _PAGE_VALUES = attrgetter(
 
 
 def dump(message: object) -> bytes:
-    """A message. Texts may hold anything that stands in a document."""
+    """Serialise a message. Its texts may contain anything found in a document."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def load(message: bytes) -> Any:
-    """What :func:`dump` wrote."""
+    """Parse a message written by :func:`dump`."""
     return json.loads(message.decode("utf-8", "surrogatepass"))
 
 
 def parts_of(graph: PageGraph) -> Iterator[list[Any]]:
-    """The messages of a graph, for :class:`Joined`."""
+    """Split a graph into messages for :class:`Joined`."""
     for kind, values in _VALUES.items():
         nodes = getattr(graph, kind)
         for start in range(0, len(nodes), _NODES_A_MESSAGE):
@@ -48,13 +49,13 @@ def parts_of(graph: PageGraph) -> Iterator[list[Any]]:
 
 
 class Joined:
-    """Makes graphs of messages."""
+    """Reassembles graphs from messages."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, list[Sequence[Any]]] = {kind: [] for kind in (*_VALUES, _THUMBNAILS)}
 
     def add(self, kind: str, content: Any) -> PageGraph | None:
-        """The graph when its last message is there."""
+        """Add a message. Return the graph when it was the last one."""
         if kind in self._nodes:
             self._nodes[kind].extend(content)
             return None

@@ -1,4 +1,4 @@
-"""What fills a store: load documents, embed their texts, take pages away, add what DBpedia knows."""
+"""Fills a store: loads documents, embeds their texts, removes pages, adds data from DBpedia."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class BuildOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Indexer:
-    """Fills one store; one call at a time."""
+    """Fills one store. Not thread-safe."""
 
     store: GraphStore
     embedder: StoreEmbedder
     parser: ParserProcess = field(default_factory=ParserProcess)
-    """Parses for isolated builds; :meth:`ParserProcess.close` ends it."""
+    """Parses documents of isolated builds. Stop it with :meth:`ParserProcess.close`."""
 
     def build(
         self,
@@ -114,44 +114,61 @@ class Indexer:
         questions: bool = False,
         annotators: str = MAJORITY,
     ) -> IngestReport:
-        """Parse, load and (unless ``embed`` is false) embed sources, and (unless ``sentences`` is) their sentences; also
-        adds to a store that has some. ``names`` says by path what files are called, where that is not their path.
-        ``limits`` are those of the settings where none are given. ``isolated`` parses files of people who are not trusted
-        in a process apart, within its limits of memory and time. ``check`` is called with every page before it is
-        written; what it raises ends the build. ``language`` is the code of the documents' language, such as ``de``, or
-        ``auto`` to recognise each document's; by default that of the store, at first English. ``meta`` is metadata for
-        all of these documents, such as ``{"year": 2024}``; it wins over what a document says of itself, and stays when
-        the document is read again, until something else is said or None takes it back. ``images`` names an image embedder
-        (``clip``), or is one: pictures are embedded, too, for the retriever ``image``. ``only``: paths of files of the
-        sources; no others are read. ``apart`` parses packed and large documents in processes with limits of memory,
-        however few there are; a script needs ``if __name__ == "__main__":`` for that.
+        """Parse, load and embed sources, adding to what the store already holds.
 
-        Raises InputError for a language that is not known. Raises ConfigurationError where texts in another language
-        than English would be embedded by a model for English, unless ``any_embedder``, which the store remembers: at once
-        for a named language, and after loading where most pages turned out to be in one.
+        Documents that cannot be read are listed in the report's ``problems`` and do not stop the build. After an
+        interruption, calling it again completes the work. A stored page is replaced if it changed. Raises
+        NothingReadError if no document could be read and the store is empty.
 
-        ``chunker`` says how pages are cut (:mod:`trivium.chunking.spec`): by default as those that are there, in an empty
-        store by ``blocks``. ``model`` is, or names, the language model that the chunker ``agentic`` asks, by default that
-        of the settings. The store remembers the chunker with its first page; another one raises ChunkerMismatchError.
-        ``late`` embeds chunks in the context of their page (:mod:`trivium.embedding.late`), with everything that comes
-        later, too; it raises EmbedderMismatchError where the store was filled otherwise, EmbeddingError where the
-        embedder cannot. Without ``headings`` the vector of a chunk is that of its text alone
-        (:mod:`trivium.embedding.plain`), as refused and as kept to; ConfigurationError is raised for both together.
+        Reading:
 
-        ``shards`` has documents parsed and embedded by shards, on a Ray cluster where it names one
-        (:class:`~trivium.index.sharding.build.ShardPlan`); the store becomes the same. It raises ConfigurationError with
-        ``isolated``, ``late``, no ``headings``, and a chunker that asks a model, and where there is no such cluster;
-        MissingExtraError where Ray is not installed.
+        - ``names``: display names of files, by path.
+        - ``only``: paths of files; other files of the sources are skipped.
+        - ``limits``: input limits, by default those of the settings.
+        - ``isolated``: parse untrusted files in a separate process with limits of memory and time.
+        - ``apart``: parse packed and large documents in processes with a memory limit even if there are few
+          documents. A script then needs ``if __name__ == "__main__":``.
+        - ``check``: called with every page before it is written; an error it raises ends the build.
+        - ``meta``: metadata of all these documents, such as ``{"year": 2024}``. It overrides their own, and is kept
+          when a document is read again, until it is changed, or removed with None.
 
-        ``index`` says how vector indexes are made (:meth:`set_index_parameters`), by default as the settings do.
-        ``questions``: rows of Natural Questions also give their questions, as nodes of the graph with ``is_answer_of``
-        from the chunks that answer them; ``annotators`` says whose answers count
-        (:func:`trivium.parser.sources.annotators.counted`). The report's ``questions`` lists those that cannot be
-        traced. They go with their pages.
+        Languages:
 
-        A page already there is replaced if it changed. Documents that cannot be read are in the report's
-        ``problems``; they never stop the run. Running it again after an interruption finishes the work. Raises
-        NothingReadError where none could be read and the store holds none either.
+        - ``language``: language code of the documents, such as ``de``, or ``auto`` to detect that of each document.
+          By default that of the store, initially English. Raises InputError for an unknown language.
+        - ``any_embedder``: allow, now and in later builds, an English-only embedder for texts in other languages.
+          Otherwise ConfigurationError is raised: immediately for a named language, and after loading if most pages
+          are in one.
+
+        Chunking:
+
+        - ``chunker``: how pages are split (:mod:`trivium.chunking.spec`), by default as existing pages, or ``blocks``
+          in an empty store. The store records the chunker with its first page; another one raises
+          ChunkerMismatchError.
+        - ``model``: the language model of the chunker ``agentic``, or its name. By default that of the settings.
+
+        Embedding:
+
+        - ``embed``, ``sentences``: whether to embed texts, and sentences.
+        - ``late``: embed chunks in the context of their page (:mod:`trivium.embedding.late`), in this and later
+          builds. Raises EmbedderMismatchError if the store was built without it, EmbeddingError if the embedder does
+          not support it.
+        - ``headings``: if false, embed chunks without their headings (:mod:`trivium.embedding.plain`), with the same
+          restrictions as ``late``. Both together raise ConfigurationError.
+        - ``images``: an image embedder or its name (``clip``), to embed pictures for the retriever ``image``.
+        - ``index``: parameters of the vector indexes (:meth:`set_index_parameters`), by default those of the
+          settings.
+        - ``shards``: parse and embed documents in shards, optionally on a Ray cluster
+          (:class:`~trivium.index.sharding.build.ShardPlan`). The resulting store is the same. Raises
+          ConfigurationError together with ``isolated``, ``late``, no ``headings`` or a chunker that asks a model, and
+          if the cluster is unavailable; MissingExtraError if Ray is not installed.
+
+        Questions:
+
+        - ``questions``: also store the questions of Natural Questions rows, as nodes with a relation ``is_answer_of``
+          from the chunks that answer them. They are removed with their pages. The report's ``questions`` lists those
+          that could not be traced to chunks.
+        - ``annotators``: whose answers count (:func:`trivium.parser.sources.annotators.counted`).
         """
         if isinstance(sources, str | Path):
             raise InputError(f"expected a list of sources, got {type(sources).__name__}: [{str(sources)!r}]")
@@ -180,7 +197,7 @@ class Indexer:
             self.embedder.leave_out_headings()
         special = late or not headings
         refusable = embeds and (check_language(language) == AUTO if language is not None else known.detect)
-        if not refusable:  # one that is refused after loading must not be the store's
+        if not refusable:  # an embedder that may be rejected after loading must not be recorded yet
             self._remember_embedder(special)
         chosen = load_settings().limits if limits is None else limits
         with ExitStack() as stack:
@@ -243,8 +260,9 @@ class Indexer:
     def _check_shards(
         self, plan: ShardPlan, chunker: Chunker, isolated: bool, late: bool, headings: bool
     ) -> None:
-        """Refuse what hangs on more than the documents of a shard, or on a model of this process. Raises
-        ConfigurationError."""
+        """Raise ConfigurationError for options that depend on more than the documents of a shard, or on a model in
+        this process.
+        """
         plan.check()
         wrong = (
             (isolated, "in an isolated process"),
@@ -282,35 +300,38 @@ class Indexer:
         return sharded(plan, work, embedder, workers or os.cpu_count() or 1, progress)
 
     def _remember_embedder(self, special: bool) -> None:
-        """Have the store know the embedder that was chosen for it, also where embedding comes later. ``special``: so was
-        what of a chunk it reads."""
+        """Record the embedder chosen for the store even if embedding happens later. ``special`` tells whether the
+        embedded part of a chunk was chosen, too.
+        """
         if (self.embedder.chosen or special) and self.store.embedder is None:
             self.store.set_embedder(self.embedder.get().identity)
 
     def _chunker(self, wanted: str | None, model: str | ChatModel | None) -> Chunker:
-        """What cuts the pages of a build. Raises InputError, and ChunkerMismatchError before anything is read."""
+        """Return the chunker of a build. Raises InputError, and ChunkerMismatchError before anything is read."""
         stored = self.store.chunker
         chunker = make_chunker(wanted or stored or DEFAULT, self.embedder.get, model)
         check_chunker(stored, chunker.spec)
         return chunker
 
     def set_index_parameters(self, given: IndexParameters | None = None) -> None:
-        """Keep with the store how its vector indexes are made: what is ``given`` (by default by the settings) in place of
-        what was kept. The next ``refresh`` of the store, which ends a build, makes them anew where that takes other ones.
-        Raises ConfigurationError for a parameter that this kind of store has not."""
+        """Replace the parameters of the store's vector indexes by the ``given`` ones (default: those of the
+        settings). The next ``refresh`` of the store, which ends a build, rebuilds the indexes if they differ. Raises
+        ConfigurationError for a parameter that this kind of store does not support.
+        """
         given = load_settings().index if given is None else given
         if given.model_fields_set:
             self.store.set_index_parameters(self.store.index_parameters.changed(given))
 
     def remove(self, pages: Sequence[str]) -> list[str]:
-        """Remove pages by title, alias or uri, or by the file they came from; returns the uris removed. Raises InputError
-        for an unknown one, with titles like it."""
+        """Remove pages by title, alias, uri or source file, and return the uris removed. Raises InputError for an
+        unknown name and suggests similar titles.
+        """
         if isinstance(pages, str):
             raise InputError(f"expected a list of titles, got the text {pages!r}")
         return self.remove_pages(find_named(self.store, pages))
 
     def remove_pages(self, uris: Sequence[str]) -> list[str]:
-        """Remove pages by uri; returns the uris removed. Unknown ones are left out."""
+        """Remove pages by uri and return the uris removed. Unknown ones are skipped."""
         if not uris:
             return []
         removed = self.store.delete(uris)
@@ -320,10 +341,12 @@ class Indexer:
     def embed(
         self, progress: Progress | None = None, *, any_embedder: bool = False, headings: bool = True
     ) -> int:
-        """Embed every text that has no vector yet; returns how many. Resumable: what is done stays done. Raises
-        ConfigurationError where most documents are in another language than English and the embedder knows English only,
-        unless ``any_embedder``, which the store remembers. Without ``headings`` the vector of a chunk is that of its text
-        alone; EmbedderMismatchError is raised where the store was filled otherwise."""
+        """Embed every text without a vector and return their number. An interrupted run can be resumed.
+
+        Raises ConfigurationError if most documents are not in English and the embedder supports English only, unless
+        ``any_embedder`` is true, which the store records. Without ``headings`` chunks are embedded without their
+        headings; raises EmbedderMismatchError if the store was built with them.
+        """
         if any_embedder:
             allow_any_embedder(self.store)
         check_embedder_of(self.store, self.embedder.name)
@@ -347,8 +370,9 @@ class Indexer:
         return chunks + fill(texts, embedder, self.store.put_vectors, progress, total=len(texts))
 
     def embed_sentences(self, progress: Progress | None = None) -> int:
-        """Embed the sentences of chunks one by one, where that is not done yet; returns how many. Takes about as long as
-        :meth:`embed`, and as resumable. ``progress`` counts chunks."""
+        """Embed the sentences of chunks where that has not been done, and return their number. Takes about as long as
+        :meth:`embed`, and can be resumed. ``progress`` counts chunks.
+        """
         passages = self.store.pending_sentences()
         if not passages:
             return 0
@@ -362,9 +386,10 @@ class Indexer:
         return fill_parts(passages, parts, embedder, self.store.put_sentences, progress, total=len(passages))
 
     def embed_pictures(self, images: str | ImageEmbedder, progress: Progress | None = None) -> int:
-        """Embed the pictures of documents, where that is not done yet, by the image embedder of that name or by one of
-        one's own; returns how many. Resumable. Raises EmbedderMismatchError where another one did so, ConfigurationError
-        for an unknown name, MissingExtraError and EmbeddingError where it cannot be had."""
+        """Embed the pictures without a vector, with an image embedder given by name or as an object, and return their
+        number. Can be resumed. Raises EmbedderMismatchError if there are vectors of another one, ConfigurationError
+        for an unknown name, MissingExtraError, and EmbeddingError if its files are unavailable.
+        """
         embedder = (
             open_image_embedder(images, device=self.embedder.device) if isinstance(images, str) else images
         )
@@ -373,8 +398,9 @@ class Indexer:
     def enrich(
         self, sources: Sequence[str], *, embed: bool = True, progress: StageProgress | None = None
     ) -> EnrichReport:
-        """Add relations and types of DBpedia (dump files, or the address of a SPARQL endpoint) to what the store
-        holds, and (unless ``embed`` is false, or nothing is embedded yet) embed what that changed."""
+        """Add relations and types from DBpedia (dump files, or the address of a SPARQL endpoint) to the pages of the
+        store, and embed the changes, unless ``embed`` is false or the store has no embeddings yet.
+        """
         report = enrich(self.store, sources, progress=progress)
         if embed and self.store.embedder is not None:
             self._embed(_stage(progress, "embed"))
@@ -387,9 +413,9 @@ class Indexer:
 
 
 def _ignore(done: int, total: int) -> None:
-    """Progress that nobody looks at."""
+    """Ignore the progress."""
 
 
 def _stage(progress: StageProgress | None, stage: str) -> Progress | None:
-    """Progress of one stage."""
+    """Return the progress callback of one stage."""
     return None if progress is None else lambda done, total: progress(stage, done, total)

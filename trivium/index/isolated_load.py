@@ -1,5 +1,6 @@
-"""One load of documents that a process apart parses (:mod:`trivium.index.isolation`): goes on after documents that end
-the process."""
+"""Loads documents that a separate process parses (:mod:`trivium.index.isolation`), and continues after documents that
+crash it.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +23,18 @@ if TYPE_CHECKING:
 
 _BEAT_SECONDS = 0.1
 _MAX_KILLED = 10
-"""Documents of one load that may end the process; the rest of the load is left out then."""
+"""Number of documents per load that may crash the process; after that the rest of the load is skipped."""
 _CLOCK = 3.0
-"""How many times its processor time a document may take by the clock."""
+"""Wall-clock limit of a document, as a multiple of its CPU time limit."""
 _MAX_KILLED_BY_FILE = 2
 _START_SECONDS = 60.0
 _NAMES_A_MESSAGE = 1_000
 
 Names = Callable[[], Iterable[tuple[str, str]]]
 Outcome = PageGraph | Problem | LeftOut | None
-"""A page, a document that could not be read, a file of no format that is read, or one of those that are only counted."""
+"""A page, a document that could not be read, a skipped file of an unsupported format, or None for one of those that
+are only counted.
+"""
 
 
 @dataclass(slots=True)
@@ -40,8 +43,8 @@ class _File:
     label: str | None
     named: bool
     place: str
-    done: int = 0  # items of it that have ended
-    killed: int = 0  # processes that ended over it
+    done: int = 0  # number of its items that were completed
+    killed: int = 0  # number of processes it has crashed
     lost: bool = False
 
     @property
@@ -54,8 +57,7 @@ class _TooLongError(Exception):
 
 
 class IsolatedLoad:
-    """One load; ``outcomes`` gives what became of the documents. ``peak_bytes`` is what the process took, once it is
-    done."""
+    """One load. ``outcomes`` yields the results; afterwards ``peak_bytes`` is the peak memory of the process."""
 
     def __init__(
         self,
@@ -78,11 +80,11 @@ class IsolatedLoad:
         self._chunker = chunker
         self._at = self._files[0] if self._files else _File("", None, True, "")
         self._ended = 0
-        self._received = 0  # bytes since the document began
-        self._waited = 0.0  # seconds since then
+        self._received = 0  # bytes received since the document began
+        self._waited = 0.0  # seconds waited since then
         self._allowed = 0.0
         self._in_records = False
-        self._has_page = False  # the document at hand came whole
+        self._has_page = False  # the current document was received completely
 
     def outcomes(self) -> Iterator[Outcome]:
         for _ in range(_MAX_KILLED):
@@ -101,7 +103,7 @@ class IsolatedLoad:
         yield Problem(names, f"left out, with what follows: {_MAX_KILLED} documents had to be stopped before")
 
     def _lost(self, reason: str) -> Problem:
-        """Leave out the document at hand, or where records are loaded, the file."""
+        """Skip the current document, or the whole file while records are loaded."""
         self._at.done += 1
         self._at.killed += 1
         self._at.lost = self._in_records or self._at.killed >= _MAX_KILLED_BY_FILE
@@ -123,7 +125,7 @@ class IsolatedLoad:
         while True:
             kind, content = self._receive(pipe)
             if kind == "begun":
-                joined = Joined()  # of a document that was given up some may have come
+                joined = Joined()  # discard the parts of an abandoned document
                 self._at = files[content]
                 self._has_page = False
                 self._received, self._waited = 0, 0.0
@@ -152,8 +154,9 @@ class IsolatedLoad:
                     yield graph
 
     def _receive(self, pipe: Connection) -> Any:
-        """The next message. Raises _TooLongError where it does not come, EOFError or OSError where the process ends or
-        sends too much."""
+        """Receive the next message. Raises _TooLongError if there is none in time, EOFError or OSError if the process
+        ends or sends too much.
+        """
         while True:
             started = time.monotonic()
             there = pipe.poll(_BEAT_SECONDS)
@@ -165,7 +168,7 @@ class IsolatedLoad:
                 raise _TooLongError(
                     f"to parse it takes more than {self._allowed:g} seconds, the limit: split it"
                 )
-        most = 4 * self._limits.graph_bytes + (1 << 20)  # characters have up to four bytes
+        most = 4 * self._limits.graph_bytes + (1 << 20)  # UTF-8 takes up to four bytes per character
         message = pipe.recv_bytes(most)
         self._received += len(message)
         if self._received > 2 * most:

@@ -1,8 +1,7 @@
-"""Parses documents of clients in a process apart, so that no document costs the process that serves its memory or time.
+"""Parses untrusted documents in a separate process, which protects the memory and time of the serving process.
 
-The process is kept for the next load, since it takes a while to start. It is killed over a document that takes too long,
-or dies by itself over one that takes too much memory: that document is reported, and another process goes on with the
-next.
+The process is kept for the next load, since it is slow to start. It is killed if a document takes too long, and
+crashes if one takes too much memory; that document is reported, and a new process continues with the next.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trivium.chunking.spec import DEFAULT
 
-if TYPE_CHECKING:  # an engine has one of these; the parser is loaded when there is something to parse
+if TYPE_CHECKING:  # the parser is imported on first use
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
@@ -24,11 +23,11 @@ if TYPE_CHECKING:  # an engine has one of these; the parser is loaded when there
 
 _BEAT_SECONDS = 0.1
 _KEPT_BYTES = 192 << 20
-"""A process that has taken more than this is not kept."""
+"""A process that has used more memory than this is not kept."""
 
 
 class ParserProcess:
-    """A process that parses, started when it is needed; one load at a time."""
+    """A process that parses documents, started on demand; one load at a time."""
 
     def __init__(self) -> None:
         self._process: BaseProcess | None = None
@@ -45,10 +44,11 @@ class ParserProcess:
         beat: Callable[[int], None],
         chunker: str = DEFAULT,
     ) -> Iterator[Outcome]:
-        """The documents of the files that were ``found``, in their order, the pages of records last. ``labels`` says by
-        path what files are called. ``names`` is asked for titles and their targets when everything but records has come.
-        ``beat`` is called with the number of documents that have ended, at least once in a second; where it raises, the
-        process is killed. ``chunker`` is the spec of one that asks no model.
+        """Parse the ``found`` files and yield their documents in order, followed by the pages of records.
+
+        ``labels`` maps paths to display names. ``names`` returns titles and their targets; it is called once
+        everything except records is done. ``beat`` is called at least once a second with the number of documents
+        completed; if it raises, the process is killed. ``chunker`` is the spec of a chunker that needs no model.
         """
         from trivium.index.isolated_load import IsolatedLoad
 
@@ -62,7 +62,7 @@ class ParserProcess:
                 self.close()
 
     def connect(self) -> Connection:
-        """The pipe to the process, which is started where there is none."""
+        """Return the pipe to the process, starting it if necessary."""
         import multiprocessing
 
         from trivium.index.parser_process import parse_all
@@ -73,11 +73,11 @@ class ParserProcess:
                 self._pipe, theirs = context.Pipe()
                 self._process = context.Process(target=parse_all, args=(theirs,), daemon=True)
                 self._process.start()
-                theirs.close()  # else the end of the process would not close the pipe
+                theirs.close()  # otherwise the end of the process would not close the pipe
             return self._pipe
 
     def close(self) -> int | None:
-        """End the process, if there is one, at once; returns its exit code, negative for a signal."""
+        """Terminate the process, if any, and return its exit code (negative for a signal)."""
         with self._lock:
             process, pipe = self._process, self._pipe
             self._process = self._pipe = None
@@ -85,7 +85,7 @@ class ParserProcess:
             pipe.close()
         if process is None:
             return None
-        process.join(_BEAT_SECONDS)  # it may have ended by itself: its exit code says why
+        process.join(_BEAT_SECONDS)  # if it has ended by itself, keep its exit code
         if process.exitcode is None:
             process.kill()
             process.join()

@@ -1,4 +1,4 @@
-"""In which language each document of a load is, and whether the store's embedder knows it."""
+"""Determines the language of each document of a load, and whether the store's embedder supports it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from trivium.types import EmbedderIdentity
 
 _SAMPLED = 20
 _SAMPLE = 100
-"""Pages whose language is looked at where none was named: the first 20, then every 20th."""
+"""Pages sampled for detection when no language was named: the first 20, then every 20th."""
 _SAMPLE_CHARACTERS = 4_000
 _MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 
 class LanguageStore(Protocol):
-    """What this needs of a store."""
+    """The part of a store that :class:`Localiser` uses."""
 
     @property
     def languages(self) -> str | None: ...
@@ -32,12 +32,12 @@ class LanguageStore(Protocol):
 
 
 class Localiser:
-    """Gives each page the terms of its language, and has the store remember which languages came.
+    """Gives each page terms in its language, and records the languages in the store.
 
-    ``language`` is the code of all documents, or ``auto``: then each page's own text says. Where that does not show, its
-    metadata may (``language: de``), else it is the first language of the store. Without one, further documents are in
-    the language of the store; where it has several, or they were recognised before, they are recognised.
-    ``any_embedder``: have the store know that a model for English may embed all of them.
+    ``language`` is the code of all documents, or ``auto`` to detect that of each page from its text, else from its
+    metadata (``language: de``), else the first language of the store. With None, documents are in the language of the
+    store, or detected if it has several languages or used detection before. ``any_embedder``: record that an
+    English-only embedder may be used for them.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class Localiser:
         self._detect = given == AUTO or (given is None and several)
         self._only = self._before.codes[0] if given is None or given == AUTO else given
         self._any_embedder = any_embedder or self._before.any_embedder
-        # What an empty store was told of does not count.
+        # The recorded languages of an empty store are ignored.
         self._known = dict.fromkeys(self._before.codes if store.count_pages() else ())
         self.pages: Counter[str] = Counter()
-        """How many pages came in each language."""
+        """Number of pages by language."""
         self._assumed = language is None and not self._detect
         self._came = 0
         self._looked: Counter[str | None] = Counter()
 
     def localise(self, graph: PageGraph) -> PageGraph:
-        """The page in the terms of its language."""
+        """Return the page with terms in its language."""
         language = _detected(graph, self._before.codes[0]) if self._detect else self._only
         self._look(graph)
         self.pages[language] += 1
@@ -68,26 +68,25 @@ class Localiser:
 
     @property
     def likely(self) -> str | None:
-        """The language that most pages of a sample look to be in, where nobody said so; None where it is the one that
-        they were taken for."""
+        """The language of most sampled pages, if none was named and it differs from the assumed one; else None."""
         language, count = self._looked.most_common(1)[0] if self._looked else (None, 0)
         most = 2 * count > self._looked.total()
         return language if most and language != self._only else None
 
     def _look(self, graph: PageGraph) -> None:
-        """Recognise the language of a page, if it is one of the sample: the first, then one of many."""
+        """Detect the language of a page if it is in the sample."""
         drawn = self._came < _SAMPLED or self._came % _SAMPLED == 0
         if self._assumed and drawn and self._looked.total() < _SAMPLE:
             self._looked[detect_language(graph.text[:_SAMPLE_CHARACTERS])] += 1
         self._came += 1
 
     def remember_new(self) -> None:
-        """Have the store know the languages that came, before their pages are written: questions use them."""
+        """Record new languages before their pages are written, since questions use them."""
         if not self._known.keys() >= self.pages.keys():
             self.remember()
 
     def remember(self) -> None:
-        """Have the store know all languages, those it had first, then that of most pages."""
+        """Record all languages: earlier ones first, then by number of pages."""
         if not self.pages:
             return
         self._known.update(dict.fromkeys(code for code, _ in self.pages.most_common()))
@@ -98,7 +97,7 @@ class Localiser:
 
 
 class StoredLocaliser(Localiser):
-    """For pages that were stored before and are made again from their texts: they stay in their languages."""
+    """For stored pages that are rebuilt from their texts. They keep their languages."""
 
     def localise(self, graph: PageGraph) -> PageGraph:
         told = graph.metadata.get(LANGUAGE)
@@ -117,7 +116,7 @@ def _detected(graph: PageGraph, otherwise: str) -> str:
 
 
 def check_embedder_knows(language: str, embedder: str) -> None:
-    """Refuse an embedder that knows English only for documents in another language. Raises ConfigurationError."""
+    """Raise ConfigurationError for an English-only embedder and documents in another language."""
     if language != ENGLISH and english_only(embedder):
         raise ConfigurationError(
             f"the embedder {embedder} knows English only, and the documents are in {NAMES[language]}: name one of many"
@@ -128,7 +127,7 @@ def check_embedder_knows(language: str, embedder: str) -> None:
 
 
 class EmbeddedInLanguages(LanguageStore, Protocol):
-    """What is needed of a store whose texts are to be embedded."""
+    """The part of a store that :func:`check_embedder_of` uses."""
 
     @property
     def location(self) -> str: ...
@@ -138,8 +137,9 @@ class EmbeddedInLanguages(LanguageStore, Protocol):
 
 
 def check_embedder_of(store: EmbeddedInLanguages, embedder: str) -> None:
-    """Refuse an embedder that knows English only for what a store holds, where its first language is another one and
-    nobody allowed it before. Raises ConfigurationError that says what to do with what is there."""
+    """Raise ConfigurationError, with the alternatives, for an English-only embedder if the store's first language is
+    another one and this was not allowed before.
+    """
     kept = StoreLanguages.read(store.languages)
     language = kept.codes[0]
     if language == ENGLISH or kept.any_embedder or not english_only(embedder):
@@ -157,7 +157,7 @@ def check_embedder_of(store: EmbeddedInLanguages, embedder: str) -> None:
 
 
 def allow_any_embedder(store: LanguageStore) -> None:
-    """Have the store know that a model for English may embed its documents."""
+    """Record that an English-only embedder may be used for the store's documents."""
     kept = StoreLanguages.read(store.languages)
     if not kept.any_embedder:
         store.set_languages(str(replace(kept, any_embedder=True)))

@@ -1,8 +1,8 @@
 """Late chunking of a store: chunks are embedded page by page, in the context of their page.
 
-A vector belongs to a text, and the text of a chunk has the title of its page and its headings in it: only a passage that
-a section repeats word for word has one vector for several places, that of the first. When a page changes, its chunks lose
-their vectors before it is written, since what stands around them is another.
+Vectors are stored by text, and the text of a chunk includes the title and headings. Only a passage that is repeated
+verbatim within a section has one vector for several places, that of the first. When a page changes, the vectors of
+its chunks are removed before it is written, because their context has changed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _PAGES_AT_ONCE = 16
 
 
 def fill_late(store: GraphStore, embedder: LateEmbedder, progress: Progress | None = None) -> int:
-    """Embed the chunks that have no vector yet; returns how many texts. An interrupt loses at most the pages under way.
-    ``progress`` counts all texts that wait, of which chunks are a part."""
+    """Embed the chunks without a vector and return the number of texts. An interrupt loses at most the current pages.
+    ``progress`` counts all pending texts, of which chunks are a part.
+    """
     pending = store.pending_texts()
     waiting = Waiting(pending)
     total, done = len(pending), 0
@@ -43,7 +44,7 @@ def fill_late(store: GraphStore, embedder: LateEmbedder, progress: Progress | No
 
 
 def embed_pages(graphs: Sequence[PageGraph], embedder: LateEmbedder) -> Iterator[tuple[list[str], Vectors]]:
-    """For each page the distinct texts of its chunks and their vectors."""
+    """Iterate over the distinct chunk texts of each page with their vectors."""
     places = [_first_places(graph) for graph in graphs]
     documents = [
         WholeText(unescape(graph.uri), graph.text, tuple(own.values()))
@@ -54,12 +55,14 @@ def embed_pages(graphs: Sequence[PageGraph], embedder: LateEmbedder) -> Iterator
 
 
 def chunk_texts(graph: PageGraph) -> Iterator[str]:
-    """What of each chunk of a page is embedded."""
+    """Iterate over the embedded text of each chunk of a page."""
     return (embedding_text(headings_of(chunk.parent), chunk.text) for chunk in graph.chunks)
 
 
 def forget_context(store: GraphStore) -> Callable[[Iterable[PageGraph]], None]:
-    """What is to be called with pages before they are written: takes the vectors of the chunks of those that change."""
+    """Return a function to call with pages before they are written, which removes the vectors of the chunks of
+    changed pages.
+    """
 
     def forget(graphs: Iterable[PageGraph]) -> None:
         new = {graph.uri: graph for graph in graphs}
@@ -73,7 +76,7 @@ def forget_context(store: GraphStore) -> Callable[[Iterable[PageGraph]], None]:
 
 
 def _first_places(graph: PageGraph) -> dict[str, tuple[int, int]]:
-    """The texts of a page's chunks, and where each stands first."""
+    """Map the texts of a page's chunks to their first positions."""
     places: dict[str, tuple[int, int]] = {}
     for text, chunk in zip(chunk_texts(graph), graph.chunks, strict=True):
         places.setdefault(text, (chunk.start, chunk.end))

@@ -1,4 +1,4 @@
-"""What a load did not take, in words."""
+"""Describes what a load skipped."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trivium.parser.sources.recognise import KNOWN_FORMATS
 
 _MAX_KINDS = 8
 MAX_REASONS = 3
-"""Problems that the error of a load that came to nothing names."""
+"""Number of problems listed in the error of a load without results."""
 
 
 def describe_kinds(kinds: Mapping[str, int]) -> str:
-    """How many files of which kinds, the most frequent first.
+    """Describe the number of files by kind, most frequent first.
 
     >>> describe_kinds({"Makefile": 1, ".zip": 3, ".py": 8})
     '12 files: 8 .py, 3 .zip, Makefile'
@@ -34,7 +34,7 @@ def describe_kinds(kinds: Mapping[str, int]) -> str:
 
 
 def nothing_read(report: IngestReport) -> NothingReadError:
-    """The error for a load that came to nothing: what came, and what is expected."""
+    """Return the error for a load without results: what was found, and what is supported."""
     came = []
     unread = len(report.problems) + report.unlisted
     if unread:

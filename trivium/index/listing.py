@@ -1,4 +1,4 @@
-"""Goes through all pages of a store without having them all in memory."""
+"""Iterates over all pages of a store without holding them in memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ PAGES_A_READ = 1_000
 
 
 class PageLister(Protocol):
-    """What this needs of a store."""
+    """The part of a store that :func:`each_page` uses."""
 
     def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
 
 
 def each_page(store: PageLister) -> Iterator[PageRecord]:
-    """The pages by uri, read some at a time: what is written meanwhile may or may not be among them."""
+    """Iterate over the pages sorted by uri, read in batches. Pages written meanwhile may or may not be included."""
     after: str | None = None
     while True:
         some = store.pages(after, PAGES_A_READ)

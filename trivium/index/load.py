@@ -1,9 +1,9 @@
-"""From sources to a loaded store: parse in parallel, build, write in order.
+"""Loads sources into a store: parses in parallel, builds, writes in order.
 
-Pages reach the store in the order of the sources, whatever worker finishes first, so the same sources make the
-same store. A page that cannot be parsed (or that takes its worker process down with it) becomes a
-:class:`Problem`; the others go on. Every batch is one transaction: an interrupted run keeps the batches before
-it, and the same command again finishes the work.
+Pages are written in the order of the sources, regardless of which worker finishes first, so the same sources make the
+same store. A page that cannot be parsed (or crashes its worker process) becomes a :class:`Problem`; the others
+continue. Every batch is one transaction: an interrupted run keeps the earlier batches, and repeating the command
+completes the work.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from trivium.parser.sources.discover import Found, FoundFile, discover, expand
 from trivium.parser.sources.records import relinked
 from trivium.types import Chunk, ChunkKind, MetadataValue, Page
 
-# A pool pays for its start (about a second) from this many documents on.
+# Number of documents from which a pool is worth its start-up time of about a second.
 _WORTH_A_POOL = 100
 _RISKY = frozenset(DOCUMENT_FORMATS) - {"markdown", "text", "csv"}
-"""Formats that are packed, or read by libraries in C."""
+"""Formats that are packed, or parsed by C libraries."""
 _PAGES_A_TIME = 50
-"""Stored pages that are in memory at once, to be linked anew."""
+"""Number of stored pages in memory at once while they are re-linked."""
 _LARGE = 1 << 20
-"""Bytes, from which on a file of the other formats is parsed apart too."""
+"""Size in bytes from which files of other formats are parsed in a separate process, too."""
 
 ParseAll = Callable[[Iterable[Item]], Generator[Loaded, None, None]]
-"""Parses documents; gives outcomes in the order of the items."""
+"""Parses documents and yields the results in the order of the items."""
 
 
 def load(
@@ -77,27 +77,32 @@ def load(
     any_embedder: bool = False,
     parse_all: ParseAll | None = None,
 ) -> IngestReport:
-    """Parse sources and write them to the store. ``names`` says by path what files are called, where that is not their
-    path. ``check`` is called with every page before it is written; what it raises ends the load. ``language`` is the code
-    of the documents' language, or ``auto`` to recognise each document's; by default that of the store. ``metadata`` is
-    what the user says of all these documents, and wins over what they say of themselves; what was said of them before
-    stays where it says nothing else, and None under a key takes it back. ``chunker`` cuts the pages; the
-    store remembers it with the first of them, and refuses another one. ``before_replacing`` is called with the pages of
-    each write before it. Of the files of the sources only those with a path in ``only`` are read, where it is given.
+    """Parse sources and write them to the store.
 
-    Raises InputError when a source matches nothing, StoreError when the store refuses. ``workers`` defaults to
-    the number of cores. From a hundred documents on they are parsed in processes of their own, which import the
-    calling script: it has to keep its own work under ``if __name__ == "__main__":``. With ``isolated`` they are parsed in
-    that one process, always, within its limits of memory and time: for files of people who are not trusted. With
-    ``apart`` few documents are parsed in such processes too where one of them is packed or large, so that none costs
-    this process its memory. A chunker
-    that asks a model works in this process, which then parses too; with ``isolated`` it raises ConfigurationError.
-    ``parse_all`` parses all documents but records, where it is given, by the same chunker and limits.
+    - ``names``: display names of files, by path.
+    - ``only``: if given, only files with these paths are read.
+    - ``check``: called with every page before it is written; an error it raises ends the load.
+    - ``before_replacing``: called with the pages of each write before it.
+    - ``language``: language code of the documents, or ``auto`` to detect that of each document. Default: that of the
+      store.
+    - ``metadata``: given by the user for all these documents, overriding their own. Earlier values for other keys are
+      kept; None removes a key.
+    - ``chunker``: splits the pages. The store records it with the first page and rejects another one. A chunker that
+      asks a model runs in this process, which then parses, too; together with ``isolated`` it raises
+      ConfigurationError.
+    - ``workers``: defaults to the number of cores. From a hundred documents on, they are parsed in worker processes,
+      which import the calling script: it must guard its own work with ``if __name__ == "__main__":``.
+    - ``isolated``: for untrusted files, parse everything in this one process, within its limits of memory and time.
+    - ``apart``: use worker processes for fewer documents as well if one of them is packed or large, to protect the
+      memory of this process.
+    - ``parse_all``: if given, parses all documents except records, with the same chunker and limits.
+
+    Raises InputError if a source matches nothing, StoreError if the store rejects the write.
     """
     report = IngestReport()
     localiser = Localiser(store, language, any_embedder=any_embedder)
     merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
-    # Whoever ends before pages are looked through for what this load brings leaves that to the next load.
+    # If this load is interrupted before pages are searched for its new names, the next load does it.
     pending = store.links_pending
     merge.before_changes = partial(store.set_links_pending, True)
     loading = _Loading(store, merge, limits, chunker, progress, pending)
@@ -120,7 +125,7 @@ def load(
 
 
 def _named(found: Iterator[Found], names: Mapping[str, str], language: str | None) -> Iterator[Found]:
-    """What was found, under its names and with the language that its user says it is in."""
+    """Iterate over what was found, with display names and the language given by the user."""
     known = None if language is None or check_language(language) == AUTO else check_language(language)
     for item in found:
         if isinstance(item, Problem | LeftOut):
@@ -131,16 +136,16 @@ def _named(found: Iterator[Found], names: Mapping[str, str], language: str | Non
 
 
 class _Found:
-    """The documents among what was found, one by one; records are put aside and problems reported.
+    """The documents among what was found, one by one; records are set aside and problems reported.
 
-    Files are listed at once, so that a progress bar knows how many there are. Of the rows of a file or a remote source
-    only the first are: to count them all means to read them all. The others are taken when it is their turn.
+    Files are listed in advance, so that a progress bar knows their number. Of the rows of a file or a remote source
+    only the first are, because counting them means reading them all; the others are read when it is their turn.
     """
 
     def __init__(
         self, found: Iterator[Found], report: IngestReport, limits: InputLimits, places: Places
     ) -> None:
-        """``places`` is told of every item before it comes."""
+        """``places`` is informed of every item before it is yielded."""
         self.records: list[Item] = []
         self._places = places
         self._documents = self._sort(found, report, limits)
@@ -168,7 +173,7 @@ class _Found:
 
     @property
     def risky(self) -> bool:
-        """Whether a file was listed that can take much memory or time before that can be seen."""
+        """Whether a listed file may take much memory or time before that can be detected."""
         return any(
             item.format in _RISKY or (item.format in DOCUMENT_FORMATS and _size(item) > _LARGE)
             for item in self._listed
@@ -193,7 +198,7 @@ def _is_row(item: Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Loading:
-    """What documents of all kinds need on their way into the store."""
+    """The common steps of loading documents of all kinds."""
 
     store: LoadStore
     merge: Merge
@@ -201,13 +206,13 @@ class _Loading:
     chunker: Chunker
     progress: StageProgress | None
     pending: bool
-    """Whether a load before this one did not come to its end."""
+    """Whether an earlier load was not completed."""
 
     def documents(self, found: _Found, workers: int, apart: bool, parse_all: ParseAll | None) -> None:
-        """Documents that are parsed one by one, here or in a pool, or elsewhere."""
+        """Load documents that are parsed individually, in this process, in a pool, or by ``parse_all``."""
         with closing(
             self._outcomes(found, workers, apart, parse_all)
-        ) as outcomes:  # an interrupt ends the pool
+        ) as outcomes:  # an interrupt stops the pool
             for done, outcome in enumerate(outcomes, start=1):
                 if isinstance(outcome, Problem):
                     self._problem(outcome)
@@ -228,8 +233,9 @@ class _Loading:
         return parse_in_pool(found, workers, self.limits, self.chunker.spec)
 
     def records(self, items: Sequence[Item]) -> None:
-        """Records link to every title there is, so they are read last, and those already stored are read again when new
-        titles have come."""
+        """Load records. They link to all known titles, so they are read last, and stored ones are re-linked when
+        there are new titles.
+        """
         gazetteer: Gazetteer | None = None
         with closing(RecordPages(self.limits)) as pages:
             for item in items:
@@ -255,7 +261,7 @@ class _Loading:
         names: Mapping[str, str],
         only: Collection[str] | None,
     ) -> None:
-        """Files of all kinds, parsed by a process apart."""
+        """Load files of all kinds, parsed in a separate process."""
         if not self.chunker.portable:
             raise ConfigurationError(
                 f"the chunker {self.chunker.spec} of this store asks a model, which the process that parses uploads"
@@ -303,8 +309,9 @@ class _Loading:
 
 
 def _link_mentions(store: LoadStore, merge: Merge, pending: bool) -> None:
-    """Documents without links of their own link to what they mention; those that came before, to what is new; with
-    ``pending`` to all there is."""
+    """Link documents without links of their own to what they mention: new documents to all names, earlier ones to new
+    names, or with ``pending`` to all names.
+    """
     report = merge.report
     if pending or report.read:
         new = merge.names if report.added or report.replaced else ()
@@ -313,9 +320,9 @@ def _link_mentions(store: LoadStore, merge: Merge, pending: bool) -> None:
 
 
 def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None, pending: bool) -> None:
-    """Look for the names that are new, and for those that have gone, in the records that were stored before this load;
-    with ``pending`` for all names in all of them. ``gazetteer`` has all names; without one it is made where it is needed,
-    which is seldom."""
+    """Search the records stored before this load for names that were added or removed; with ``pending`` for all
+    names. ``gazetteer`` holds all names; if None it is built when needed, which is rare.
+    """
     report = merge.report
     if not (pending or report.added or report.replaced):
         return
@@ -331,7 +338,7 @@ def _relink_others(store: LoadStore, merge: Merge, gazetteer: Gazetteer | None, 
 
 
 def _relink(uris: Sequence[str], store: LoadStore, gazetteer: Gazetteer) -> int:
-    """Look for names in records that are stored already; returns how many pages found new ones."""
+    """Search stored records for names and return the number of pages with new links."""
     merge = Merge(store, IngestReport(), None, StoredLocaliser(store))
     for some in batched(uris, _PAGES_A_TIME):
         for graph in list(store.page_graphs(some)):
@@ -341,7 +348,7 @@ def _relink(uris: Sequence[str], store: LoadStore, gazetteer: Gazetteer) -> int:
 
 
 def _stored_records(graph: PageGraph) -> Page:
-    """The page that a stored one was made of, but for its links."""
+    """Reconstruct the page that a stored one was built from, without its links."""
     return Page(
         unescape(graph.uri),
         graph.text,

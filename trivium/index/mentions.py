@@ -1,9 +1,9 @@
-"""Links of documents that have none: to other documents whose titles they mention, and to terms that they define.
+"""Adds links to documents that have none: to other documents whose titles they mention, and to terms that they
+define.
 
-Which links these are hangs on what else is in the store, so that they are made when all documents of a load have come,
-and again when new titles come. The content hash of such a page has two parts with a dot between them: the first is that
-of the page without links, by which it is known again when it is loaded again; the second, of its links, is empty
-until they are made.
+The links depend on the other documents in the store, so they are made at the end of a load, and again when new titles
+are added. The content hash of such a page has two parts separated by a dot. The first is that of the page without
+links, which identifies it when it is loaded again; the second is that of its links, empty until they are made.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ history home image index info introduction license manual news note notes overvi
 review section slides summary table test text title untitled welcome
 """
 _GENERIC = frozenset(_GENERIC_TITLES.split())
-"""Titles of one word that say what kind of document it is."""
+"""One-word titles that only say what kind of document it is."""
 
 
 class PageSearch(Protocol):
-    """What looking for mentions needs of a store."""
+    """The part of a store that :func:`pages_mentioning` uses."""
 
     def pages(self, after: str | None = None, limit: int | None = None) -> Sequence[PageRecord]: ...
 
@@ -52,11 +52,11 @@ class PageSearch(Protocol):
 
 
 class MentionStore(GraphReader, PageReader, GraphWriter, Protocol):
-    """What linking needs of a store."""
+    """The part of a store that linking uses."""
 
 
 def marked(graph: PageGraph) -> PageGraph:
-    """A page that is to be linked, marked so; any other one as it is."""
+    """Mark a page that is to be linked; other pages are returned unchanged."""
     plain = (
         graph.format not in _WITHOUT
         and not graph.source.startswith(RECORDS)
@@ -67,7 +67,7 @@ def marked(graph: PageGraph) -> PageGraph:
 
 
 def adopted(graphs: Sequence[PageGraph], store: PageReader) -> list[PageGraph]:
-    """The pages; those that the store has linked already with its hash, so that it knows them again."""
+    """Return the pages; those already linked in the store get its hash, so that they are recognised as unchanged."""
     waiting = [graph.uri for graph in graphs if graph.content_hash.endswith(_DOT)]
     stored = store.find_pages(waiting) if waiting else {}
     return [
@@ -81,8 +81,9 @@ def adopted(graphs: Sequence[PageGraph], store: PageReader) -> list[PageGraph]:
 
 
 def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool = False) -> list[str]:
-    """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (titles and aliases that
-    have come), or ``every`` one; returns the uris of those whose links have changed."""
+    """Link the pages that are not linked yet, and those that mention one of the ``new_names`` (added titles and
+    aliases), or ``every`` page. Return the uris of pages whose links have changed.
+    """
     if every:
         wanted = [page.uri for page in each_page(store) if _DOT in page.content_hash]
     else:
@@ -113,8 +114,10 @@ def link_mentions(store: MentionStore, new_names: Iterable[str], *, every: bool 
 def pages_mentioning(
     store: PageSearch, names: Iterable[str], *, source: str = "", mark: str = ""
 ) -> Iterator[PageRecord]:
-    """The pages, by uri, whose texts mention one of the names, of those whose source begins with ``source`` and whose
-    content hash contains ``mark``. Only the texts that have a word of a name are read, as long as the names are few."""
+    """Iterate over the pages, sorted by uri, whose texts mention one of the names. Only pages whose source begins
+    with ``source`` and whose content hash contains ``mark``. If the names are few, only texts that contain a word of
+    a name are read.
+    """
     new = Gazetteer((name, name) for name in names)
     if not len(new):
         return
@@ -128,7 +131,7 @@ def pages_mentioning(
 
 
 def linked_page(graph: PageGraph, gazetteer: Gazetteer) -> PageGraph:
-    """The page with links to what its chunks mention, in place of those that it had."""
+    """Return the page with its links replaced by links to what its chunks mention."""
     title = unescape(graph.uri)
     own = {normalise_name(title), normalise_name(without_parenthesis(title))}
     terms = used_terms([_passage(chunk) for chunk in graph.chunks])
@@ -150,14 +153,14 @@ def _cites(
         if mention.name not in own and mention.target != own_uri and _is_name_there(mention, text):
             yield mention.target
     for term in terms:
-        # Of this document: another one may call somebody else "Company".
+        # The term as defined by this document: another one may define "Company" differently.
         uri = page_uri(normalise_title(f"{term} ({unescape(own_uri)})"))
         if len(uri.encode("utf-8", "surrogatepass")) <= MAX_URI_BYTES:
             yield uri
 
 
 def _is_name_there(mention: Mention, text: str) -> bool:
-    """Whether a title stands there as a name. Documents are called by ordinary words, too."""
+    """Whether a title is used as a name at this place. Titles may be ordinary words."""
     if " " in mention.name:
         return True
     first = text[mention.start]

@@ -1,4 +1,4 @@
-"""Writes the pages of a load in batches, each of them one transaction."""
+"""Writes the pages of a load in batches, each in one transaction."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PAGES_A_WRITE = 100
 _BYTES_A_WRITE = 64 << 20
 
 PageCheck = Callable[[PageGraph], None]
-"""Called with every page before it is written; what it raises ends the load."""
+"""Called with every page before it is written. An error it raises ends the load."""
 
 BeforeReplacing = Callable[[Sequence[PageGraph]], None]
 """Called with the pages of each write before it."""
 
 
 class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
-    """What loading needs of a store: it writes pages, and reads those whose records get new links."""
+    """The part of a store that loading uses: it writes pages, and reads those whose records get new links."""
 
     def set_languages(self, languages: str | None) -> None: ...
 
@@ -33,7 +33,7 @@ class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
 
 
 class Merge:
-    """Writes pages in batches and settles which of several copies of one page stays."""
+    """Writes pages in batches and decides which of several copies of a page is kept."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class Merge:
         before_replacing: BeforeReplacing | None = None,
     ) -> None:
         self.files: FilePages | None = None
-        """What knows the files of the load; None where there are none."""
+        """Names the pages of files; None if there are no files."""
         self.before_changes: Callable[[], None] = nothing
-        """Called once, before the first write of new or other pages."""
+        """Called once, before the first write of new or changed pages."""
         self._changed = False
         self._store = store
         self._metadata = metadata or {}
@@ -57,16 +57,18 @@ class Merge:
         self._check = check
         self._chunker = chunker
         self._before_replacing = before_replacing
-        self._size = 0  # of the batch, about, in bytes
+        self._size = 0  # approximate size of the batch in bytes
         self.report = report
         self._seen: dict[str, tuple[int, str]] = {}
         self._batch: dict[str, PageGraph] = {}
         self._written: set[str] = set()
         self._aliases: dict[str, set[str]] = {}
-        self.names: set[str] = set()  # titles and aliases that came
+        self.names: set[str] = set()  # titles and aliases added
 
     def add(self, graph: PageGraph) -> None:
-        """Take one page: the higher revision wins, then the earlier source; a loser still gives its aliases."""
+        """Add a page. The copy with the higher revision is kept, then the one from the earlier source; the other's
+        aliases are added to it.
+        """
         if self.files is not None:
             graph = self.files.settle(graph)
         graph = self._with_metadata(graph)
@@ -91,7 +93,7 @@ class Merge:
             self.flush()
 
     def _with_metadata(self, graph: PageGraph) -> PageGraph:
-        """The page with what the user says of it, now or when it was read before."""
+        """Return the page with the metadata that the user gave, now or in an earlier load."""
         said: dict[str, MetadataValue | None] = {}
         if not self._was_empty:
             former = graph.uri if self.files is None else self.files.former.get(graph.uri, graph.uri)
@@ -103,11 +105,11 @@ class Merge:
         return with_metadata(graph, known) if known else graph
 
     def has(self, page: str) -> bool:
-        """Whether the page came in this load."""
+        """Whether the page was added in this load."""
         return page in self._seen
 
     def flush(self) -> None:
-        """Write what has gathered."""
+        """Write the current batch."""
         pages = adopted(list(self._batch.values()), self._store)
         retitled = [] if self.files is None else self.files.retitled
         if not self._changed and (retitled or self._change_something(pages)):
@@ -121,7 +123,7 @@ class Merge:
             if self._before_replacing is not None:
                 self._before_replacing(pages)
             self.report.count(self._store.write(pages, self._chunker))
-            # A better copy of a page that this load has written already replaces nothing that was there before.
+            # Replacing a page that was written by this load is not counted as a replacement.
             self.report.replaced -= len(self._written & self._batch.keys())
             self._written.update(self._batch)
             self._batch.clear()
@@ -131,7 +133,7 @@ class Merge:
             self._aliases.clear()
 
     def _change_something(self, pages: Sequence[PageGraph]) -> bool:
-        """Whether some of the pages are new or other than the store's."""
+        """Whether some of the pages are new or differ from the stored ones."""
         stored = self._store.find_pages([page.uri for page in pages]) if pages else {}
         return any(
             page.uri not in stored or stored[page.uri].content_hash != page.content_hash for page in pages
@@ -139,4 +141,4 @@ class Merge:
 
 
 def nothing() -> None:
-    """Nothing to do before changes."""
+    """Do nothing."""

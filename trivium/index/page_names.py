@@ -1,4 +1,4 @@
-"""Which pages people mean by what they write: a title, an alias, the file it came from, or nearly one of these."""
+"""Finds pages by what users write: a title, an alias, a source file, or nearly one of these."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from trivium.index.record_pages import RECORDS
 from trivium.text import has_lone_surrogate, normalise_name, normalise_title, without_parenthesis
 
 _MAX_COMPARED = 50_000
-"""Titles that are compared with one that is unknown: enough for a second."""
+"""Maximum number of titles compared with an unknown one: enough for about a second."""
 _SUGGESTED = 3
 
 
 class NamedPages(GraphReader, PageReader, Protocol):
-    """What finding pages needs of a store."""
+    """The part of a store that finding pages uses."""
 
 
 def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
-    """The uris of the pages that are named by title, alias, uri, or the file that they came from, as it was given or as
-    hits name it: then all that came from it. Raises InputError for a name that is none, with the nearest ones."""
+    """Return the uris of the pages named by title, alias, uri or source file (as given or as shown in hits; all pages
+    of that file). Raises InputError for an unknown name, with the nearest ones.
+    """
     for name in names:
         if has_lone_surrogate(name):
             raise InputError(f"expected a title in UTF-8, got {name!r}")
@@ -44,7 +45,7 @@ def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
         else:
             found[uri] = None
     if unknown:
-        # All pages are looked through for what looks like a file only.
+        # All pages are scanned only for names that look like files.
         by_source = _of_sources(store, [name for name in unknown if _is_file_name(name)], by_path=True)
         lost = [name for name in unknown if not by_source.get(name)]
         if lost:
@@ -56,7 +57,7 @@ def find_named(store: NamedPages, names: Sequence[str]) -> list[str]:
 
 
 def pages_of_sources(store: PageReader, files: Sequence[str]) -> list[str]:
-    """The uris of the pages that came from these files."""
+    """Return the uris of the pages that come from these files."""
     by_source = _of_sources(store, files)
     return list(dict.fromkeys(uri for file in files for uri in by_source[file]))
 
@@ -82,7 +83,7 @@ def _of_sources(store: PageReader, files: Sequence[str], *, by_path: bool = Fals
 
 
 def _suggest(store: NamedPages, name: str) -> str:
-    """``did you mean ...?`` with titles like an unknown one; empty where there are none."""
+    """Return ``did you mean ...?`` with titles similar to an unknown one; empty if there are none."""
     key = normalise_name(normalise_title(name))
     near = list(store.lookup_names([key]).values()) if key else []
     near = list(store.find_pages(near))

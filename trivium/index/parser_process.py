@@ -1,5 +1,6 @@
-"""What runs in the process that parses documents of clients: within limits of memory and processor time, and with no
-more than a pipe to the process that serves. Messages are JSON, nothing is pickled."""
+"""Runs in the process that parses untrusted documents, with limits of memory and CPU time, connected to the server
+only by a pipe. Messages are JSON; nothing is pickled.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +28,15 @@ if sys.platform != "win32":
     import resource
 
 _RECORDS_A_TICK = 1_000
-_NICE = 5  # searches come first
+_NICE = 5  # searches have priority
 
 
 def parse_all(pipe: Connection) -> None:
-    """Parse what is asked for until the pipe ends."""
+    """Serve parse requests until the pipe is closed."""
     end_with_parent()
     ocr_cache.keep_nothing()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the server, which ends this one
+    # interrupts are meant for the server, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         os.nice(_NICE)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -46,8 +48,9 @@ def parse_all(pipe: Connection) -> None:
 
 
 class _Task:
-    """The files of one load. Each is a path, the name it was uploaded under, how many of its items are done,
-    whether somebody named it, and where it lies (:class:`~trivium.parser.sources.discover.FoundFile`)."""
+    """The files of one load. Each has a path, the name it was uploaded under, the number of items done, whether it
+    was named by the user, and its place (:class:`~trivium.parser.sources.discover.FoundFile`).
+    """
 
     def __init__(self, pipe: Connection, asked: Mapping[str, Any]) -> None:
         self._pipe = pipe
@@ -56,7 +59,7 @@ class _Task:
         self._limits = InputLimits.model_validate(asked["limits"]).of_uploads()
         self._chunker = portable_chunker(asked["chunker"])
         self._problems = 0
-        self._unlisted = 0  # of them, not reported yet
+        self._unlisted = 0  # problems beyond the limit that were not reported yet
 
     def run(self) -> None:
         limit_memory(self._limits.worker_bytes)
@@ -144,7 +147,7 @@ class _Task:
             self._begin(numbers[source])
 
     def _begin(self, number: int) -> None:
-        """A document begins: it has all of the time."""
+        """Start a document, with the full time limit."""
         limit_processor_time(self._limits.seconds)
         self._report_unlisted()
         self._send("begun", number)
@@ -154,7 +157,7 @@ class _Task:
             self._send(*part)
 
     def _problem(self, problem: Problem) -> None:
-        """Those that would not be listed are only counted."""
+        """Send a problem, or only count it if it would not be listed."""
         self._problems += 1
         if self._problems <= self._limits.problems:
             self._send("problem", [problem.location, problem.shortened().reason])
@@ -177,7 +180,7 @@ class _Task:
 
 
 def _peak_memory() -> int:
-    """Bytes."""
+    """Return the peak memory in bytes."""
     if sys.platform == "win32":
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,4 +1,4 @@
-"""Parses documents, in this process or in several; a document that kills its process costs only itself."""
+"""Parses documents, in this process or in a pool. A document that crashes its process affects no other."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ITEMS_A_TASK = 8
 
 
 def parse_item(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Loaded:
-    """One document as graphs, or why not. Runs in a worker process."""
+    """Parse one document to graphs, or return the problem. Runs in a worker process."""
     try:
         return parse_document(item, limits, chunker)
     except MemoryError:
@@ -43,20 +43,21 @@ def parse_item(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Lo
 
 
 def parse_document(item: Item, limits: InputLimits, chunker: Chunker = BLOCKS) -> Loaded:
-    """:func:`parse_item`, but for a lack of memory, which is raised."""
+    """Like :func:`parse_item`, but raises MemoryError."""
     try:
         return [build(chunker.rechunk(page), limits) for page in read(item, limits)]
     except TriviumError as error:
         return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
     except MemoryError:
         raise
-    except Exception as error:  # whatever a document does to a parser, it is this document's problem
+    except Exception as error:  # whatever it is, report it as a problem of this document
         return Problem(item.name, f"{type(error).__name__}: {error}")
 
 
 def parse_items(items: Sequence[Item], limits: InputLimits, chunker: str = DEFAULT) -> list[Loaded]:
-    """:func:`parse_item` of several, in a worker process, which ends over one that takes too much processor time.
-    ``chunker`` is the spec of one that works in any process."""
+    """Apply :func:`parse_item` to several items in a worker process, which is killed if one of them exceeds its CPU
+    time limit. ``chunker`` is the spec of a chunker that works in any process.
+    """
     cutter = portable_chunker(chunker)
     outcomes = []
     for item in items:
@@ -66,7 +67,7 @@ def parse_items(items: Sequence[Item], limits: InputLimits, chunker: str = DEFAU
 
 
 def limit_processor_time(seconds: float) -> None:
-    """End this process when it has taken so many more seconds of processor time."""
+    """Kill this process after ``seconds`` more of CPU time."""
     if sys.platform != "win32":
         used = resource.getrusage(resource.RUSAGE_SELF)
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -76,14 +77,15 @@ def limit_processor_time(seconds: float) -> None:
 def parse_in_pool(
     items: Iterable[Item], workers: int, limits: InputLimits, chunker: str = DEFAULT
 ) -> Generator[Loaded, None, None]:
-    """:meth:`ParserPool.parse` in a pool of its own."""
+    """Apply :meth:`ParserPool.parse` in a temporary pool."""
     with closing(ParserPool(workers, limits, chunker)) as pool:
         yield from pool.parse(items)
 
 
 class ParserPool:
-    """Processes that parse, started with the first document and kept until they are closed; one caller at a time.
-    ``chunker`` is the spec of one that works in any process."""
+    """A pool of parser processes, started with the first document and kept until closed. For one caller at a time.
+    ``chunker`` is the spec of a chunker that works in any process.
+    """
 
     def __init__(self, workers: int, limits: InputLimits, chunker: str = DEFAULT) -> None:
         self._workers = workers
@@ -92,12 +94,13 @@ class ParserPool:
         self._pool: ProcessPoolExecutor | None = None
 
     def parse(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
-        """Outcomes in the order of the items. When a worker dies, the tasks under way are done again item by item,
-        each in a process of its own, so that only the item that kills it is lost. Closed, it ends what is under way.
+        """Yield results in the order of the items. If a worker crashes, the running tasks are repeated item by item,
+        each in its own process, so that only the offending item is lost. Closing the generator ends running tasks.
 
-        Raises ConfigurationError where no worker can be started at all."""
+        Raises ConfigurationError if no worker can be started at all.
+        """
         tasks = batched(items, _ITEMS_A_TASK)
-        # A bounded window keeps memory flat when the store is slower than the parsers.
+        # A bounded window limits memory if the store is slower than the parsers.
         window = 4 * self._workers
         under_way: deque[list[Item]] = deque(islice(tasks, window))
         while under_way:
@@ -124,7 +127,7 @@ class ParserPool:
                 raise
 
     def close(self) -> None:
-        """End the processes, which have nothing to do."""
+        """Shut down the idle processes."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown(cancel_futures=True)
@@ -134,14 +137,14 @@ class ParserPool:
         return self._pool.submit(parse_items, task, self._limits, self._chunker)
 
     def _end(self) -> None:
-        """End the processes whatever they do: a task under way can take minutes."""
+        """Terminate the processes: a running task can take minutes."""
         if self._pool is not None:
             _terminate(self._pool)
         self.close()
 
 
 def _check_workers() -> None:
-    """A pool that breaks on nothing at all is no document's fault."""
+    """Raise ConfigurationError if workers crash without any document."""
     try:
         with _workers(1) as pool:
             pool.submit(os.getpid).result()
@@ -166,7 +169,7 @@ def _alone(item: Item, limits: InputLimits, chunker: str) -> Loaded:
 
 @contextmanager
 def _workers(number: int, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[ProcessPoolExecutor]:
-    """Processes for one task, which end when whoever uses them is interrupted."""
+    """Create processes for one task, terminated if the block is interrupted."""
     pool = _start_workers(number, limits)
     try:
         yield pool
@@ -179,14 +182,14 @@ def _workers(number: int, limits: InputLimits = DEFAULT_LIMITS) -> Iterator[Proc
 
 
 def _start_workers(number: int, limits: InputLimits) -> ProcessPoolExecutor:
-    # Not fork: the parent may hold threads (embedder, index) whose locks a forked child would inherit.
+    # Do not fork: the parent may have threads (embedder, index) whose locks a forked child would inherit.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(
         number, mp_context=context, initializer=_begin_worker, initargs=(limits.worker_bytes,)
     )
     try:
-        # Ctrl-C goes to all processes of a terminal: these are shielded from their birth on. Each task that finds none
-        # idle starts one.
+        # A terminal sends Ctrl-C to all processes; shield the workers from their start on. Each task that finds no
+        # idle worker starts one.
         with _interrupts_blocked():
             for _ in range(number):
                 pool.submit(os.getpid)
@@ -220,7 +223,7 @@ def _begin_worker(memory: int) -> None:
 
 
 def limit_memory(size: int) -> None:
-    """Let this process have at most so many bytes of memory."""
+    """Limit the memory of this process to ``size`` bytes."""
     if sys.platform != "win32":
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(
@@ -229,8 +232,9 @@ def limit_memory(size: int) -> None:
 
 
 def end_with_parent() -> None:
-    """End this worker when the process that started it has ended, be it killed: nobody else would end it, since workers
-    wait for tasks on a pipe that each of them keeps open."""
+    """End this worker when its parent has ended, even if killed. Otherwise it would wait forever, because workers
+    wait for tasks on a pipe that each of them keeps open.
+    """
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -1,4 +1,4 @@
-"""Embedding the pictures of a store: their thumbnails, which are larger than what an image embedder looks at."""
+"""Embeds the pictures of a store, from their thumbnails, which are larger than the input of an image embedder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _A_SLICE = 32
 
 
 def fill_pictures(store: GraphStore, embedder: ImageEmbedder, progress: Progress | None = None) -> int:
-    """Embed every picture that has no vector yet; returns how many. Each slice is saved before the next begins. Raises
-    EmbedderMismatchError where another image embedder made vectors of the store's pictures."""
+    """Embed every picture without a vector and return their number. Each slice is saved before the next one starts.
+    Raises EmbedderMismatchError if the store has picture vectors of another image embedder.
+    """
     store.set_image_embedder(embedder.identity)
     pending = store.pending_pictures()
     done = 0

@@ -1,4 +1,4 @@
-"""Where the files of a load lie: by which paths links find them, and which path people are shown."""
+"""Locations of the files of a load: the paths by which links find them, and the paths that are displayed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from trivium.text import composed
 
 _AT_ONCE = 1_000
 _FEW = 20
-"""Files of a load: for more of them all paths of the store are read."""
+"""Loads with more files than this read all paths of the store at once."""
 
 
 class PlaceStore(Protocol):
-    """What this needs of a store."""
+    """The part of a store that :class:`Places` uses."""
 
     def resolve(self, titles: Sequence[str]) -> dict[str, str]: ...
 
@@ -36,15 +36,17 @@ class PlaceStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file of a load. ``inner`` is its path below the folder that was given, ``root`` that folder from the root of the
-    file system; None for what was uploaded, which has no folder."""
+    """A file of a load. ``inner`` is its path below the loaded folder, ``root`` the absolute path of that folder;
+    None for uploads, which have no folder.
+    """
 
     inner: str
     root: str | None
 
     def paths(self) -> Iterator[str]:
-        """The path below the folder, then with the folder's name in front, then with more of its path. Without end for
-        an upload, which is numbered."""
+        """Iterate over the path below the folder, then the path with the folder's name, then with more of the
+        folder's path. Infinite for uploads, which are numbered.
+        """
         yield self.inner
         if self.root is not None:
             yield from (f"{prefix}/{self.inner}" for prefix in prefixes(self.root))
@@ -58,30 +60,31 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """The document that a path is shown of."""
+    """The document that a display path belongs to."""
 
     source: str
     uri: str
 
 
 class Places:
-    """The files of a load, by what they are called there.
+    """The files of a load.
 
-    A file lies below the name of the folder that was given (``docs/setup.md``): so are links between files resolved, and
-    so is it known again. Shown is its path below that folder (``setup.md``), unless another document has that.
+    For links and for identification, the path of a file starts with the name of the loaded folder
+    (``docs/setup.md``). The displayed path is the one below that folder (``setup.md``), unless another document has
+    it.
     """
 
     def __init__(self, store: PlaceStore) -> None:
         self._store = store
         self._places: dict[str, Place] = {}
-        self._linked: dict[str, str] = {}  # source -> path below the folder's name, of what links can lead to
+        self._linked: dict[str, str] = {}  # source -> path including the folder's name, of link targets
         self._by_root: dict[str, list[str]] = {}
-        self._prefixes: dict[str, str] = {}  # root -> what is in front of its files' paths
-        self._owners: dict[str, _Owner | None] = {}  # by the path that is shown, of those that were asked for
-        self._knows_owners = False  # of all paths
+        self._prefixes: dict[str, str] = {}  # root -> prefix of its files' paths
+        self._owners: dict[str, _Owner | None] = {}  # by display path, of those that were looked up
+        self._knows_owners = False  # whether all display paths were read
 
     def expect_item(self, item: Item) -> None:
-        """An item of the load, where it is a file's."""
+        """Register an item of the load if it comes from a file."""
         if item.label is not None:
             self.expect(item.label, item.label, None)
         elif item.root is not None:
@@ -90,8 +93,9 @@ class Places:
             self._linked[item.source] = item.path
 
     def expect(self, source: str, path: str, root: str | None, *, linked: bool = True) -> None:
-        """A file of the load, as pages name their ``source``, at ``path`` below the name of the folder ``root``; without
-        a root it was uploaded."""
+        """Register a file of the load, given by the ``source`` of its pages, at ``path`` including the name of the
+        folder ``root``; root is None for uploads.
+        """
         source = printable_path(source)
         if source in self._places:
             return
@@ -105,16 +109,17 @@ class Places:
             self._linked[source] = path
 
     def get(self, source: str) -> Place | None:
-        """The file that pages with this source came from; None for what is none."""
+        """Return the file that pages with this source come from; None if there is none."""
         return self._places.get(source.removeprefix(RECORDS))
 
     def linked(self) -> Iterator[str]:
-        """The paths of all files that links can lead to."""
+        """Iterate over the paths of all files that links can refer to."""
         return (self.full(source, path) for source, path in self._linked.items())
 
     def full(self, source: str, path: str) -> str:
-        """The path by which links find a file: ``path``, or one with more of its folder's path in front where another
-        folder of that name has given files."""
+        """Return the path by which links find a file: ``path``, prefixed with more of its folder's path if another
+        folder of that name was loaded.
+        """
         place = self._places.get(source)
         if place is None or not place.root:
             return path
@@ -122,8 +127,9 @@ class Places:
         return f"{prefix}/{place.inner}" if prefix else path
 
     def shown(self, source: str, uri: str, *, released: Container[str] = (), shared: bool = False) -> str:
-        """The path that people are shown of a page from a file. Pages of one file may have a ``shared`` path; those of
-        the pages that are ``released`` are free."""
+        """Return the display path of a page from a file. With ``shared``, pages of one file may have the same path.
+        Paths of the ``released`` pages are available.
+        """
         source = source.removeprefix(RECORDS)
         place = self._places[source]
         own: str | None = None
@@ -151,7 +157,7 @@ class Places:
         return self._prefixes[root]
 
     def _is_anothers(self, prefix: str, root: str) -> bool:
-        """Whether a folder that is still there has given a file under the same path."""
+        """Whether another folder that still exists has a file with the same path."""
         for inners in batched(self._by_root[root], _AT_ONCE):
             found = self._store.resolve([path_alias(f"{prefix}/{inner}") for inner in inners])
             for page in self._store.find_pages(list(found.values())).values():
@@ -161,7 +167,7 @@ class Places:
         return False
 
     def _owner(self, path: str) -> _Owner | None:
-        """The document that a path is shown of. A small load asks the store for one path at a time."""
+        """Return the document that a display path belongs to. Small loads query the store path by path."""
         if len(self._places) > _FEW and not self._knows_owners:
             self._knows_owners = True
             for page in each_page(self._store):
@@ -178,7 +184,7 @@ class Places:
 
 
 def prefixes(root: str) -> Iterator[str]:
-    """The name of a folder, then with more and more of its path before it.
+    """Iterate over the name of a folder, then with more and more of its path.
 
     >>> list(prefixes("/home/ada/docs"))
     ['docs', 'ada/docs', 'home/ada/docs']
@@ -188,32 +194,34 @@ def prefixes(root: str) -> Iterator[str]:
 
 
 def is_same(source: str, other: str) -> bool:
-    """Whether two sources are one file."""
+    """Whether two sources are the same file."""
     return source == other or absolute(source) == absolute(other)
 
 
 def is_gone(source: str) -> bool:
-    """Whether the file of a document is not there any more: it may have been moved, with its folder."""
+    """Whether the file of a document no longer exists. It may have been moved with its folder."""
     try:
         return not os.path.lexists(source.removeprefix(RECORDS))
-    except ValueError:  # a zero byte
+    except ValueError:  # a null character
         return True
 
 
 def absolute(path: str) -> str:
-    """A path from the root, links of folders resolved: two ways of writing it give one."""
+    """Return the absolute path with symbolic links of folders resolved, as a canonical form."""
     try:
         folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - the file itself may be a link, and gone
         return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
-    except ValueError:  # a zero byte
+    except ValueError:  # a null character
         return path
 
 
 def plain_path(path: str) -> str:
-    """A path as it is compared: the letters of some file systems are decomposed, and names may hold anything."""
+    """Return a path in a form for comparison, since some file systems decompose letters and names may contain
+    anything.
+    """
     return composed(clean_text(path)).replace("\n", " ")
 
 
 def path_alias(path: str) -> str:
-    """The uri that leads to the page of a file."""
+    """Return the uri that resolves to the page of a file."""
     return page_uri(plain_path(path))

@@ -1,7 +1,7 @@
-"""Filling a store whose chunks are embedded without their headings.
+"""Fills a store whose chunks are embedded without their headings.
 
-The text of a chunk that a store keeps a vector by has the headings in it. So chunks are embedded page by page, and each
-vector, that of the chunk's text alone, is put under the text with its headings.
+A store identifies vectors by text, and the text of a chunk includes its headings. Chunks are therefore embedded page
+by page, and the vector of the text without headings is stored under the text with headings.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ _CHUNKS_AT_ONCE = 128
 
 
 def fill_plain(store: GraphStore, embedder: PlainEmbedder, progress: Progress | None = None) -> int:
-    """Embed the chunks that have no vector yet; returns how many texts. An interrupt loses at most the chunks under way.
-    ``progress`` counts all texts that wait, of which chunks are a part."""
+    """Embed the chunks without a vector and return the number of texts. An interrupt loses at most the current
+    chunks. ``progress`` counts all pending texts, of which chunks are a part.
+    """
     pending = store.pending_texts()
     waiting = Waiting(pending)
     total, done = len(pending), 0
     for some in batched(_chunks(store, waiting), _CHUNKS_AT_ONCE):
-        # A text that comes again has the same vector.
+        # Embed repeated texts once.
         known = list(dict.fromkeys(text for _, text in some))
         vectors = dict(zip(known, embedder.embed(known), strict=True))
         store.put_vectors([key for key, _ in some], np.stack([vectors[text] for _, text in some]))
@@ -40,7 +41,7 @@ def fill_plain(store: GraphStore, embedder: PlainEmbedder, progress: Progress | 
 
 
 def _chunks(store: GraphStore, waiting: Waiting) -> Iterator[tuple[str, str]]:
-    """Each text that waits for a vector, and what of it is embedded."""
+    """Iterate over the texts that need a vector, each with the part of it that is embedded."""
     for pages in batched((page.uri for page in each_page(store)), _PAGES_AT_ONCE):
         if not waiting:
             return

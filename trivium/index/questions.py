@@ -1,8 +1,8 @@
-"""Gives a store the questions of Natural Questions rows: which chunks answer them.
+"""Adds the questions of Natural Questions rows to a store, linked to the chunks that answer them.
 
-The rows are read a second time when their pages are in the store, so that a question is traced to the chunks that are
-there, whatever cut them and whichever of several copies of a page has won. That takes about
-half the time that loading the pages takes, most of it for JSON, and little beside embedding them.
+The rows are read again once their pages are in the store, so that questions are traced to the stored chunks, whatever
+the chunker and whichever of several copies of a page was kept. This takes about half as long as loading the pages,
+mostly for parsing JSON, and little compared with embedding.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from trivium.text import normalise_title
 from trivium.types import Question
 
 _AT_ONCE = 64
-"""Questions that are traced together, and of which the pages are in memory."""
+"""Number of questions traced together, whose pages are in memory."""
 
 
 class AnswerStore(GraphReader, GraphWriter, Protocol):
-    """What tracing and keeping questions needs of a store."""
+    """The part of a store that tracing questions uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A question that no chunk of the store answers: its id, where its row stands, and the reason."""
+    """A question that no chunk of the store answers: its id, the location of its row, and the reason."""
 
     id: str
     location: str
@@ -43,9 +43,10 @@ class Unanswered:
 
 @dataclass(slots=True)
 class QuestionReport:
-    """How many questions there were, how many chunks of the store answer (``traced``), by how many ``relations``, and how
-    many of them are new or others than before (``changed``). The first that cannot be traced are listed (as many as the
-    limits say), ``unlisted`` counts the others. ``problems`` are rows whose question cannot be read."""
+    """Number of questions ``asked``, of those ``traced`` to chunks, of ``relations`` to chunks, and of questions that
+    are new or ``changed``. The first untraced questions are listed (up to the limit), ``unlisted`` counts the others.
+    ``problems`` are rows whose question cannot be read.
+    """
 
     asked: int = 0
     traced: int = 0
@@ -58,7 +59,7 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The question of a row, and where the row stands."""
+    """The question of a row, and the location of the row."""
 
     name: str
     question: Question
@@ -74,10 +75,13 @@ def put_questions(
     only: Container[str] | None = None,
     progress: Progress | None = None,
 ) -> QuestionReport:
-    """Trace the questions of the rows among sources to chunks of their pages, and have the store keep these as
-    ``is_answer_of``. ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`). A
-    question that chunks answered and that cannot be traced any more is taken back. ``only``: paths of files of the
-    sources; no others are read. ``progress`` counts bytes of files. Raises InputError for an unknown rule."""
+    """Trace the questions of the rows among the sources to chunks of their pages, and store them as ``is_answer_of``
+    relations.
+
+    ``annotators`` says whose answers count (:func:`trivium.parser.sources.annotators.counted`). A stored question
+    that can no longer be traced is removed. ``only``: paths of files; other files of the sources are skipped.
+    ``progress`` counts bytes of files. Raises InputError for an unknown value of ``annotators``.
+    """
     report = QuestionReport()
     found = read_row_questions(
         sources,
@@ -88,7 +92,7 @@ def put_questions(
         only=only,
         progress=progress,
     )
-    # Rows are let go of one by one: with all their tokens many of them would take hundreds of megabytes.
+    # Drop the rows one by one: with all their tokens, many of them would take hundreds of megabytes.
     light = (one if isinstance(one, Problem) else _Asked(one.name, one.question) for one in found)
     for some in batched(light, _AT_ONCE):
         report.problems += [one for one in some if isinstance(one, Problem)]
@@ -120,7 +124,7 @@ def _put(rows: Sequence[_Asked], store: AnswerStore, report: QuestionReport, lis
 
 
 def _pages(questions: Sequence[Question], store: AnswerStore) -> list[str | None]:
-    """The page of each question in the store, if it is there."""
+    """Return the stored page of each question, None if it is missing."""
     titles = [
         None if question.page is None else page_uri(normalise_title(question.page)) for question in questions
     ]
@@ -129,7 +133,7 @@ def _pages(questions: Sequence[Question], store: AnswerStore) -> list[str | None
 
 
 def _traced(rows: Sequence[_Asked], pages: Sequence[str | None], store: AnswerStore) -> list[list[str] | str]:
-    """For each question the chunks that answer it, in the order of the page, or why there are none."""
+    """Return, for each question, the chunks that answer it, in page order, or the reason why there are none."""
     wanted = {
         page
         for row, page in zip(rows, pages, strict=True)
@@ -141,7 +145,7 @@ def _traced(rows: Sequence[_Asked], pages: Sequence[str | None], store: AnswerSt
 
 
 class _Stored:
-    """A page of the store, to trace texts on."""
+    """A stored page on which texts are traced."""
 
     def __init__(self, store: AnswerStore, page: str, uris: Sequence[str]) -> None:
         records = store.fetch(uris)
@@ -149,7 +153,7 @@ class _Stored:
         self._page = MarkedPage(store.page_text(page), [(record.start, record.end) for record in records])
 
     def find(self, question: Question) -> list[str] | str:
-        """The chunks that hold some of a long answer, or why none of them is found."""
+        """Return the chunks that overlap a long answer, or the reason why none was found."""
         outcomes = [self._page.find(marked) for marked in question.marked]
         rows = {row for found in outcomes if not isinstance(found, str) for row in found}
         if rows:

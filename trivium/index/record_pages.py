@@ -1,7 +1,7 @@
-"""Records as pages: those of one title are one page, whatever files they stand in.
+"""Turns records into pages: records with the same title form one page, even across files.
 
-Which links a record gets hangs on the titles of all of them, so that they wait until all have been read: on disk where
-they are many. In memory are their titles.
+The links of a record depend on the titles of all records, so records are kept until all have been read, on disk if
+there are many. Only their titles stay in memory.
 """
 
 from __future__ import annotations
@@ -23,35 +23,36 @@ from trivium.parser.sources.records import Record, read_records, records_to_page
 
 RECORDS = "records:"
 IN_MEMORY = 64 << 20
-"""Bytes of records that wait in memory; more of them wait in a temporary file."""
+"""Bytes of records kept in memory; beyond that a temporary file is used."""
 _OVERHEAD = 500
-"""Bytes that a record takes besides its title and text."""
+"""Overhead of a record in bytes, besides its title and text."""
 _NONE = -1
 
 
 class RecordPages:
-    """The records of several files, by title. :meth:`close` it."""
+    """The records of several files, by title. Must be closed."""
 
     def __init__(self, limits: InputLimits, max_bytes: int | None = None) -> None:
-        """``max_bytes``: how much is kept; what comes then is left out and reported."""
+        """``max_bytes`` limits how much is kept; records beyond it are skipped and reported."""
         self._limits = limits
         self._left = max_bytes
         self._max_bytes = max_bytes
-        self._last: dict[str, int] = {}  # title -> where the last of its records begins
+        self._last: dict[str, int] = {}  # title -> position of the last of its records
         self._kept = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed by close()
         self._end = 0
 
     def __len__(self) -> int:
-        """How many titles there are."""
+        """Number of titles."""
         return len(self._last)
 
     def close(self) -> None:
-        """Let go of the records."""
+        """Discard the records."""
         self._kept.close()
 
     def read(self, item: Item) -> Iterator[Problem | None]:
-        """Add the records of a file; yields after each of them, a problem or None. Raises InputError where they cannot be
-        kept."""
+        """Add the records of a file. Yields a problem or None after each of them. Raises InputError if they cannot be
+        stored.
+        """
         for found in read_records(item.location, item.name, self._limits):
             if not self._has_room(found):
                 assert self._max_bytes is not None
@@ -74,7 +75,7 @@ class RecordPages:
         return self._left >= 0
 
     def _keep(self, record: Record, source: str) -> None:
-        """Each record is kept with where the one before it of the same title begins."""
+        """Store a record with the position of the previous one with the same title."""
         before = self._last.get(record.title, _NONE)
         line = json.dumps([before, source, record.text, record.source, dict(record.metadata)]).encode()
         try:
@@ -88,7 +89,7 @@ class RecordPages:
         self._end += len(line) + 1
 
     def _records(self, title: str) -> tuple[str, list[Record]]:
-        """The source of the first record of a title, and all of them but repeated ones, in the order they came."""
+        """Return the source of the first record of a title, and its distinct records in their order."""
         place, source = self._last[title], ""
         found: list[Record] = []
         while place != _NONE:
@@ -101,18 +102,18 @@ class RecordPages:
         return source, list(first.values())
 
     def names(self) -> Iterator[tuple[str, str]]:
-        """The titles, as names of themselves."""
+        """Iterate over the titles, as names of themselves."""
         return ((title, title) for title in self._last)
 
     def graphs(
         self, gazetteer: Gazetteer, chunker: Chunker = BLOCKS
     ) -> Iterator[tuple[str, PageGraph | Problem]]:
-        """The source and graph of every page; its texts link to what a gazetteer finds in them."""
+        """Iterate over the source and graph of every page, with links to the names that the gazetteer finds."""
         for title in self._last:
             source, records = self._records(title)
             try:
                 (page,) = records_to_pages(records, gazetteer)
-                if chunker is not BLOCKS:  # linked as later loads will link what is stored: chunk by chunk
+                if chunker is not BLOCKS:  # link chunk by chunk, as later loads will re-link stored pages
                     page = relinked(chunker.rechunk(page), gazetteer)
                 yield source, build(replace(page, source=source), self._limits)
             except TriviumError as error:

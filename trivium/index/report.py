@@ -1,4 +1,4 @@
-"""What a load did, and what went wrong."""
+"""Reports of loads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.parser.sources.base import LeftOut, Problem
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A page that came more than once: ``kept`` and ``dropped`` are the sources."""
+    """A page that occurred more than once. ``kept`` and ``dropped`` are the sources."""
 
     page: str
     kept: str
@@ -22,13 +22,16 @@ class Duplicate:
 
 @dataclass(slots=True)
 class IngestReport:
-    """What a load did, in pages, and what went wrong. The first problems are listed (as many as the limits say),
-    ``unlisted`` counts the others. ``left_out`` are files of no format that is read which were found in folders, as
-    many as problems are listed, and ``left_out_kinds`` counts all of them by suffix (by name where they have none).
-    ``languages`` says how many pages came in each language, by its code, and ``retitled`` which pages have gone
-    because their files call themselves otherwise now. ``likely_language`` is that of most pages where they look to be
-    in another one than they were taken for, since none was named. ``questions`` says what became of the questions of
-    rows, None where nobody asked for them."""
+    """The result of a load, counted in pages.
+
+    - ``problems``: the first problems, up to the limit; ``unlisted`` counts the others.
+    - ``left_out``: files of unsupported formats found in folders, up to the same limit; ``left_out_kinds`` counts all
+      of them by suffix, or by name if they have none.
+    - ``languages``: number of pages by language code.
+    - ``retitled``: pages that were removed because their files have another title now.
+    - ``likely_language``: the language of most pages if it seems to differ from the assumed one and none was named.
+    - ``questions``: the result of tracing questions, None if it was not requested.
+    """
 
     added: int = 0
     replaced: int = 0
@@ -47,12 +50,12 @@ class IngestReport:
 
     @property
     def read(self) -> int:
-        """How many pages came, whatever became of them."""
+        """Number of pages read, whatever became of them."""
         return self.added + self.replaced + self.unchanged + len(self.skipped)
 
     @property
     def hints(self) -> list[str]:
-        """What might be done otherwise, for people."""
+        """Return suggestions for the user."""
         if self.likely_language is None:
             return []
         name = NAMES[self.likely_language]
@@ -61,20 +64,20 @@ class IngestReport:
         ]
 
     def leave_out(self, found: LeftOut, limit: int) -> None:
-        """Add a file that is left out; with ``limit`` of them it is only counted."""
+        """Add a skipped file. Beyond ``limit`` it is only counted."""
         self.left_out_kinds[found.kind] += 1
         if len(self.left_out) < limit:
             self.left_out.append(found.location)
 
     def problem(self, found: Problem | None, limit: int) -> None:
-        """Add a problem; with ``limit`` of them, or None in its place, it is only counted."""
+        """Add a problem. Beyond ``limit``, or if it is None, it is only counted."""
         if found is not None and len(self.problems) < limit:
             self.problems.append(found.shortened())
         else:
             self.unlisted += 1
 
     def count(self, written: WriteReport) -> None:
-        """Add one write's outcome."""
+        """Add the result of one write."""
         self.added += written.added
         self.replaced += written.replaced
         self.unchanged += written.unchanged

@@ -1,4 +1,4 @@
-"""Which of a store's texts have no vector yet, for who embeds them page by page."""
+"""Tracks which texts of a store have no vector yet, for embedding page by page."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from trivium.graph.vectors import text_hash
 
 
 class Waiting:
-    """Texts that have no vector yet, in nine bytes each: half of the hash of a text tells it from others. False when all
-    have one."""
+    """Texts without a vector, in nine bytes each: half of a text's hash identifies it. False when all texts have one."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._keys = np.unique(np.fromiter(map(_key, texts), dtype=np.uint64))
@@ -22,12 +21,12 @@ class Waiting:
         return bool(self._waits.any())
 
     def among(self, texts: Sequence[str]) -> list[int]:
-        """The places of those texts that wait."""
+        """Return the indices of the texts that have no vector yet."""
         places, known = self._find(texts)
         return np.flatnonzero(known & self._waits[places]).tolist() if len(self._keys) else []
 
     def remove(self, texts: Sequence[str]) -> None:
-        """These have their vectors."""
+        """Record that these texts have vectors now."""
         places, known = self._find(texts)
         self._waits[places[known]] = False
 

@@ -1,4 +1,4 @@
-"""Follows folders: what is changed, new and deleted in them is loaded and removed, as it happens."""
+"""Watches folders and keeps a store up to date: loads new and changed files and removes deleted ones."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ _TICK_SECONDS = 1.0
 _DEBOUNCE_MILLISECONDS = 400
 _STEP_MILLISECONDS = 100
 _MAX_TRIES = 5
-"""How often a file is read that cannot be: it may still be on its way."""
+"""How often an unreadable file is retried, since it may still be being written."""
 _SETTLE_SECONDS = 0.2
 _MAX_SETTLE_SECONDS = 10.0
 
 State = tuple[int, int]
-"""When a file was changed (nanoseconds), and its size."""
+"""Modification time in nanoseconds, and size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What was done at one moment: the ``report`` of a load (None where nothing was), the titles that are gone, and what
-    went wrong altogether."""
+    """The result of one update: the ``report`` of a load (None if there was none), the titles removed, and the error
+    if the update failed.
+    """
 
     report: IngestReport | None = None
     removed: tuple[str, ...] = ()
@@ -40,7 +41,7 @@ class Followed:
 
 
 def check_watch() -> None:
-    """Raise MissingExtraError where the package is missing that watches folders."""
+    """Raise MissingExtraError if the package for watching folders is missing."""
     try:
         import watchfiles  # noqa: F401
     except ImportError as error:
@@ -48,8 +49,9 @@ def check_watch() -> None:
 
 
 def changes(folders: Sequence[str], stop: threading.Event, ignored: str | None = None) -> Iterator[None]:
-    """Yields when something has changed below the folders, and about once a second; ends when ``stop`` is set. What lies
-    below ``ignored`` does not count."""
+    """Yield whenever something has changed below the folders, and about once a second, until ``stop`` is set. Changes
+    below ``ignored`` are ignored.
+    """
     from watchfiles import Change, watch
 
     below = None if ignored is None else os.path.join(os.path.realpath(ignored), "")  # noqa: PTH118
@@ -71,14 +73,13 @@ def changes(folders: Sequence[str], stop: threading.Event, ignored: str | None =
 
 @dataclass(slots=True)
 class Follower:
-    """Keeps a store as the files of sources are. Make it before they are loaded for the first time, so that nothing that
-    changes meanwhile is missed."""
+    """Keeps a store in sync with source files. Create it before the first load, so that no change is missed."""
 
     indexer: Indexer
     sources: Sequence[str]
     options: BuildOptions
     _states: dict[str, State] = field(default_factory=dict)
-    _again: dict[str, int] = field(default_factory=dict)  # path -> how often it was read in vain
+    _again: dict[str, int] = field(default_factory=dict)  # path -> number of failed reads
 
     def __post_init__(self) -> None:
         for source in self.sources:
@@ -88,12 +89,13 @@ class Follower:
 
     @property
     def folders(self) -> list[str]:
-        """Where changes may come."""
+        """The folders to watch."""
         return [source if Path(source).is_dir() else str(Path(source).parent) for source in self.sources]
 
     def follow(self) -> Followed | None:
-        """Look what has changed, and load and remove it; None where nothing has. Raises nothing of a file's or of a busy
-        store: that is tried again the next time."""
+        """Load and remove what has changed; None if nothing has. Problems with files or a busy store do not raise:
+        the update is retried next time.
+        """
         states = self._look()
         changed = [path for path, state in states.items() if self._states.get(path) != state]
         gone = [path for path in self._states if path not in states]
@@ -106,7 +108,7 @@ class Follower:
         try:
             followed = self._apply([*changed, *again], gone)
         except StoreBusyError as error:
-            return Followed(error=error)  # the states are as before: all of it comes again
+            return Followed(error=error)  # keep the old states, so that all changes are retried
         except TriviumError as error:
             followed = Followed(error=error)
         self._states = states
@@ -138,7 +140,7 @@ class Follower:
                 *(p for p, n in self._again.items() if n >= _MAX_TRIES),
             ]:
                 self._again.pop(path, None)
-            # A document that calls itself otherwise now, or a record that is no longer in its file.
+            # A document whose title has changed, or a record that is no longer in its file.
             whole = [path for path in files if path not in broken]
             stale = [uri for uri in pages_of_sources(store, whole) if uri not in loaded]
         removed = self.indexer.remove_pages([*pages_of_sources(store, gone), *stale])
@@ -148,7 +150,7 @@ class Follower:
     def _look(self) -> dict[str, State]:
         states: dict[str, State] = {}
         for source in self.sources:
-            with suppress(InputError):  # an empty folder, or one that is gone
+            with suppress(InputError):  # an empty or removed folder
                 for found in expand(source):
                     if isinstance(found, FoundFile) and (state := _state(found.path)) is not None:
                         states[found.path] = state
@@ -168,7 +170,7 @@ def _state(path: str) -> State | None:
 
 
 def _settled(path: str, sleep: Callable[[float], None] = time.sleep) -> State:
-    """The state of a file when it does not grow any more."""
+    """Wait until a file stops changing and return its state."""
     before = _state(path)
     deadline = time.monotonic() + _MAX_SETTLE_SECONDS
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""A build by shards: what stands between the documents and the store."""
+"""Controls a sharded build, between the documents and the store."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from trivium.parser.sources.base import Item
 from trivium.parser.sources.discover import SHARDS_FILE
 
 _TEXTS = 1_000
-"""Of a shard of texts, and of a transaction."""
+"""Texts per shard and per transaction."""
 _PASSAGES = 200
 _FEW = 200
-"""Texts that are not worth a shard."""
+"""Fewer texts than this are not worth a shard."""
 _MARK = """Shards of `trivium build`: documents that are parsed and embedded already. This folder may be deleted when no
 build goes on; what is in it is then done again if it is needed.
 """
@@ -37,15 +37,16 @@ build goes on; what is in it is then done again if it is needed.
 
 @dataclass(frozen=True, slots=True)
 class ShardPlan:
-    """How a build is done by shards: in files of this ``folder``, on the Ray cluster at this address (``auto``,
-    ``local``, ``HOST:PORT``; None: in this process), so many ``documents`` at a time."""
+    """How to build in shards: with files in ``folder``, on the Ray cluster at the address ``ray`` (``auto``,
+    ``local``, ``HOST:PORT``; None: in this process), with ``documents`` documents per shard.
+    """
 
     folder: str | Path
     ray: str | None = None
     documents: int = DOCUMENTS
 
     def check(self) -> None:
-        """Raises InputError and ConfigurationError for what cannot be."""
+        """Raise InputError and ConfigurationError for invalid values."""
         if self.documents < 1:
             raise InputError(f"expected shards of at least one document, got {self.documents}")
         if self.ray is not None:
@@ -53,23 +54,24 @@ class ShardPlan:
 
 
 class ShardedBuild:
-    """Gives what became of the documents, and later their vectors to the store."""
+    """Yields the parsed documents, and later passes their vectors to the store."""
 
     def __init__(self, work: Work, runner: Runner, documents: int) -> None:
         self._work = work
         self._runner = runner
         self._documents = documents
-        self._parsed: list[str] = []  # keys of the shards that came
+        self._parsed: list[str] = []  # keys of the completed shards
 
     def outcomes(self, items: Iterable[Item]) -> Generator[Loaded, None, None]:
-        """Outcomes in the order of the items, as :func:`trivium.index.parsing.parse_in_pool` gives them."""
+        """Yield results in the order of the items, like :func:`trivium.index.parsing.parse_in_pool`."""
         for shard in self._runner.parse(self._fresh(items)):
             self._parsed.append(shard.key)
             yield from read_pages(parsed_file(self._work, shard))
 
     def embed(self, store: VectorWriter, sentences: bool, progress: Callable[[str], Progress]) -> None:
-        """Put the vectors of the shards into the store; what is then still without one, but for a few texts, is embedded
-        by shards, too. ``progress`` gives that of a stage."""
+        """Store the vectors of the shards. Texts still without one are embedded in shards, too, unless there are few.
+        ``progress`` returns the callback of a stage.
+        """
         self._runner.finish()
         texts = store.pending_texts()
         passages = store.pending_sentences() if sentences else None
@@ -101,13 +103,13 @@ class ShardedBuild:
         done = 0
         for shard in self._runner.embed(shards):
             self._put(shard.key, store)
-            # The store has them now, and never asks for them again.
+            # The store has them now and never needs the file again.
             self._work.shards.vectors(shard.key, self._work.embedded_by).unlink(missing_ok=True)
             done += len(shard.texts) + len(shard.passages)
             progress(done, total)
 
     def _put(self, key: str, store: VectorWriter) -> None:
-        """The vectors of a shard: of texts that the store does not have, it takes none."""
+        """Store the vectors of a shard. Texts that the store does not contain are skipped."""
         embedded = read_embedded(self._work.shards.vectors(key, self._work.embedded_by))
         for begin in range(0, len(embedded.texts), _TEXTS):
             store.put_vectors(
@@ -127,8 +129,9 @@ def sharded(
     workers: int,
     progress: StageProgress | None,
 ) -> Iterator[ShardedBuild]:
-    """A build by shards; ``embedder`` is the one of ``work``, opened. Raises InputError where the folder cannot be
-    written, MissingExtraError, and ConfigurationError where there is no such cluster."""
+    """Run a sharded build. ``embedder`` is the opened one of ``work``. Raises InputError if the folder cannot be
+    written, MissingExtraError, and ConfigurationError if the cluster is unavailable.
+    """
     mark = work.folder / SHARDS_FILE
     if not mark.exists():
         write_file(mark, _MARK)

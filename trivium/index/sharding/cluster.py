@@ -1,8 +1,8 @@
-"""Shards on the machines of a Ray cluster.
+"""Processes shards on the machines of a Ray cluster.
 
-Two tasks a shard, one that parses and one that embeds: they hand each other files of the folder that all machines see,
-never objects, so that a node that is lost takes nothing with it but what it was doing. Ray does those tasks again
-elsewhere. The functions that tasks call need no Ray.
+Each shard has two tasks, parsing and embedding. They exchange files in a folder shared by all machines, never
+objects, so a lost node loses only its running tasks, which Ray repeats elsewhere. The functions called by the tasks
+do not need Ray.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from trivium.settings import load_settings
 
 LOCAL = "local"
 _ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # a cluster that is started here tells nobody
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what nodes log is not printed to stdout, among results
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # nor a warning about GPUs that tasks do not ask for
+    "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here sends no usage statistics
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # do not print the logs of nodes to stdout, among results
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # nor a warning about GPUs that tasks do not request
 }
-"""What Ray reads when it is imported; what the user has set stays."""
+"""Environment variables that Ray reads on import. Values set by the user are kept."""
 _CONNECT_SECONDS = 10.0
 _RETRIES = 20
-"""How often a task is done again whose worker or node was lost; of a shard that ends every worker that takes it, too."""
+"""How often a task is retried if its worker or node was lost. This includes shards that crash every worker."""
 _SHARDS_A_CORE = 3
-"""Under way or waiting: enough that no core waits, and few enough that what they hold stays small."""
+"""Shards running or queued per core: enough to keep all cores busy, and few enough to limit memory."""
 _STORE_BYTES = 200 << 20
-"""Of Ray's object store, where it is started here: documents on their way to tasks are all that is in it."""
+"""Size of Ray's object store for clusters started here. It holds only documents on their way to tasks."""
 _OPENED: dict[str, Embedder] = {}
-"""The embedder of this worker process: Ray gives it one task after another."""
+"""The embedder of this worker process, reused by its consecutive tasks."""
 _PARSERS: dict[str, ParserPool] = {}
-"""Likewise the process in which it has documents parsed."""
+"""The parser processes of this worker, reused likewise."""
 
 Failure = tuple[bool, str]
-"""Whether an embedder failed, and what a person is told."""
+"""Whether an embedder failed, and the message for the user."""
 
 
 def check_ray() -> Any:
-    """The package. Raises MissingExtraError."""
+    """Import and return Ray. Raises MissingExtraError."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
@@ -63,7 +63,7 @@ def check_ray() -> Any:
 
 
 def check_address(address: str) -> None:
-    """Raise ConfigurationError for what is no address of a cluster."""
+    """Raise ConfigurationError unless this is a valid address of a cluster."""
     host, colon, port = address.rpartition(":")
     if address not in ("auto", LOCAL) and not (host and colon and port.isdecimal() and "/" not in host):
         raise ConfigurationError(f"expected auto, local or HOST:PORT of a Ray cluster, got {address!r}")
@@ -76,8 +76,9 @@ def is_connected() -> bool:
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Ray, connected to a cluster; to that of the caller where there is one. Raises ConfigurationError where none
-    answers."""
+    """Connect to a cluster, or use the caller's connection if there is one. Raises ConfigurationError if the cluster
+    does not respond.
+    """
     check_address(address)
     ray = check_ray()
     if is_connected():
@@ -88,7 +89,7 @@ def connected(address: str) -> Iterator[Any]:
     )
     with _own_signals():
         try:
-            if address not in ("auto", LOCAL):  # Ray would try it for minutes
+            if address not in ("auto", LOCAL):  # Ray would retry for minutes
                 host, _, port = address.rpartition(":")
                 socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", **started)
@@ -106,7 +107,7 @@ def connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Ray puts a handler of its own in place of what this program does when it is told to end."""
+    """Restore this program's signal handlers, which Ray replaces."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -119,9 +120,10 @@ def _own_signals() -> Iterator[None]:
 
 
 class ClusterRunner:
-    """Has shards made by the tasks of a cluster. ``seen`` is a file in the folder of the shards, by which a node tells
-    that it sees that folder and no other. ``gpus`` is what share of a GPU an embedding task takes. ``progress`` is told
-    how many shards are done, and how many there are so far."""
+    """Processes shards in tasks of a cluster. ``seen`` is a file in the folder of the shards, by which a node checks
+    that it sees the same folder. ``gpus`` is the share of a GPU per embedding task. ``progress`` is called with the
+    number of completed shards and the number of shards so far.
+    """
 
     def __init__(
         self, ray: Any, work: Work, seen: Path, gpus: float = 0.0, progress: Progress | None = None
@@ -164,15 +166,16 @@ class ClusterRunner:
             yield self._made(*waiting.popleft())
 
     def close(self) -> None:
-        """Have the cluster leave what is under way: to be called where the connection outlives the build. The end of a
-        connection ends its tasks by itself, and Ray does not bear both at once."""
+        """Cancel running tasks. Needed if the connection outlives the build; closing a connection ends its tasks by
+        itself, and Ray does not support both at once.
+        """
         for task in self._under_way:
             with suppress(self._ray.exceptions.RayError, ValueError, RuntimeError):
                 self._ray.cancel(task)
         self._under_way.clear()
 
     def _submit(self, shard: PageShard) -> Any | None:
-        """Begin what is not there yet of a shard; returns the task that parses, if there is one."""
+        """Start the missing tasks of a shard and return the parsing task, if there is one."""
         self._submitted += 1
         parsing = None
         is_parsed = self._work.shards.parsed(shard.key) is not None
@@ -200,7 +203,7 @@ class ClusterRunner:
         return shard
 
     def _embedded(self, tasks: list[Any]) -> None:
-        """Wait for one of the tasks that embed page shards, and take it from the list."""
+        """Wait for one of the tasks that embed page shards, and remove it from the list."""
         (done, *_), _ = self._ray.wait(tasks, num_returns=1)
         tasks.remove(done)
         self._result(done)
@@ -212,7 +215,7 @@ class ClusterRunner:
         return shard
 
     def _result(self, task: Any) -> None:
-        """Wait for a task. Raises EmbeddingError or ConfigurationError with what its node says."""
+        """Wait for a task. Raises EmbeddingError or ConfigurationError with the message of its node."""
         try:
             failure: Failure | None = self._ray.get(task)
         except self._ray.exceptions.RayError as error:
@@ -236,7 +239,7 @@ class ClusterRunner:
 
 
 def _reason(error: Exception) -> str:
-    """What Ray says, without the traceback of its processes."""
+    """Return Ray's error message without the tracebacks of its processes."""
     cause = getattr(error, "cause", None) or error
     first = next((line.strip() for line in str(cause).splitlines() if line.strip()), "")
     return f"{type(cause).__name__}: {first}"
@@ -246,7 +249,7 @@ def _reason(error: Exception) -> str:
 
 
 def parse_on_node(work: Work, seen: str, shard: PageShard) -> Failure | None:
-    """Parse a shard; returns what went wrong."""
+    """Parse a shard and return the failure, if any."""
     try:
         _enter(work, seen)
         _check_sources(shard)
@@ -259,7 +262,7 @@ def parse_on_node(work: Work, seen: str, shard: PageShard) -> Failure | None:
 def embed_on_node(
     work: Work, seen: str, shard: PageShard | TextShard, parsed: Failure | None
 ) -> Failure | None:
-    """Embed a shard; returns what went wrong, also when it was ``parsed``."""
+    """Embed a shard and return the failure, if any, including that of parsing (``parsed``)."""
     if parsed is not None:
         return parsed
     try:
@@ -272,7 +275,7 @@ def embed_on_node(
 
 
 def _enter(work: Work, seen: str) -> None:
-    """See that this node has what the build needs. Raises ConfigurationError."""
+    """Check that this node has what the build needs. Raises ConfigurationError."""
     if package_version() != work.version:
         raise ConfigurationError(
             f"expected Trivium {work.version}, as where the build was started, got {package_version()}"
@@ -292,7 +295,9 @@ def _enter(work: Work, seen: str) -> None:
 
 
 def _check_sources(shard: PageShard) -> None:
-    """One file may be deleted meanwhile; where all of a shard are missing, it is the node that does not see them."""
+    """Raise ConfigurationError if all files of a shard are missing: then this node cannot see them. A single file may
+    have been deleted.
+    """
     files = {item.location for item in shard.items if item.content is None}
     if files and not any(os.path.lexists(file) for file in files):
         some = os.path.abspath(min(files))  # noqa: PTH100 - links are as the sources name them
@@ -309,7 +314,7 @@ def _parsers(work: Work) -> ParserPool:
 
 
 def _embedder(work: Work) -> Embedder:
-    """The embedder of the build, opened once a process. A task has one core, so that it embeds in one thread."""
+    """Return the embedder of the build, opened once per process. It uses one thread, since a task has one core."""
     embedder = _OPENED.get(work.embedded_by)
     if embedder is None:
         assert work.embedder is not None

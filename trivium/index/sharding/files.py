@@ -1,4 +1,4 @@
-"""The files of a shard. A file under its name is whole: it was renamed when all of it was on the disk."""
+"""The files of a shard. They are renamed to their final name only when complete and on disk."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _PROBLEM = "problem"
 _END = "end"
 _COMPRESSION = 1
 _SECONDS = 60.0
-"""How long a file that another machine has written may take to be seen: file systems of several machines remember for a
-while that there was none."""
+"""How long to wait for a file written by another machine: network file systems cache the absence of files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What is embedded of a shard: texts with their vectors (n x d), and passages with those of their sentences; of
-    passages there are none where sentences are not embedded."""
+    """The embedded content of a shard: texts with their vectors (n, d), and passages with the vectors of their
+    sentences, empty if sentences are not embedded.
+    """
 
     texts: Sequence[str]
     vectors: Vectors
@@ -44,36 +44,38 @@ class Embedded:
 
 
 class ShardFolder:
-    """The folder that all shards of a build are in, and that all machines of it see."""
+    """The folder with all shards of a build, shared by all its machines."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def pages(self, key: str) -> Path:
-        """The pages of a shard all of whose documents could be read."""
+        """Return the file of a shard's pages if all its documents could be read."""
         return self._path(key, "pages")
 
     def faulty(self, key: str) -> Path:
-        """The same of one with problems. It counts for one build only: what was missing may be installed for the next."""
+        """Return the file of a shard's pages if it has problems. It is valid for one build only, since missing
+        packages may be installed before the next.
+        """
         return self._path(key, "faulty")
 
     def vectors(self, key: str, made_by: str) -> Path:
-        """What an embedder has made of a shard."""
+        """Return the file of a shard's vectors by an embedder."""
         return self._path(key, f"{made_by}.vectors")
 
     def parsed(self, key: str) -> Path | None:
-        """The pages of a shard, if they are there."""
+        """Return the existing file of a shard's pages, if any."""
         return next((path for path in (self.pages(key), self.faulty(key)) if path.exists()), None)
 
     def forget_faulty(self, key: str) -> None:
-        """Have a shard with problems done again, with its vectors."""
+        """Have a shard with problems processed again, including its vectors."""
         if self.faulty(key).exists():
             for vectors in self.root.glob(f"{key[:2]}/{key}.*.vectors"):
                 vectors.unlink(missing_ok=True)
             self.faulty(key).unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Remove what was being written by processes that were killed."""
+        """Remove temporary files of killed processes."""
         for left in self.root.glob(f"*/*{TEMPORARY}"):
             with suppress(OSError):
                 left.unlink()
@@ -83,7 +85,7 @@ class ShardFolder:
 
 
 def wait_for(*paths: Path) -> bool:
-    """Whether one of the files is seen, one of which is said to be there; waits for it."""
+    """Wait for one of the files to appear. Returns whether it did."""
     until = time.monotonic() + _SECONDS
     while not any(path.exists() for path in paths):
         if time.monotonic() > until:
@@ -93,7 +95,7 @@ def wait_for(*paths: Path) -> bool:
 
 
 def write_pages(folder: ShardFolder, key: str, outcomes: Iterable[Loaded]) -> None:
-    """Write what became of the documents of a shard, in their order."""
+    """Write the results of a shard's documents, in their order."""
     packed = io.BytesIO()
     faulty = False
     with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=_COMPRESSION, mtime=0) as file:
@@ -111,7 +113,7 @@ def write_pages(folder: ShardFolder, key: str, outcomes: Iterable[Loaded]) -> No
 
 
 def read_pages(path: Path) -> Iterator[Loaded]:
-    """What :func:`write_pages` wrote, one document at a time. Raises InputError for a damaged file."""
+    """Read a file written by :func:`write_pages`, one document at a time. Raises InputError for a damaged file."""
     joined = Joined()
     graphs: list[PageGraph] = []
     try:
@@ -145,7 +147,7 @@ def write_embedded(path: Path, embedded: Embedded) -> None:
 
 
 def read_embedded(path: Path) -> Embedded:
-    """What :func:`write_embedded` wrote. Raises InputError for a damaged file."""
+    """Read a file written by :func:`write_embedded`. Raises InputError for a damaged file."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             starts, codes = arrays["starts"].tolist(), arrays["codes"]

@@ -1,4 +1,4 @@
-"""Shards one after another, in this process and its parsers."""
+"""Processes shards one after another, in this process and its parsers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trivium.index.sharding.work import Work, embed_shard, parse_shard
 
 
 class LocalRunner:
-    """Makes shards here. ``progress`` is told how many of them are done."""
+    """Processes shards locally. ``progress`` is called with the number of completed shards."""
 
     def __init__(
         self, work: Work, embedder: Embedder | None, workers: int, progress: Progress | None = None
@@ -34,7 +34,7 @@ class LocalRunner:
                 yield shard
 
     def finish(self) -> None:
-        """Nothing is under way between two shards."""
+        """Do nothing: every shard is complete when it is yielded."""
 
     def embed(self, shards: Iterable[TextShard]) -> Iterator[TextShard]:
         assert self._embedder is not None

@@ -1,4 +1,4 @@
-"""What a shard is, and what it is called: by what it is made of, so that the same documents are never done twice."""
+"""Shards and their keys, which are derived from their content, so that the same documents are never processed twice."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from trivium.graph.records import Passage
 from trivium.parser.sources.base import Item
 
 _MAX_BYTES = 64 << 20
-"""Of files in a shard, from which on no further document is put into it."""
+"""Total size of files from which no more documents are added to a shard."""
 _DIGEST = 16
 
 Stat = tuple[int, int] | None
-"""Size in bytes and time of the last change in nanoseconds; None for what is no file."""
+"""Size in bytes and modification time in nanoseconds; None if it is not a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageShard:
-    """Documents that follow one another in the sources."""
+    """Consecutive documents of the sources."""
 
     key: str
     items: tuple[Item, ...]
@@ -29,8 +29,9 @@ class PageShard:
 
 @dataclass(frozen=True, slots=True)
 class TextShard:
-    """Texts of the store that no page shard has embedded (names of entities, pages under another title), and passages
-    whose sentences none has."""
+    """Texts of the store that no page shard has embedded (names of entities, retitled pages), and passages whose
+    sentences none has.
+    """
 
     key: str
     texts: tuple[str, ...]
@@ -38,8 +39,9 @@ class TextShard:
 
 
 def page_shards(items: Iterable[Item], size: int, made_by: str) -> Iterator[PageShard]:
-    """Items in shards of ``size``, or of fewer where these are large. ``made_by`` names what else the pages hang on; it
-    is part of the keys, as are size and time of change of the files. Each item is taken when its turn comes."""
+    """Group items into shards of ``size``, or fewer if they are large. ``made_by`` identifies what else the pages
+    depend on; it is part of the keys, as are size and modification time of the files. Items are consumed lazily.
+    """
     own: list[Item] = []
     said: list[object] = []
     total = 0
@@ -52,7 +54,7 @@ def page_shards(items: Iterable[Item], size: int, made_by: str) -> Iterator[Page
         return made
 
     for item in items:
-        if item.location != last[0]:  # rows of a file follow one another
+        if item.location != last[0]:  # the rows of a file are consecutive
             last = (item.location, stat_of(item))
         own.append(item)
         said.append([*_values(item), last[1]])
@@ -65,13 +67,13 @@ def page_shards(items: Iterable[Item], size: int, made_by: str) -> Iterator[Page
 
 
 def text_shard(made_by: str, texts: Sequence[str], passages: Sequence[Passage] = ()) -> TextShard:
-    """A shard of texts; ``made_by`` names what embeds them."""
+    """Create a shard of texts. ``made_by`` identifies the embedder."""
     said = [made_by, texts, [[passage.headings, passage.text] for passage in passages]]
     return TextShard(digest(said), tuple(texts), tuple(passages))
 
 
 def stat_of(item: Item) -> Stat:
-    """Size and time of change of an item's file."""
+    """Return size and modification time of an item's file."""
     try:
         found = Path(item.location).stat()
     except (OSError, ValueError):
@@ -80,7 +82,7 @@ def stat_of(item: Item) -> Stat:
 
 
 def digest(content: object) -> str:
-    """A name for what JSON can say."""
+    """Return a digest of a JSON-serialisable value."""
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return blake2b(data.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
 
@@ -94,7 +96,7 @@ def _values(item: Item) -> list[object]:
 
 
 def _size(item: Item, stat: Stat) -> int:
-    """About how many bytes a document has."""
+    """Return the approximate size of a document in bytes."""
     if item.content is not None:
         return len(item.content)
     if item.length is not None:

@@ -1,4 +1,4 @@
-"""What is done with a shard, on whatever machine: parse it, embed it. Each is done once: what is there is left alone."""
+"""Processes a shard on any machine: parses it, embeds it. Existing results are reused."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ from trivium.types import EmbedderIdentity
 
 @dataclass(frozen=True)
 class Work:
-    """What all shards of a build have in common. ``version`` is that of Trivium, ``cwd`` the folder that paths of
-    sources are relative to. ``embedder`` is a name, or an embedder of the caller's own, and ``identity`` what it must
-    be; both are None where nothing is embedded. ``device`` is where each machine embeds."""
+    """The common parameters of a build's shards. ``version`` is that of Trivium, ``cwd`` the folder to which source
+    paths are relative. ``embedder`` is a name or a custom embedder, and ``identity`` the required identity; both are
+    None if nothing is embedded. ``device`` is where each machine embeds.
+    """
 
     folder: Path
     cwd: str
@@ -54,53 +55,55 @@ class Work:
 
     @cached_property
     def parsed_by(self) -> str:
-        """Names what pages hang on besides their documents."""
+        """Identifies what pages depend on besides their documents."""
         return digest([self.version, RULES, self.cwd, self.chunker, self.limits.model_dump(mode="json")])
 
     @cached_property
     def embedded_by(self) -> str:
-        """Names what vectors hang on besides their texts."""
+        """Identifies what vectors depend on besides their texts."""
         own = self.identity
         assert own is not None
         return digest([own.name, own.version, own.dimension, self.sentences])[:12]
 
     @property
     def shards(self) -> ShardFolder:
-        """Where the files are."""
+        """The folder of the files."""
         return ShardFolder(self.folder)
 
     def is_embedded(self, shard: PageShard | TextShard) -> bool:
-        """Whether the vectors of a shard are there, or none are wanted."""
+        """Whether the vectors of a shard exist, or none are needed."""
         return self.identity is None or self.shards.vectors(shard.key, self.embedded_by).exists()
 
 
 class Runner(Protocol):
-    """Has the shards of a build made: all that is asked for, in the order asked for."""
+    """Processes the shards of a build, all of them, in the given order."""
 
     def parse(self, shards: Iterable[PageShard]) -> Iterator[PageShard]:
-        """The shards, each when its pages are there; it may still have to be embedded. Shards are taken from the iterable
-        a few ahead. Raises TriviumError where a shard cannot be made."""
+        """Yield each shard when its pages are available; it may still have to be embedded. Shards are read from the
+        iterable a few ahead. Raises TriviumError if a shard fails.
+        """
         ...
 
     def finish(self) -> None:
-        """Wait until the shards that were parsed are embedded. Raises TriviumError."""
+        """Wait until all parsed shards are embedded. Raises TriviumError."""
         ...
 
     def embed(self, shards: Iterable[TextShard]) -> Iterator[TextShard]:
-        """The shards, each when its vectors are there. Raises TriviumError."""
+        """Yield each shard when its vectors are available. Raises TriviumError."""
         ...
 
 
 def parse_shard(work: Work, shard: PageShard, pool: ParserPool) -> None:
-    """Have the pages of a shard be there. Documents are parsed in processes apart, however few, within their limits of
-    memory and time: one that kills its process costs only itself."""
+    """Parse a shard unless its pages exist. Even a few documents are parsed in separate processes with limits of
+    memory and time, so that one that crashes its process affects no other.
+    """
     if work.shards.parsed(shard.key) is None:
         with closing(pool.parse(shard.items)) as outcomes:
             write_pages(work.shards, shard.key, outcomes)
 
 
 def embed_shard(work: Work, shard: PageShard | TextShard, embedder: Embedder) -> None:
-    """Have the vectors of a shard be there; of a page shard the pages have to be."""
+    """Embed a shard unless its vectors exist. The pages of a page shard must exist."""
     if work.is_embedded(shard):
         return
     texts: Sequence[str]
@@ -121,8 +124,9 @@ def embed_shard(work: Work, shard: PageShard | TextShard, embedder: Embedder) ->
 
 
 def page_texts(graph: PageGraph) -> Iterator[str]:
-    """What of a page is embedded whatever else is in the store. What it cites or is related to is not: many pages name
-    the same things, and some of these are other names of pages."""
+    """Iterate over the texts of a page that are embedded whatever else is in the store. Cited and related entities
+    are not included: many pages name the same ones, and some are aliases of pages.
+    """
     yield from chunk_texts(graph)
     yield entity_text(graph.uri)
     yield from (section.uri for section in graph.sections)
@@ -139,10 +143,11 @@ def _graphs(work: Work, shard: PageShard) -> Iterator[PageGraph]:
 
 
 def parsed_file(work: Work, shard: PageShard) -> Path:
-    """The pages of a shard that has been parsed, maybe by another machine a moment ago. Raises ConfigurationError where
-    they do not come in sight."""
+    """Return the file of a parsed shard, which may have been written by another machine a moment ago. Raises
+    ConfigurationError if it does not appear.
+    """
     found = work.shards.parsed(shard.key)
-    if found is None:  # the usual one first: a folder of several machines may take a while to show it
+    if found is None:  # the common case first: a shared folder may take a while to show it
         wait_for(work.shards.pages(shard.key), work.shards.faulty(shard.key))
         found = work.shards.parsed(shard.key)
     if found is None:
